@@ -51,8 +51,9 @@
 //! with their own object access.
 //!
 //! Pages in the repository: `docs/E0502.md` (the meaning of the borrow checker's messages here),
-//! `docs/threads.md` (sharing, locks, races), `docs/tutorial` (a Lisp from an empty crate),
-//! `ARCHITECTURE.md`.
+//! `docs/threads.md` (sharing, locks, races), `docs/observe.md` (profiles, metrics, timelines),
+//! `docs/snapshots.md`,
+//! `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
 
 // In a build for the model checker only models call the code. Some code that the lab measures has
 // no other caller.
@@ -66,9 +67,11 @@ pub mod collections;
 mod debug;
 pub mod heap;
 pub mod options;
+mod probes;
 pub mod raw;
 pub mod stats;
 mod sync;
+mod time_histogram;
 
 // The feature `internals` exposes the parts that the lab measures and tests from outside. It
 // promises no stability.
@@ -99,9 +102,15 @@ pub mod platform;
 mod platform;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
+pub mod profile;
+#[cfg(not(feature = "internals"))]
+mod profile;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod region;
 #[cfg(not(feature = "internals"))]
 mod region;
+mod timeline;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod tlab;
@@ -123,5 +132,6 @@ pub use mutator::{AttachError, ForkError, Mutator, OutOfMemory, Reservation};
 /// The pages whose examples are programs: rustdoc compiles and runs them.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/threads.md")]
+#[doc = include_str!("../../../docs/observe.md")]
 #[doc = include_str!("../README.md")]
 mod pages {}

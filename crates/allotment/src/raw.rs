@@ -61,9 +61,9 @@
 pub use crate::Mutator;
 pub use crate::mutator::{
     Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, Burst, ByCaller, BySize,
-    CompareExchangeSlow, GeneratedCalls, GeneratedFrame, Hot, LinkedRoot, LoadSlow, Mark, NoPrefetch,
-    PerObject, Pin, Prefetch, ProviderId, RootHandle, RootLink, RootProvider, RootVisitor, RootWord,
-    SafepointSlow, Site, StopError, StoreSlow, World, Write, Zeroing,
+    CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot, LinkedRoot, LoadSlow,
+    MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId, RootHandle, RootLink, RootProvider,
+    RootVisitor, RootWord, SafepointSlow, Site, StackWalker, StopError, StoreSlow, World, Write, Zeroing,
 };
 pub use crate::object::{
     ADDRESS_MASK, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,

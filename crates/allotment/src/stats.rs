@@ -7,26 +7,42 @@
 //! | TLABs | [`Heap::tlab_totals`], [`Mutator::tlab_statistics`] | [`Totals`], [`TlabStatistics`] |
 //! | stops | [`Heap::safepoints`] | [`SafepointStatistics`] |
 //! | memory | [`Heap::memory`] | [`MemoryUse`] |
+//! | live objects by shape | [`Heap::census`] | [`Census`] |
+//! | all live objects | [`Heap::snapshot`] | [`SnapshotSummary`] |
+//! | parts of objects | [`Shape::layout`] | [`ShapeLayout`] |
+//! | all of these but objects and faults, for monitoring | [`Heap::metrics`] | [`Metrics`] |
 //! | faults | [`Heap::verify`] | [`HeapCensus`], [`VerifyError`] |
+//! | allocations, by samples | [`Heap::allocation_profile`] | [`AllocationProfile`] |
 //!
 //! [`Heap::collections`]: crate::Heap::collections
 //! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
 //! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
 //! [`Heap::safepoints`]: crate::Heap::safepoints
 //! [`Heap::memory`]: crate::Heap::memory
+//! [`Heap::census`]: crate::Heap::census
+//! [`Heap::snapshot`]: crate::Heap::snapshot
+//! [`Heap::metrics`]: crate::Heap::metrics
 //! [`Heap::verify`]: crate::Heap::verify
+//! [`Heap::allocation_profile`]: crate::Heap::allocation_profile
+//! [`Shape::layout`]: crate::raw::Shape::layout
 
 pub use crate::collector::sizing::{AGES, Collection, Decision, Effort, Need, Reason, Scope};
 pub use crate::collector::{
-    CollectionKind, CollectionRecord, Collections, CycleRecord, CycleScope, Details, EnlargedEden,
-    FullRecord, GenerationsRecord, IdleLook, LastPart, Phase, SizingRecord, Times, WantedWorkers,
-    YoungRecord,
+    CollectionKind, CollectionRecord, CollectionSums, Collections, CycleRecord, CycleScope, Details,
+    EnlargedEden, FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, Times,
+    WantedWorkers, YoungRecord,
 };
-pub use crate::heap::MemoryUse;
+pub use crate::heap::{MemoryUse, Metric, MetricValue, Metrics};
 pub use crate::mutator::{
-    Attachments, BufferSizes, Cause, Collector, GcOverhead, LateThread, Outcome, SafepointStatistics,
-    ThreadIdentity,
+    Attachments, BufferSizes, Cause, Collector, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, Outcome,
+    RootCounts, RootKind, SafepointStatistics, Stalls, ThreadIdentity, sample_probability,
 };
-pub use crate::observe::{BadReference, Fault, HeapCensus, Holder, Problem, SlotPlace, VerifyError};
+pub use crate::observe::{
+    BadReference, Census, Fault, HeapCensus, Holder, LayoutKind, LayoutPart, Problem, ShapeCensus,
+    ShapeLayout, SlotPlace, SnapshotError, SnapshotFormat, SnapshotSettings, SnapshotSummary, VerifyError,
+};
+pub use crate::profile::{AllocationProfile, AllocationSite, ProfileError};
+pub use crate::region::RegionUse;
+pub use crate::time_histogram::TimeHistogram;
 pub use crate::tlab::budget::BudgetError;
 pub use crate::tlab::statistics::{TlabStatistics, Totals};

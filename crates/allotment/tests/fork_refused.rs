@@ -79,6 +79,24 @@ fn what_has_no_error_to_return_ends_such_a_child_with_a_line() {
     }
 }
 
+/// Regression: the lock of the samples may never be released in the child.
+#[test]
+fn a_child_with_samples_of_its_own_ends_before_it_waits_for_their_lock() {
+    alone("a_child_with_samples_of_its_own_ends_before_it_waits_for_their_lock", || {
+        let heap = heap("");
+        heap.set_allocation_sample_interval(1);
+        beside(&heap, runs, || {
+            heap.attach(|mu| {
+                alloc!(mu, NewNode { next: None, value: 1 }).expect("room");
+                assert_eq!(in_child(|| mu.blocking(|| ())), ABORTED);
+                mu.blocking(|| ());
+                assert_eq!(in_child(|| mu.blocking(|| ())), WELL, "nothing is to be handed over");
+            })
+            .expect("attached");
+        });
+    });
+}
+
 /// It takes what it has a buffer for, ends its attachment and itself.
 #[test]
 fn a_child_that_only_allocates_and_ends_is_left_alone() {

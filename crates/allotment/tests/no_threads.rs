@@ -104,3 +104,20 @@ fn without_a_thread_that_looks_nobody_collects_when_idle() {
         heap.verify().expect("in order");
     });
 }
+
+#[test]
+fn without_a_thread_that_writes_there_is_no_timeline() {
+    alone("without_a_thread_that_writes_there_is_no_timeline", || {
+        limit_threads(1);
+        // Of the user that may have no thread.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        let error =
+            Heap::builder().max_heap_size(8 << 20).timeline(path.clone()).build().expect_err("no thread");
+        let text = error.to_string();
+        let begin =
+            format!("Timeline={}: the system refused the thread that writes the file: ", path.display());
+        assert!(text.starts_with(&begin) && text.ends_with("a higher limit on threads may work"), "{text}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left over");
+    });
+}

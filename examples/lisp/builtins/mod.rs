@@ -1,6 +1,7 @@
 //! The functions written in Rust, grouped by the values that they work on.
 
 mod characters;
+mod heap;
 mod kinds;
 mod lists;
 mod numeric;
@@ -13,6 +14,15 @@ use std::sync::LazyLock;
 
 /// All builtins. `Val::Builtin` holds an index into this list.
 pub static ALL: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-    [&[kinds::APPLY], lists::ALL, numeric::ALL, characters::ALL, vectors::ALL, tables::ALL, ports::ALL]
-        .concat()
+    [
+        &[kinds::APPLY],
+        lists::ALL,
+        numeric::ALL,
+        characters::ALL,
+        vectors::ALL,
+        tables::ALL,
+        ports::ALL,
+        heap::ALL,
+    ]
+    .concat()
 });

@@ -223,7 +223,10 @@ impl Program {
                     }
                 }
             }
-            Step::Interval(bytes) => mutator.set_sampling_interval(*bytes),
+            Step::Interval(bytes) => {
+                heap.set_allocation_sample_interval(*bytes);
+                mutator.safepoint();
+            }
             Step::Request => heap.request_safepoint(),
             Step::Safepoint => mutator.safepoint(),
             Step::Collect => {

@@ -2,8 +2,8 @@
 
 use super::failure::EXIT_CODES;
 use super::{
-    AsmArguments, CompareArguments, Failure, ReportArguments, RunArguments, Simulation, TlabLogArguments,
-    TruthArguments,
+    AsmArguments, CompareArguments, Failure, HeapArguments, LayoutArguments, ProfileArguments,
+    ReportArguments, RunArguments, Simulation, TlabLogArguments, TruthArguments,
 };
 use crate::harness::{Experiment, Kind};
 use clap::error::ErrorKind;
@@ -36,6 +36,12 @@ pub enum Command {
     Asm(Box<AsmArguments>),
     /// Read a JVM's log of its buffers.
     TlabLog(Box<TlabLogArguments>),
+    /// Tell of heap snapshots.
+    Heap(HeapArguments),
+    /// Tell of allocation profiles.
+    Profile(ProfileArguments),
+    /// Print the layouts of objects.
+    Layout(LayoutArguments),
     /// Simulate another machine.
     Simulate(Simulation),
     /// Run as a fork of a run.
@@ -77,6 +83,14 @@ enum Verb {
     Asm(Box<AsmArguments>),
     /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
     TlabLog(Box<TlabLogArguments>),
+    /// Tell what is in heap snapshots, who holds it, and what has grown.
+    #[command(subcommand)]
+    Heap(HeapArguments),
+    /// Tell where a program allocates, and what has come between two allocation profiles.
+    #[command(subcommand)]
+    Profile(ProfileArguments),
+    /// Print how the objects of experiments lie in memory, beside Java's.
+    Layout(LayoutArguments),
     /// Simulate machines that are not at hand.
     #[command(subcommand)]
     Simulate(Simulation),
@@ -131,6 +145,9 @@ pub fn parse(
         Verb::Options => Ok(Command::Options),
         Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
         Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
+        Verb::Heap(arguments) => Ok(Command::Heap(arguments)),
+        Verb::Profile(arguments) => Ok(Command::Profile(arguments)),
+        Verb::Layout(arguments) => Ok(Command::Layout(arguments)),
         Verb::Simulate(simulation) => Ok(Command::Simulate(simulation)),
         Verb::Fork => Ok(Command::Fork),
         Verb::Neighbour => Ok(Command::Neighbour),
@@ -263,10 +280,16 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment simulate") => {
-            Err(Failure::Usage("no simulation given; write allotment simulate coherence".into()))
+            Err(Failure::Usage("no simulation given; write allotment simulate coherence or allotment simulate tlab".into()))
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment heap") => Err(
+            Failure::Usage("nothing to do was given; write allotment heap summary, dominators, diff or layout".into()),
+        ),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment profile") => {
+            Err(Failure::Usage("nothing to do was given; write allotment profile top or diff".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log or simulate"
+            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, heap, profile, layout or simulate"
                 .into(),
         )),
         _ => {

@@ -5,7 +5,7 @@ use super::measuring::tell;
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
-use crate::jvm::{Collector, CollectorError, Jars, Jdk, Jvm, Surroundings, find, find_all};
+use crate::jvm::{Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all};
 use allotment::platform::limit::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -126,6 +126,26 @@ impl JvmArguments {
             chosen.missed(text.into(), &mut undone);
             return Ok((Vec::new(), undone));
         }
+        let jvms = self.ask(chosen, &mut undone, interrupt)?;
+        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings, available_memory().bytes);
+        left_out.iter().for_each(|text| note(text));
+        for jvm in jvms.iter().filter(|jvm| cases.iter().all(|case| case.jvm != **jvm)) {
+            chosen.missed(format!("nothing is left to measure on {}", jvm.name()), &mut undone);
+        }
+        Ok((cases, undone))
+    }
+
+    /// Asks the JDKs for the collectors. A collector that cannot be asked becomes a line on
+    /// standard error, and one in `undone` where the user asked for it.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`].
+    fn ask(
+        &self,
+        chosen: &Chosen,
+        undone: &mut Vec<String>,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Jvm>, Failure> {
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
@@ -141,7 +161,7 @@ impl JvmArguments {
                         }
                     }
                     Err(_) if interrupt.requested() => return Err(Failure::Interrupted),
-                    Err(text) => chosen.missed(text, &mut undone),
+                    Err(text) => chosen.missed(text, undone),
                 }
             }
         }
@@ -151,12 +171,45 @@ impl JvmArguments {
                 nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
             );
         }
-        let (cases, left_out) = jvm_cases(experiments, cases, &jvms, settings, available_memory().bytes);
-        left_out.iter().for_each(|text| note(text));
-        for jvm in jvms.iter().filter(|jvm| cases.iter().all(|case| case.jvm != **jvm)) {
-            chosen.missed(format!("nothing is left to measure on {}", jvm.name()), &mut undone);
+        Ok(jvms)
+    }
+
+    /// The layouts of Java classes on each JVM that the user asked for, with its name. A JVM
+    /// without layouts becomes a line on standard error, and one in `undone` where the user asked
+    /// for it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] as [`choose`](Self::choose); [`Failure::Interrupted`].
+    pub(super) fn layouts(
+        &self,
+        classes: &[&str],
+        undone: &mut Vec<String>,
+    ) -> Result<Vec<(String, Vec<JavaLayout>)>, Failure> {
+        let chosen = self.choose()?;
+        let mut found = Vec::new();
+        if chosen.jdks.is_empty() {
+            return Ok(found);
         }
-        Ok((cases, undone))
+        if classes.is_empty() {
+            chosen.missed("no Java classes stand beside these objects".into(), undone);
+            return Ok(found);
+        }
+        let interrupt = Interrupt::install()?;
+        let jvms = self.ask(&chosen, undone, &interrupt)?;
+        if jvms.is_empty() {
+            return Ok(found);
+        }
+        let Some(jar) = chosen.jar("only our layouts are shown", undone, &interrupt)? else {
+            return Ok(found);
+        };
+        for jvm in jvms {
+            match jvm.layouts(&jar, classes, &|| interrupt.requested()) {
+                Ok(layouts) => found.push((jvm.name(), layouts)),
+                Err(_) if interrupt.requested() => return Err(Failure::Interrupted),
+                Err(text) => chosen.missed(text, undone),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -175,14 +228,29 @@ impl Chosen {
         if cases.is_empty() {
             return Ok(OnJvms::default());
         }
+        let jar = self.jar("only the heap is measured", undone, interrupt)?;
+        Ok(jar.map_or_else(OnJvms::default, |jar| OnJvms { jar, cases }))
+    }
+
+    /// The jar, which is made if need be. `None` if that fails: a line on standard error says why,
+    /// and what follows from that.
+    ///
+    /// # Errors
+    /// [`Failure::Interrupted`].
+    fn jar(
+        &self,
+        otherwise: &str,
+        undone: &mut Vec<String>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<PathBuf>, Failure> {
         let building = || note("building the Java benchmarks, once");
         let jars = Jars::of(&Surroundings::of_process(), &self.jdks);
         match jars.get(&building, &|| interrupt.requested()) {
-            Ok(jar) => Ok(OnJvms { jar, cases }),
+            Ok(jar) => Ok(Some(jar)),
             Err(_) if interrupt.requested() => Err(Failure::Interrupted),
             Err(error) => {
-                self.missed(format!("{error}; only the heap is measured"), undone);
-                Ok(OnJvms::default())
+                self.missed(format!("{error}; {otherwise}"), undone);
+                Ok(None)
             }
         }
     }
@@ -221,8 +289,9 @@ fn note(text: &str) {
 /// The settings of the JVMs' forks, a line for each JMH mode.
 pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settings) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for mode in on_jvms.cases.iter().map(|on_jvm| cases[on_jvm.beside].jmh_mode) {
-        let line = format!("{mode} on JVMs: {}", settings.describe_jvm(mode));
+    for on_jvm in &on_jvms.cases {
+        let mode = cases[on_jvm.beside].jmh_mode;
+        let line = format!("{mode} on JVMs: {}", settings.describe_jvm(on_jvm.plan(settings, mode)));
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -6,8 +6,8 @@ use crate::format::phrase::count;
 use crate::format::time::rough;
 use crate::format::{printable, width};
 use crate::harness::{
-    Case, Circumstances, Experiment, Interrupt, OnJvms, Outcome, Profiled, Run, Settings, profile, run,
-    warnings,
+    Case, Circumstances, Experiment, Interrupt, JvmCase, OnJvms, Outcome, Profiled, Run, Settings, profile,
+    run, warnings,
 };
 use crate::machine::{Noise, placement};
 use allotment::platform::topology::Topology;
@@ -44,8 +44,8 @@ impl Measuring<'_> {
         let (cases, forks) = (count(self.cases.len(), "case"), count(self.settings.forks() as usize, "fork"));
         say(self.quiet, &format!("{cases} x {forks}, {estimate}"));
         if let on_jvms @ [_, ..] = self.on_jvms.cases.as_slice() {
-            let planned =
-                self.settings.jvm_estimate(on_jvms.iter().map(|case| self.cases[case.beside].jmh_mode));
+            let plan = |case: &JvmCase| case.plan(self.settings, self.cases[case.beside].jmh_mode);
+            let planned = self.settings.jvm_estimate(on_jvms.iter().map(plan));
             let forks = count(self.settings.jvm_forks() as usize, "fork");
             let cases = count(on_jvms.len(), "case");
             say(self.quiet, &format!("{cases} on JVMs x {forks}, about {} more", rough(planned)));

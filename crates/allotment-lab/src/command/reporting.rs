@@ -9,7 +9,7 @@ use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
     Columns, Input, Layout, OutputFile, Report, ScoreRow, check_directory, check_files, check_printed_files,
-    number, read_json, read_text, width,
+    named_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
@@ -81,8 +81,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// results in any.
 pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
-    let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
-    let mut outputs: Vec<(&str, &Path)> = outputs.collect();
+    let mut outputs = named_files(&outputs);
     if let Some(directory) = &arguments.svg {
         check_directory("--svg", directory)?;
     }

@@ -9,7 +9,7 @@ use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::to_json;
 use crate::format::suggest::did_you_mean;
-use crate::format::{OutputFile, Report, check_files};
+use crate::format::{OutputFile, Report, check_files, named_files};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand};
 use crate::machine::{Machine, free_memory};
 use allotment::platform::topology::Topology;
@@ -169,8 +169,7 @@ impl Files {
     fn open(arguments: &RunArguments) -> Result<Files, Failure> {
         let RunArguments { json, csv, report, .. } = arguments;
         let outputs = [("--json", json), ("--csv", csv), ("--report", report)];
-        let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
-        check_files(&[], &outputs.collect::<Vec<_>>())?;
+        check_files(&[], &named_files(&outputs))?;
         let open = |path: &Path| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
         Ok(Files {
             json: json.as_deref().map(open).transpose()?,

@@ -3,7 +3,7 @@
 mod words;
 
 use super::{Failure, print};
-use crate::format::{Input, OutputFile, check_files, width};
+use crate::format::{Input, OutputFile, check_files, named_files, width};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
 use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -63,9 +63,8 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
-    let outputs = outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
     // The sources include the rotated siblings, which the user did not name.
-    check_files(sources.paths(), &outputs.collect::<Vec<_>>())?;
+    check_files(sources.paths(), &named_files(&outputs))?;
     let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
     let file = arguments.json.as_deref().map(open).transpose()?;
     let page = arguments.report.as_deref().map(open).transpose()?;

@@ -44,6 +44,6 @@ pub use reading::{Reading, Total};
 pub use refusal::Refusal;
 pub use table::{Code, Row, rows};
 pub use thread::ThreadCounters;
-pub use usage::{Snapshot, Usage};
+pub use usage::{Snapshot, Usage, thread_cpu_time};
 #[cfg(test)]
 pub(crate) use usage::{fresh_pages, wait_times};

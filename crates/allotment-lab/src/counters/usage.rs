@@ -8,6 +8,7 @@
 use super::Reading;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A count of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,8 +86,7 @@ impl Snapshot {
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the structure lives throughout the call, which cannot fail with these arguments.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-        let clock = clock_gettime(ClockId::ThreadCPUTime);
-        let nanoseconds = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+        let nanoseconds = thread_cpu_time().as_nanos() as u64;
         let counts =
             [usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw].map(|count| count as u64);
         Snapshot { counts: [nanoseconds, counts[0], counts[1], counts[2], counts[3]] }
@@ -104,6 +104,12 @@ impl Snapshot {
         };
         Some(Reading::whole(self.counts[index].wrapping_sub(earlier.counts[index])))
     }
+}
+
+/// CPU time of the calling thread.
+pub fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Touches `pages` new pages, and returns their number.

@@ -53,6 +53,11 @@ impl Experiment for Clock {
         AXES
     }
 
+    /// Threads that read the clock share nothing, so more than one run only on request.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("monotonic"))
     }

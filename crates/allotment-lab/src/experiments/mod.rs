@@ -28,6 +28,8 @@ mod cache;
 mod clock;
 mod collectors;
 mod emitted;
+mod extremem;
+mod first_collection;
 mod graph;
 mod heap_use;
 mod lists;
@@ -36,8 +38,11 @@ mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
 mod prefetching;
+mod sampling;
 mod saying;
 mod sizes;
+mod start;
+mod store;
 mod storm;
 mod tlab;
 mod tlab_size;
@@ -49,10 +54,13 @@ pub use api::Api;
 pub use barriers::Barriers;
 pub use cache::Cache;
 pub use clock::Clock;
+pub use extremem::Extremem;
 pub use graph::Graph;
 pub use lists::Lists;
 pub use options::Options;
 pub use prefetch::Prefetch;
+pub use sampling::Sampling;
+pub use store::Store;
 pub use storm::Storm;
 pub use tlab::Tlab;
 pub use tlab_size::TlabSize;
@@ -65,7 +73,7 @@ use crate::harness::Experiment;
 pub fn all() -> &'static [&'static dyn Experiment] {
     &[
         &Tlab, &TlabSize, &Prefetch, &Options, &Api, &Barriers, &Storm, &Weak, &Trees, &Graph, &Lists,
-        &Cache, &Clock,
+        &Extremem, &Store, &Cache, &Sampling, &Clock,
     ]
 }
 

@@ -13,6 +13,7 @@
 use crate::harness::{Case, ParameterError};
 use crate::jvm::Workload;
 use allotment::raw::PrefetchSettings;
+use std::time::Duration;
 
 /// The smallest eden of a loop that allocates and keeps nothing, in bytes.
 const LEAST_EDEN: usize = 256 << 20;
@@ -218,10 +219,73 @@ pub(super) fn cache(case: &Case, own: usize) -> Counterpart {
     Ok(Some(workload))
 }
 
+/// A shop of `extremem`.
+pub(super) struct Shop<'a> {
+    /// All options of the workload.
+    pub(super) options: String,
+    /// Bytes of the heap.
+    pub(super) heap: usize,
+    /// Bytes of a region; 0: the heap chooses.
+    pub(super) region: usize,
+    pub(super) is_collected: bool,
+    /// The policy of buffers.
+    pub(super) policy: &'a str,
+    /// The longest time of a run.
+    pub(super) longest: Duration,
+}
+
+/// The counterpart of `extremem`, with the flags of the mail about JDK-8359947.
+///
+/// The control of the mail is the JVM as it is: a first buffer as large as the collector likes, and
+/// buffers of a region at most. The policy `adaptive` is this heap's own and has no counterpart.
+pub(super) fn extremem(shop: &Shop<'_>) -> Option<Workload> {
+    /// The last release with pacing. Generational Shenandoah paces in it too.
+    const LAST_PACING: u32 = 25;
+    /// Every release so far.
+    const EVERY: u32 = u32::MAX;
+    const DIFFERS: &[&str] = &[
+        "references of a JVM have 4 bytes where they are compressed, and ours 8: its shop has fewer bytes in as large a \
+         heap",
+        "a JVM compiles while the shop is open",
+    ];
+    let workload = Workload::new("allotment.extremem.Extremem.shop", shop.heap)
+        .param("workload", &shop.options)
+        .profiler("allotment.extremem.Figures")
+        .whole(shop.longest)
+        .flag("-XX:+AlwaysPreTouch")
+        .shenandoah("-XX:+UnlockExperimentalVMOptions", EVERY)
+        .shenandoah("-XX:-ShenandoahPacing", LAST_PACING)
+        .shenandoah("-XX:ShenandoahFullGCThreshold=1024", EVERY)
+        .differs(DIFFERS);
+    let workload = match shop.region {
+        0 => workload,
+        region => workload.shenandoah(format!("-XX:ShenandoahRegionSize={region}"), EVERY),
+    };
+    let workload = match shop.policy {
+        "own" | "hotspot" | "shenandoah" => workload,
+        "shenandoah-8359947" => workload
+            .flag(format!("-XX:TLABSize={}", first_buffer(shop.heap, shop.region)))
+            .flag("-XX:TLABAllocationWeight=35"),
+        _ => return None,
+    };
+    shop.is_collected.then_some(workload)
+}
+
+/// Bytes of the first buffer since JDK-8359947, where a region has `region` bytes. For 0 a region
+/// has those that Shenandoah chooses in a heap of `heap` bytes: 2,048 regions make the heap.
+fn first_buffer(heap: usize, region: usize) -> usize {
+    let region = match region {
+        0 => (1 << (heap / 2048).max(1).ilog2()).clamp(256 << 10, 32 << 20),
+        region => region,
+    };
+    (region / 256).max(32 << 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::all;
-    use crate::harness::{Selection, Settings, expand, jvm_cases};
+    use super::first_buffer;
+    use crate::harness::{JvmCase, Selection, Settings, expand, jvm_cases};
     use crate::jvm::examples::jvm;
     use std::time::Duration;
 
@@ -293,6 +357,35 @@ mod tests {
             of("lists", "queue", &[]).unwrap().trim(),
             "allotment.Lists.queue nodes=500000 -Xms35m -Xmx35m"
         );
+        let shop = |values: &[(&str, &str)]| of("extremem", "shop", values).unwrap();
+        let quick = shop(&[]);
+        assert!(
+            quick.starts_with("allotment.extremem.Extremem.shop workload=AllowAnyMatch=true "),
+            "{quick}"
+        );
+        assert!(quick.ends_with("-Xms96m -Xmx96m -XX:+AlwaysPreTouch"), "{quick}");
+        assert_eq!(shop(&[("policy", "shenandoah")]), quick, "the control is the JVM as it is");
+        let small = shop(&[("policy", "shenandoah-8359947"), ("config", "medium")]);
+        assert!(small.ends_with("-XX:TLABSize=32768 -XX:TLABAllocationWeight=35"), "{small}");
+        assert_eq!([first_buffer(512 << 30, 0), first_buffer(2 << 30, 16 << 20)], [128 << 10, 64 << 10]);
+    }
+
+    #[test]
+    fn shenandoah_has_the_flags_of_the_mail() {
+        let selection = Selection {
+            values: vec![("config".into(), vec!["loaded".into()])],
+            quick: true,
+            ..Selection::default()
+        };
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == "extremem").collect();
+        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let jvms = [jvm(25, "genshen"), jvm(27, "shenandoah"), jvm(25, "g1")];
+        let (found, _) = jvm_cases(&experiments, &cases, &jvms, &Settings::default(), usize::MAX);
+        let flags: Vec<String> = found.iter().map(|case| case.flags().join(" ")).collect();
+        let mail = "-XX:ShenandoahFullGCThreshold=1024 -XX:ShenandoahRegionSize=4194304";
+        assert!(flags[0].ends_with(&format!(" -XX:-ShenandoahPacing {mail}")), "{flags:?}");
+        assert!(flags[1].ends_with(mail) && !flags[1].contains("Pacing"), "{flags:?}");
+        assert!(flags[2].ends_with("-Xms2048m -Xmx2048m -XX:+UseTransparentHugePages -XX:+AlwaysPreTouch"));
     }
 
     #[test]
@@ -331,6 +424,8 @@ mod tests {
             ("trees", "build", &[("collector", "epsilon"), ("heap", "64g")]),
             ("graph", "mutate", &[("collector", "epsilon")]),
             ("graph", "shot", &[]),
+            ("extremem", "shop", &[("policy", "adaptive")]),
+            ("extremem", "shop", &[("collector", "epsilon")]),
             ("lists", "queue", &[("collector", "epsilon")]),
             ("clock", "tsc", &[]),
         ] {
@@ -371,7 +466,8 @@ mod tests {
         let settings = Settings { quick: true, ..Settings::default() };
         let jvms = [jvm(17, "parallel"), jvm(25, "parallel")];
         let (found, _) = jvm_cases(all(), &cases, &jvms, &settings, usize::MAX);
-        let planned = settings.jvm_estimate(found.iter().map(|case| cases[case.beside].jmh_mode));
+        let plan = |case: &JvmCase| case.plan(&settings, cases[case.beside].jmh_mode);
+        let planned = settings.jvm_estimate(found.iter().map(plan));
         assert!(
             found.len() > 20 && planned < Duration::from_secs(600),
             "{planned:?} for {} cases",

@@ -27,10 +27,12 @@ mod told;
 pub mod width;
 
 pub(crate) use columns::Columns;
-pub use input::{Input, InputError, read_text};
+pub use input::{Input, InputError, binary, open_binary, read_text};
 pub(crate) use layout::Layout;
 pub use origin::Origin;
-pub use output::{FilesError, OutputError, OutputFile, check_directory, check_files, check_printed_files};
+pub use output::{
+    FilesError, OutputError, OutputFile, check_directory, check_files, check_printed_files, named_files,
+};
 pub use printable::printable;
 pub use read::{Entry, ReadError, read_json, read_json_bytes};
 #[cfg(test)]

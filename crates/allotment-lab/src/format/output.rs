@@ -179,6 +179,11 @@ pub enum FilesError {
     },
 }
 
+/// The files that the user named: flags and their paths, without the flags that are not set.
+pub fn named_files<'a>(outputs: &'a [(&'a str, &'a Option<PathBuf>)]) -> Vec<(&'a str, &'a Path)> {
+    outputs.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?))).collect()
+}
+
 /// Checks that a command writes none of its files over another. `outputs` are flags and their
 /// paths; `-` among `inputs` is standard input. Devices and pipes may be named several times, since
 /// nothing is replaced there.

@@ -49,11 +49,19 @@ pub fn rough(time: Duration) -> String {
 /// Describes the form of a time, or says that it is zero or beyond a day.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let time = read(text, &UNITS)?;
-    if time > Duration::from_nanos(DAY.1) {
-        return Err(format!("`{text}` is longer than a day"));
+    up_to_a_day(text, nanoseconds(text, &UNITS)?)
+}
+
+/// The same, and zero: `0` or `0ms`.
+///
+/// # Errors
+/// Describes the form of a time, or says that it is beyond a day.
+pub fn parse_or_zero(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    match nanoseconds(text, &UNITS)? {
+        0.0 => Ok(Duration::ZERO),
+        nanoseconds => up_to_a_day(text, nanoseconds),
     }
-    Ok(time)
 }
 
 /// Reads a time of a file that another program wrote. Such a time may be longer than a day, and may
@@ -62,10 +70,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// Describes the form of a time, or says that it is zero or beyond what 64 bits hold.
 pub fn parse_of_file(text: &str) -> Result<Duration, String> {
-    read(text.trim(), &[&UNITS[..], &[DAY]].concat())
+    let text = text.trim();
+    duration(text, nanoseconds(text, &[&UNITS[..], &[DAY]].concat())?)
 }
 
-fn read(text: &str, units: &[Unit]) -> Result<Duration, String> {
+fn nanoseconds(text: &str, units: &[Unit]) -> Result<f64, String> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim());
     let wrong =
@@ -74,7 +83,19 @@ fn read(text: &str, units: &[Unit]) -> Result<Duration, String> {
         "" => 1_000_000_000,
         unit => units.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?.1,
     };
-    let nanoseconds = number.parse::<f64>().map_err(|_| wrong())? * length as f64;
+    Ok(number.parse::<f64>().map_err(|_| wrong())? * length as f64)
+}
+
+fn up_to_a_day(text: &str, nanoseconds: f64) -> Result<Duration, String> {
+    let time = duration(text, nanoseconds)?;
+    if time > Duration::from_nanos(DAY.1) {
+        return Err(format!("`{text}` is longer than a day"));
+    }
+    Ok(time)
+}
+
+/// The duration that `text` means, which is so many nanoseconds.
+fn duration(text: &str, nanoseconds: f64) -> Result<Duration, String> {
     if nanoseconds < 1.0 {
         return Err(format!("`{text}` is no time at all; the least is 1ns"));
     }
@@ -106,7 +127,10 @@ mod tests {
             ["", "ms", "1.2.3s", "-1s", "5 weeks", "é", "0", "0ms", "25hr", "9999999999999999999999s"]
         {
             assert!(parse(wrong).is_err(), "{wrong}");
+            let is_zero = ["0", "0ms"].contains(&wrong);
+            assert_eq!(parse_or_zero(wrong).ok(), is_zero.then_some(Duration::ZERO), "{wrong}");
         }
+        assert_eq!(parse_or_zero("300 ms"), Ok(Duration::from_millis(300)));
     }
 
     #[test]

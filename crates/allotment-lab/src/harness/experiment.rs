@@ -3,6 +3,9 @@
 use super::{Axis, Bench, Case, JmhMode, TimeUnit};
 use crate::format::{Comparison, ScoreRow};
 use crate::jvm::Workload;
+use allotment::Downcast;
+use allotment::raw::Shape;
+use std::time::Duration;
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
 pub trait Experiment: Sync {
@@ -69,9 +72,20 @@ pub trait Experiment: Sync {
         None
     }
 
+    /// How long a case may say nothing within one call, beyond the time of an iteration: what a
+    /// single shot takes that is known to take long.
+    fn silence(&self, _case: &Case) -> Duration {
+        Duration::ZERO
+    }
+
     /// What stands beside a case where Java virtual machines measure too; none if nothing does.
     fn on_jvm(&self, _case: &Case) -> Option<Workload> {
         None
+    }
+
+    /// The shapes of its objects, and the Java classes that stand beside them.
+    fn objects(&self) -> Vec<ObjectShape> {
+        Vec::new()
     }
 
     /// Measures one case, in a process of its own: sets up what the threads share, then calls
@@ -92,6 +106,23 @@ pub struct Mode {
     pub what: &'static str,
     /// What is computed unless the user asks for something else.
     pub jmh_modes: &'static [JmhMode],
+}
+
+/// The shape of objects that an experiment makes.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectShape {
+    /// The shape.
+    pub shape: &'static Shape,
+    /// The Java class that stands beside it, without its package; or two, as `Wide:Narrow`: the
+    /// second has the same size where references have 4 bytes.
+    pub java: Option<&'static str>,
+}
+
+impl ObjectShape {
+    /// The shape of a type.
+    pub fn of<T: Downcast>(java: Option<&'static str>) -> ObjectShape {
+        ObjectShape { shape: T::type_shape().shape(), java }
+    }
 }
 
 /// How the rows of an experiment become charts.

@@ -75,7 +75,7 @@ pub fn jvm_cases(
                     );
                     continue;
                 };
-                let plan = settings.jvm_plan(case.jmh_mode);
+                let plan = plan_of(settings, case.jmh_mode, &workload);
                 let shots = (plan.warmup_iterations + plan.iterations) as usize;
                 workload.sizes.heap = workload.sizes.heap.saturating_add(kept.saturating_mul(shots));
             }
@@ -106,6 +106,15 @@ pub fn jvm_cases(
     (found, left_out)
 }
 
+/// The iterations of a fork that measures `workload` in `mode`. A whole run warms up by itself.
+fn plan_of(settings: &Settings, mode: JmhMode, workload: &Workload) -> Plan {
+    let plan = settings.jvm_plan(mode);
+    match workload.whole {
+        Some(_) => Plan { warmup_iterations: settings.plan(mode).warmup_iterations, ..plan },
+        None => plan,
+    }
+}
+
 /// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables,
 /// code, and JMH beside it.
 fn with_vm(heap: usize) -> usize {
@@ -119,8 +128,14 @@ impl JvmCase {
         let mut flags = collector.flags(jdk.feature);
         flags.extend(collector.sizing(self.workload.sizes));
         flags.extend(self.workload.flags.iter().cloned());
+        flags.extend(collector.of_shenandoah(&self.workload.shenandoah, jdk.feature));
         flags.extend(extra.iter().cloned());
         flags
+    }
+
+    /// The iterations of a fork, where our case is measured in `mode`.
+    pub fn plan(&self, settings: &Settings, mode: JmhMode) -> Plan {
+        plan_of(settings, mode, &self.workload)
     }
 
     /// The coordinate of its row. Where each allocation is a call into the VM, which hides what is
@@ -142,7 +157,7 @@ impl Settings {
 
     /// The iterations of a fork on a JVM: those of ours, after five times their warm-up and a
     /// second of it at least; of single shots five at least.
-    pub fn jvm_plan(&self, mode: JmhMode) -> Plan {
+    pub(super) fn jvm_plan(&self, mode: JmhMode) -> Plan {
         let own = self.plan(mode);
         if mode == JmhMode::SingleShot {
             let warmup_iterations = (own.warmup_iterations * WARMUP_FACTOR).max(WARMUP_FACTOR);
@@ -152,15 +167,13 @@ impl Settings {
         Plan { warmup_iterations: WARMUP_FACTOR, warmup_time: warmup / WARMUP_FACTOR, ..own }
     }
 
-    /// About how long JVMs take for cases of these modes.
-    pub fn jvm_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> Duration {
-        let one = |mode| self.jvm_plan(mode).duration() + JVM_START;
-        modes.into_iter().map(|mode| one(mode) * self.jvm_forks()).sum()
+    /// About how long JVMs take for cases with these plans.
+    pub fn jvm_estimate(&self, plans: impl IntoIterator<Item = Plan>) -> Duration {
+        plans.into_iter().map(|plan| (plan.duration() + JVM_START) * self.jvm_forks()).sum()
     }
 
     /// The settings in words, as [`describe`](Self::describe).
-    pub fn describe_jvm(&self, mode: JmhMode) -> String {
-        let plan = self.jvm_plan(mode);
+    pub fn describe_jvm(&self, plan: Plan) -> String {
         format!(
             "{} x ({} warm-up x {} + {} measured x {})",
             count(self.jvm_forks() as usize, "fork"),
@@ -298,12 +311,15 @@ mod tests {
         assert_eq!((full.jvm_forks(), quick.jvm_forks()), (3, 1));
         assert_eq!(Settings { forks: Some(2), ..quick.clone() }.jvm_forks(), 2);
         assert_eq!(
-            quick.jvm_estimate([JmhMode::Throughput; 2]),
+            quick.jvm_estimate([quick.jvm_plan(JmhMode::Throughput); 2]),
             Duration::from_millis(2 * (1000 + 300 + 1500))
         );
         assert_eq!(
-            quick.describe_jvm(JmhMode::Throughput),
+            quick.describe_jvm(quick.jvm_plan(JmhMode::Throughput)),
             "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)"
         );
+        let run = Workload::new("allotment.A.a", 64 << 20);
+        let warmup = |workload: &Workload| plan_of(&quick, JmhMode::SingleShot, workload).warmup_iterations;
+        assert_eq!((warmup(&run), warmup(&run.clone().whole(Duration::from_secs(60)))), (5, 0));
     }
 }

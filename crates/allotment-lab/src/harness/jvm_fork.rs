@@ -10,7 +10,7 @@ use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
 use crate::format::phrase::count;
-use crate::format::{Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text, told};
+use crate::format::{Combine, Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text, told};
 use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// sees that in the errors.
 const HOST_FLAGS: [&str; 5] =
     ["-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djmh.ignoreLock=true"];
+
+/// How labels of maxima end.
+const LARGEST: [&str; 3] = [".max", ".p100", ".peak"];
 
 /// What of standard output is kept for a failure, in bytes.
 const KEPT: usize = 64 << 10;
@@ -81,6 +84,12 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
     }
     if let Some(operations) = on_jvm.workload.operations {
         command.args(["-opi", &operations.to_string()]);
+    }
+    if let Some(longest) = on_jvm.workload.whole {
+        command.args(["-to", &jmh_time(longest)]);
+    }
+    if let Some(profiler) = on_jvm.workload.profiler {
+        command.args(["-prof", profiler]);
     }
     let settings = [
         ("-f", "1".to_string()),
@@ -236,7 +245,11 @@ fn secondary(metric: &Metric, index: usize, all: usize) -> Option<SecondaryValue
     };
     let value = *values.get(index).filter(|value| !value.is_nan() && (values.len() == all || index == 0))?;
     let (label, unit) = (metric.label.clone(), metric.unit.clone());
-    Some(SecondaryValue { label, unit, combine: metric.combine, value })
+    // JMH writes one value, its sum and its maximum alike. Labels of maxima end like ours.
+    let is_maximum = values.len() == 1 && LARGEST.iter().any(|end| label.ends_with(end));
+    let combine =
+        if is_maximum && metric.combine == Combine::Sum { Combine::Maximum } else { metric.combine };
+    Some(SecondaryValue { label, unit, combine, value })
 }
 
 #[cfg(test)]

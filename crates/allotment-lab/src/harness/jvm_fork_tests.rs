@@ -95,6 +95,34 @@ fn the_command_line_is_jmhs() {
         assert!(line.contains(expected), "{line}");
     }
     assert!(!line.contains("-r 0"), "a single shot has no time: {line}");
+    assert!(!line.contains("-to "), "{line}");
+    on_jvm.workload = on_jvm.workload.whole(Duration::from_secs(90)).profiler("a.Figures");
+    let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
+    let command = super::command(&order, Path::new("/r"));
+    let words: Vec<&std::ffi::OsStr> = command.get_args().collect();
+    for pair in [["-to", "90s"], ["-prof", "a.Figures"]] {
+        assert!(words.windows(2).any(|words| words == pair), "{words:?}");
+    }
+}
+
+#[test]
+fn the_largest_of_one_value_is_known_by_its_label() {
+    let with = |label: &str| {
+        let (fork, _) = fork(&writes(&RESULT.replace("gc.count", label)));
+        let combined = |value: &SecondaryValue| value.combine == Combine::Maximum;
+        let found = fork.iterations[0].secondary.iter().find(|value| value.label == label);
+        found.map(combined)
+    };
+    assert_eq!(with("pause.max"), Some(false), "two values say by themselves that they are a sum");
+    let metric = |label: &str| Metric {
+        label: label.into(),
+        unit: "us".into(),
+        combine: Combine::Sum,
+        samples: Samples::Values(vec![vec![3.0]]),
+    };
+    let combine = |label: &str| secondary(&metric(label), 0, 1).map(|value| value.combine);
+    assert_eq!(combine("save.p100"), Some(Combine::Maximum));
+    assert_eq!(combine("gc.count"), Some(Combine::Sum));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! table is to be measured alike.
 
 use super::fork_process::{self, End};
-use super::runner::{axes_of, bindings, describe};
+use super::runner::{axes_of, bindings, describe, silence_of};
 use super::{Neighbours, Order, Run, Watch};
 use std::process::Command;
 
@@ -30,7 +30,7 @@ pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
             watch: Watch { counters: None, profile: true },
             parent: std::process::id(),
         };
-        let silence = plan.time.max(plan.warmup_time) + run.timeout;
+        let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
         let mut command = Command::new(&run.program);
         command.arg("fork");
         let fork = fork_process::run(command, &order, silence, run.interrupt, &mut |_| ());

@@ -170,7 +170,9 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
         for on_jvm in std::iter::once(None).chain(beside.map(Some)) {
             let (forks, plan, start) = match on_jvm {
                 None => (run.settings.forks(), run.settings.plan(case.jmh_mode), START),
-                Some(_) => (run.settings.jvm_forks(), run.settings.jvm_plan(case.jmh_mode), JVM_START),
+                Some(on_jvm) => {
+                    (run.settings.jvm_forks(), on_jvm.plan(run.settings, case.jmh_mode), JVM_START)
+                }
             };
             entries.push(Entry {
                 gathered: Gathered { case: case.clone(), plan, forks: vec![] },
@@ -189,7 +191,7 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
 /// Runs a fork of an entry to its end, beside its neighbours.
 fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
-    let silence = plan.time.max(plan.warmup_time) + run.timeout;
+    let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
     let mut shown = Duration::ZERO;
     let mut heard = |warmup: bool| {
         let time = if warmup { plan.warmup_time } else { plan.time };
@@ -267,6 +269,12 @@ fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationReco
 pub(super) fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
     let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
     experiment.map_or(&[], |experiment| experiment.axes())
+}
+
+/// How long a case may say nothing within one call.
+pub(super) fn silence_of(run: &Run<'_>, case: &Case) -> Duration {
+    let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
+    experiment.map_or(Duration::ZERO, |experiment| experiment.silence(case))
 }
 
 /// A case with all its coordinates as people read them, for messages.

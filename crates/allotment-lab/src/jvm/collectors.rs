@@ -138,6 +138,15 @@ impl Collector {
         flags
     }
 
+    /// The flags of `flags` that it has in a JVM of that feature release. Each flag is for
+    /// Shenandoah, and comes with the last release that has it.
+    pub fn of_shenandoah(&self, flags: &[(String, u32)], feature: u32) -> Vec<String> {
+        if !matches!(self.kind, Kind::Shenandoah | Kind::GenerationalShenandoah) {
+            return Vec::new();
+        }
+        flags.iter().filter(|(_, last)| feature <= *last).map(|(flag, _)| flag.clone()).collect()
+    }
+
     /// Whether it ever frees anything.
     pub fn collects(&self) -> bool {
         self.kind != Kind::Epsilon
@@ -194,6 +203,17 @@ mod tests {
         let bytes = |heap, eden| Sizes { heap, eden }.heap_bytes();
         assert_eq!((bytes(mib(1) + 1, None), bytes(mib(1), Some(mib(64)))), (mib(2), mib(132)));
         assert_eq!(bytes(usize::MAX, Some(usize::MAX)), usize::MAX);
+    }
+
+    #[test]
+    fn flags_of_shenandoah_are_for_it_alone_and_end_with_a_release() {
+        let flags =
+            [("-XX:ShenandoahRegionSize=4m".to_string(), u32::MAX), ("-XX:-ShenandoahPacing".into(), 25)];
+        let of =
+            |name: &str, feature| name.parse::<Collector>().unwrap().of_shenandoah(&flags, feature).join(" ");
+        assert_eq!(of("genshen", 25), "-XX:ShenandoahRegionSize=4m -XX:-ShenandoahPacing");
+        assert_eq!(of("shenandoah-compact", 27), "-XX:ShenandoahRegionSize=4m");
+        assert_eq!(of("g1", 25), "");
     }
 
     #[test]

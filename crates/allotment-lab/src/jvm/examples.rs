@@ -5,6 +5,7 @@ use super::{Jdk, Jvm};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Writes a shell program.
 pub(crate) fn script(path: &Path, text: &str) {
@@ -31,6 +32,14 @@ pub(crate) fn jvm(feature: u32, collector: &str) -> Jvm {
     let jdk = Jdk { home: "/jdk".into(), feature, version: format!("{feature}.0.1"), vendor: None };
     let prefetch = Prefetch { distance: 192, step: 64, lines: 4 };
     Jvm { jdk, collector: collector.parse().unwrap(), extra: vec![], header_bytes: 12, prefetch }
+}
+
+/// The programs `java` and `javac` of the `PATH`, if both run.
+pub(crate) fn java_tools() -> Option<(&'static str, &'static str)> {
+    let runs = |program: &str| {
+        Command::new(program).arg("-version").output().is_ok_and(|output| output.status.success())
+    };
+    (runs("java") && runs("javac")).then_some(("java", "javac"))
 }
 
 /// Returns when the process of this number has ended, and not before.

@@ -15,6 +15,7 @@
 //! | `collectors` | the JVM's collectors, and their flags |
 //! | `machine` | a JDK with a collector, and its properties |
 //! | `sources`, `jar` | the benchmarks, and their jar |
+//! | `layouts` | the layouts of Java classes |
 //! | `workload` | the benchmark that is the counterpart of a case |
 
 mod collectors;
@@ -23,6 +24,7 @@ mod discovery;
 pub(crate) mod examples;
 mod jar;
 mod jdk;
+mod layouts;
 mod machine;
 pub(crate) mod process;
 mod sources;
@@ -32,5 +34,6 @@ pub use collectors::{Collector, CollectorError, Sizes};
 pub use discovery::{Surroundings, find, find_all};
 pub use jar::{JarError, Jars};
 pub use jdk::{Jdk, JdkError};
+pub use layouts::{JavaField, JavaLayout};
 pub use machine::Jvm;
 pub use workload::Workload;

@@ -1,6 +1,7 @@
 //! The counterpart of a case on a JVM: the benchmark, and the settings that make the two alike.
 
 use super::Sizes;
+use std::time::Duration;
 
 /// A benchmark in the jar, and the settings of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Workload {
     pub sizes: Sizes,
     /// Further flags that make it like the lab's case.
     pub flags: Vec<String>,
+    /// Flags for Shenandoah alone, each with the last feature release that has it.
+    pub shenandoah: Vec<(String, u32)>,
     /// Whether the JVM runs without thread-local buffers.
     pub without_buffers: bool,
     /// Bytes that each shot leaves behind if nothing is ever freed; `None` if the workload needs a
@@ -20,6 +23,11 @@ pub struct Workload {
     pub kept: Option<usize>,
     /// The number of operations of a call, where only the parameters determine it.
     pub operations: Option<u64>,
+    /// The profiler of JMH whose rows belong to the benchmark: a class in the jar.
+    pub profiler: Option<&'static str>,
+    /// The longest time of a shot that is a whole run, with a warm-up of its own. Such a benchmark
+    /// has no other warm-up than the lab's case. `None` for any other benchmark.
+    pub whole: Option<Duration>,
     /// The differences from the lab's case, a sentence each.
     pub differs: &'static [&'static str],
 }
@@ -33,9 +41,12 @@ impl Workload {
             params: Vec::new(),
             sizes: Sizes { heap, eden: None },
             flags: vec!["-XX:+UseTransparentHugePages".into()],
+            shenandoah: Vec::new(),
             without_buffers: false,
             kept: None,
             operations: None,
+            profiler: None,
+            whole: None,
             differs: &[],
         }
     }
@@ -61,6 +72,13 @@ impl Workload {
         self
     }
 
+    /// Adds a flag for Shenandoah, which releases after `last` do not have.
+    #[must_use]
+    pub fn shenandoah(mut self, flag: impl Into<String>, last: u32) -> Workload {
+        self.shenandoah.push((flag.into(), last));
+        self
+    }
+
     /// Disables the thread-local buffers.
     #[must_use]
     pub fn without_buffers(mut self) -> Workload {
@@ -78,6 +96,18 @@ impl Workload {
     #[must_use]
     pub fn operations(self, operations: u64) -> Workload {
         Workload { operations: Some(operations), ..self }
+    }
+
+    /// Sets the profiler of JMH.
+    #[must_use]
+    pub fn profiler(self, class: &'static str) -> Workload {
+        Workload { profiler: Some(class), ..self }
+    }
+
+    /// Declares that each shot is a whole run, which takes `longest` at most.
+    #[must_use]
+    pub fn whole(self, longest: Duration) -> Workload {
+        Workload { whole: Some(longest), ..self }
     }
 
     /// Sets the differences from the lab's case.

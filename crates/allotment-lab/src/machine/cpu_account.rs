@@ -1,10 +1,11 @@
-//! What the kernel counts of one thread: how long it ran, and how long it could have run and did
-//! not.
+//! What the kernel counts of one thread, or of all: how long it ran, and how long it could have run
+//! and did not.
 //!
 //! The first two numbers of `/proc/thread-self/schedstat`, in ns. Voluntary and involuntary
 //! switches (`getrusage`) were refused: they say how often a thread lost its CPU, and not for how
 //! long.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
 use std::ops::Sub;
 use std::os::unix::fs::FileExt;
@@ -50,6 +51,12 @@ impl CpuAccount {
     }
 }
 
+/// CPU time of all threads of this process, those that have ended included.
+pub fn process_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 fn parse(schedstat: &str) -> Option<CpuTime> {
     let mut numbers =
         schedstat.split_ascii_whitespace().map(|number| number.parse().map(Duration::from_nanos));
@@ -72,6 +79,18 @@ mod tests {
         for other in ["", "1", "1 x 2", "1 -2 3", "x 1 2"] {
             assert_eq!(parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_process_has_the_time_of_its_threads() {
+        let before = process_cpu_time();
+        let spins = || {
+            let account = rustix::time::clock_gettime;
+            let begun = account(ClockId::ThreadCPUTime).tv_nsec;
+            while account(ClockId::ThreadCPUTime).tv_nsec - begun < 5_000_000 {}
+        };
+        thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(spins))));
+        assert!(process_cpu_time() - before >= Duration::from_millis(10));
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod topology;
 mod x86_64;
 
 pub use clock::read_cost;
-pub use cpu_account::{CpuAccount, CpuTime};
+pub use cpu_account::{CpuAccount, CpuTime, process_cpu_time};
 pub use description::{Machine, first_two, placement};
 pub use free_memory::free_memory;
 pub use host::{HandOver, HostSample, TWO_CPUS, await_two_cpus, ping_pong};

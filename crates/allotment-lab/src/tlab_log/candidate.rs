@@ -146,11 +146,8 @@ impl Candidate {
                 plain()
             }
             "TLABPolicy" => {
-                let policy = TlabPolicy::ALL.iter().find(|policy| policy.name() == value);
-                let names =
-                    || TlabPolicy::ALL.iter().map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
-                settings.policy =
-                    *policy.ok_or_else(|| format!("TLABPolicy=`{value}`: write one of {}", names()))?;
+                settings.policy = policy_named(value)
+                    .ok_or_else(|| format!("TLABPolicy=`{value}`: write one of {}", policy_names()))?;
                 of_policy(settings.policy).map(String::from)
             }
             _ => {
@@ -161,6 +158,16 @@ impl Candidate {
             }
         })
     }
+}
+
+/// The policy of that name.
+pub fn policy_named(text: &str) -> Option<TlabPolicy> {
+    TlabPolicy::ALL.iter().copied().find(|policy| policy.name() == text)
+}
+
+/// The names of all policies, with commas between them.
+pub fn policy_names() -> String {
+    TlabPolicy::ALL.iter().map(|policy| policy.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The JVM that has a policy.

@@ -51,7 +51,7 @@ mod verdict;
 mod whose;
 
 pub use account::{Account, Sizes};
-pub use candidate::{BUILT_IN, Candidate};
+pub use candidate::{BUILT_IN, Candidate, policy_named, policy_names};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};

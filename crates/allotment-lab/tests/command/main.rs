@@ -1,10 +1,13 @@
 //! The built command, from the outside: what it prints, what it writes, how it fails.
 
 mod ends;
+mod heap;
 mod limits;
 mod mistakes;
+mod profile;
 mod runs;
 mod simulate;
+mod store;
 mod truth;
 
 use std::process::{Command, Output, Stdio};
@@ -23,6 +26,18 @@ fn stdout(arguments: &[&str]) -> String {
     let output = output(arguments);
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// The exit code, and the text of both outputs.
+fn code_and_text(arguments: &[&str]) -> (i32, String) {
+    with_input(arguments, Stdio::null())
+}
+
+/// The same with a standard input.
+fn with_input(arguments: &[&str], input: impl Into<Stdio>) -> (i32, String) {
+    let output = allotment().stdin(input).args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8(text).unwrap())
 }
 
 /// The exit code and the one line on standard error.

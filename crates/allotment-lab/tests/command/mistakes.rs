@@ -44,6 +44,12 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
         (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),
         (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
         (&["run", "storm", "--mutators", "0"], "nobody begins"),
+        (
+            &["run", "extremem", "--workload", "CustomerPeriod=5"],
+            "CustomerPeriod: `5` is not a time; write a whole number and ms, s, m, h or d",
+        ),
+        (&["run", "extremem", "--workload", "NumCustomer=5"], "did you mean `NumCustomers`?"),
+        (&["run", "extremem", "--workload", "PhasedUpdates=false"], "only the mode PhasedUpdates"),
         (&["run", "weak", "--collector", "epsilon"], "never clears"),
         (&["run", "tlab", "tlab-size", "--size", "17"], "the sizes compiled in are 16, 24"),
         (&["run", "clock", "--mode", "sundial"], "the modes are empty, tsc"),

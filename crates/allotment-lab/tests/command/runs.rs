@@ -302,6 +302,48 @@ fn heaps_that_collect_are_measured_with_what_they_did() {
 }
 
 #[test]
+fn a_shop_tells_how_late_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let mut command = allotment();
+    command.args([
+        "run",
+        "extremem",
+        "--quick",
+        "--forks=1",
+        "--iterations=1",
+        "--collector=parallel,genshen",
+    ]);
+    command
+        .args(["--workload=SimulationDuration=500ms,SimulationDuration=500ms WarmupDuration=0s", "--json"]);
+    let output = command.arg(&json).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.matches(": preparation P50 ").count(), 4, "a line for each row: {said}");
+    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(entries.len(), 4);
+    for entry in entries {
+        let value = |metric: &str| entry["secondaryMetrics"][metric]["score"].as_f64().unwrap_or(f64::NAN);
+        for metric in ["preparation.p50", "preparation.p100", "engagements.rate", "candidates", "cpu", "rss"]
+        {
+            assert!(value(metric) > 0.0, "{metric}: {entry}");
+        }
+        assert_eq!(value("preparation.n"), value("engagements"), "{entry}");
+        assert!(value("start.pause.max").is_nan() || value("start.pause.max") > 0.0, "{entry}");
+    }
+}
+
+#[test]
+fn a_shop_that_the_machine_cannot_hold_is_refused_with_what_it_takes() {
+    let output = allotment().args(["run", "extremem", "--config=huge", "--heap=64t"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+    for part in ["configuration huge", "2000 customer threads", "25 min", "of memory, and there"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
 fn barriers_are_measured_in_each_phase_of_a_cycle() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");

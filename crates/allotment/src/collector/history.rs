@@ -1,8 +1,14 @@
-//! A heap's memory of its collections: the latest records, sums, and two histograms.
+//! A heap's memory of its collections: the latest records, sums, and two distributions of times.
 
-use super::record::{CollectionRecord, Level, Shortage};
+use super::record::{
+    CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
+};
 use crate::mutator::GcOverhead;
 use crate::platform::{Clock, tell};
+use crate::probes::probe;
+use crate::region::{Backing, FreeSet};
+use crate::time_histogram::TimeHistogram;
+use crate::timeline::{Occupied, Timeline};
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,6 +41,7 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
+    timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
     inner: Mutex<Collections>,
@@ -42,9 +49,12 @@ pub(crate) struct History {
 
 /// The collections of a heap so far.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Collections {
     /// Number of collections.
     pub count: u64,
+    /// What they did, and how many of each kind there were.
+    pub sums: CollectionSums,
     /// The latest records, oldest first: up to 256.
     pub recent: VecDeque<CollectionRecord>,
     /// Times for which all threads stood still.
@@ -55,23 +65,27 @@ pub struct Collections {
     pub overhead_limits: u64,
 }
 
-/// A distribution of times, to three digits.
+/// A distribution of times: to three digits for percentiles, and in fixed buckets for monitoring.
 #[derive(Clone)]
 pub struct Times {
     /// In ns.
     histogram: Histogram<u64>,
-    total: Duration,
+    /// The same times, and their sum.
+    buckets: TimeHistogram,
 }
 
 impl Times {
     fn new() -> Times {
         let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3);
-        Times { histogram: histogram.expect("the bounds are constants that work"), total: Duration::ZERO }
+        Times {
+            histogram: histogram.expect("the bounds are constants that work"),
+            buckets: TimeHistogram::default(),
+        }
     }
 
     fn record(&mut self, time: Duration) {
         self.histogram.saturating_record(time.as_nanos() as u64);
-        self.total += time;
+        self.buckets.record(time);
     }
 
     /// Number of recorded times.
@@ -79,9 +93,14 @@ impl Times {
         self.histogram.len()
     }
 
+    /// The recorded times in fixed buckets.
+    pub fn buckets(&self) -> &TimeHistogram {
+        &self.buckets
+    }
+
     /// Sum of the recorded times.
     pub fn total(&self) -> Duration {
-        self.total
+        self.buckets.sum()
     }
 
     /// The longest recorded time; 0 where there is none.
@@ -109,7 +128,7 @@ impl fmt::Display for Times {
             f,
             "{} in {:?}: p50 {:?}, p99 {:?}, max {:?}",
             self.count(),
-            self.total,
+            self.total(),
             self.percentile(50.0),
             self.percentile(99.0),
             self.max()
@@ -118,16 +137,22 @@ impl fmt::Display for Times {
 }
 
 impl History {
-    pub(crate) fn new(clock: Clock, print: Print, listener: Option<Listener>) -> History {
+    pub(crate) fn new(
+        clock: Clock,
+        print: Print,
+        listener: Option<Listener>,
+        timeline: Option<Arc<Timeline>>,
+    ) -> History {
         let collections = Collections {
             count: 0,
+            sums: CollectionSums::default(),
             recent: VecDeque::new(),
             pauses: Times::new(),
             times_to_safepoint: Times::new(),
             overhead_limits: 0,
         };
         let told_of_shortage = AtomicBool::new(false);
-        History { clock, listener, print, told_of_shortage, inner: Mutex::new(collections) }
+        History { clock, listener, print, timeline, told_of_shortage, inner: Mutex::new(collections) }
     }
 
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
@@ -140,13 +165,47 @@ impl History {
         self.inner.lock().expect("nothing that may panic runs under the history's lock")
     }
 
-    /// Adds the records of one stop of the world, in order. The first record carries the time to
-    /// safepoint. Pauses begin with the request to stop.
+    /// The timeline, if it takes events.
+    fn timeline(&self) -> Option<&Timeline> {
+        self.timeline.as_deref().filter(|timeline| timeline.is_on())
+    }
+
+    /// A collection begins. Returns when, in the heap's age.
+    pub(crate) fn begin<B: Backing>(&self, free: &FreeSet<B>) -> Duration {
+        probe!(collection_begin);
+        self.occupancy(free);
+        self.clock.age()
+    }
+
+    /// Has the timeline show how much of the heap is in use.
+    pub(crate) fn occupancy<B: Backing>(&self, free: &FreeSet<B>) {
+        let Some(timeline) = self.timeline() else { return };
+        let occupancy = free.occupancy();
+        timeline.add_occupied(Occupied {
+            used: occupancy.used_bytes,
+            old: occupancy.tenured_bytes,
+            committed: free.committed_bytes(),
+        });
+    }
+
+    /// Has the timeline show what ran between two cycles.
+    pub(crate) fn between_cycles(&self, phase: Option<Phase>) {
+        if let (Some(timeline), Some(phase)) = (self.timeline(), phase) {
+            timeline.add(vec![drawn_between_cycles(timeline, &phase)]);
+        }
+    }
+
+    /// Has the timeline show a cycle that began at `start` and was given up, also in a stop.
+    pub(crate) fn given_up(&self, start: Duration, phases: &[Phase], pauses: &[Phase]) {
+        if let Some(timeline) = self.timeline() {
+            timeline.add(drawn_without_record(timeline, start, phases, pauses));
+        }
+    }
+
+    /// Adds the records of one stop of the world, in order. The first collection of the stop has
+    /// the time to the safepoint. Pauses begin with the request to stop.
     pub(crate) fn add_stop(&self, records: impl IntoIterator<Item = CollectionRecord>) {
-        for (number, mut record) in records.into_iter().enumerate() {
-            if number > 0 {
-                record.time_to_safepoint = Duration::ZERO;
-            }
+        for mut record in records {
             record.pause += record.time_to_safepoint;
             self.add(record);
         }
@@ -160,15 +219,24 @@ impl History {
             record.number = collections.count;
             collections.count += 1;
             collections.overhead_limits += u64::from(record.exceeds_limit());
-            match record.cycle() {
-                Some(cycle) => cycle.pauses.iter().for_each(|pause| collections.pauses.record(pause.time)),
-                None => collections.pauses.record(record.pause),
-            }
+            collections.sums.add(&record);
+            record.pauses().for_each(|pause| collections.pauses.record(pause));
             collections.times_to_safepoint.record(record.time_to_safepoint);
             if collections.recent.len() == KEPT {
                 collections.recent.pop_front();
             }
             collections.recent.push_back(record.clone());
+        }
+        probe!(
+            collection_end,
+            record.number,
+            record.kind() as usize,
+            record.pause.as_nanos(),
+            record.used_before,
+            record.used_after
+        );
+        if let Some(timeline) = self.timeline() {
+            timeline.add_record(record.drawn(timeline));
         }
         let age = self.clock.age().as_secs_f64();
         if self.print != Print::Nothing {
@@ -192,6 +260,11 @@ impl History {
         if let Some(listener) = &self.listener {
             listener(&record);
         }
+    }
+
+    /// Calls `read` with the collections so far, which are not copied. The lock is held meanwhile.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&Collections) -> R) -> R {
+        read(&self.lock())
     }
 
     pub(crate) fn snapshot(&self) -> Collections {

@@ -53,16 +53,16 @@ impl MarkCompact {
         cause: Cause,
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
-        let clock = &self.history.clock;
-        let start = clock.age();
         let shared = world.shared();
+        let start = self.history.begin(&shared.free);
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
-        let pause = clock.since(start);
+        self.history.occupancy(&shared.free);
+        let pause = self.history.clock.since(start);
         let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
@@ -98,7 +98,7 @@ impl Collector for MarkCompact {
         self.overhead.begin_anew();
     }
 
-    fn emptied(&self) -> Option<usize> {
+    fn emptied(&self, _world: &World<'_>) -> Option<usize> {
         self.overhead.emptied(self.history.clock.age());
         None
     }

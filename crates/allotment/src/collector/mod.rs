@@ -28,8 +28,9 @@ pub(crate) use mark_compact::MarkCompact;
 pub(crate) use overhead::Overhead;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
-    CollectionKind, CollectionRecord, CycleRecord, CycleScope, Details, EnlargedEden, FullRecord,
-    GenerationsRecord, IdleLook, LastPart, Phase, SizingRecord, WantedWorkers, YoungRecord,
+    CollectionKind, CollectionRecord, CollectionSums, CycleRecord, CycleScope, Details, EnlargedEden,
+    FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, WantedWorkers,
+    YoungRecord,
 };
 pub(crate) use settings::Settings;
 pub(crate) use shenandoah::{Parts as ShenandoahParts, Shenandoah};

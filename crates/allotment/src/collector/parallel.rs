@@ -33,9 +33,9 @@ use super::control::ControlThread;
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, Space, SpaceKind, adopt_all};
 use super::full::{Compaction, SideTables};
 use super::history::History;
-use super::kernel::{OldTables, Roots, Subject};
+use super::kernel::{OldTables, Phase, Roots, Subject};
 use super::overhead::Overhead;
-use super::record::{CollectionRecord, Details, Phase, SizingRecord, YoungRecord};
+use super::record::{CollectionRecord, Details, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
@@ -46,7 +46,7 @@ use crate::sync::{AtomicU64, Ordering};
 use eden_growth::EdenGrowth;
 use eden_reserve::EdenReserve;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Of the collections that zeal asks for, one of this many is full.
 const ZEAL_FULL: u64 = 4;
@@ -217,8 +217,8 @@ impl Parallel {
     }
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
-        let (start, watch) = (self.history.clock.age(), Instant::now());
         let shared = world.shared();
+        let (start, prepare) = (self.history.begin(&shared.free), Phase::begin("Prepare"));
         let (free, table) = (&shared.free, shared.free.table());
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
@@ -253,11 +253,12 @@ impl Parallel {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
-        let prepared = watch.elapsed();
+        let prepared = prepare.end();
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which dirty their cards and are given references of this
         // heap only. The tables are this heap's.
-        let done = unsafe { evacuation.run(roots, team) }.ok()?;
+        let mut done = unsafe { evacuation.run(roots, team) }.ok()?;
+        done.phases.insert(0, prepared);
         let uncommitted = self.settings.conclude(world);
         let occupancy = free.occupancy();
         let sum = &done.sum;
@@ -266,18 +267,13 @@ impl Parallel {
             cause,
             start,
             pause: Duration::ZERO,
-            time_to_safepoint: world.time_to_safepoint(),
-            phases: vec![
-                Phase { name: "Prepare", time: prepared },
-                Phase { name: "Copy", time: done.copy_time },
-                Phase { name: "Weak", time: done.weak_time },
-                Phase { name: "Free", time: done.finish_time },
-            ],
+            time_to_safepoint: world.take_time_to_safepoint(),
+            phases: done.phases,
             workers: team.workers(),
             wanted: self.wanted(demand),
             used_before,
             used_after: occupancy.used_bytes,
-            committed: free.committed_regions() << table.geometry().region_shift,
+            committed: free.committed_bytes(),
             live_objects: (sum.objects + sum.kept_objects) as usize,
             live_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes + sum.kept_bytes) as usize,
             moved_bytes: (sum.survived.iter().sum::<u64>() + sum.promoted_bytes) as usize,
@@ -320,22 +316,22 @@ impl Parallel {
         cause: Cause,
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
-        let start = self.history.clock.age();
         let shared = world.shared();
         let free = &shared.free;
+        let start = self.history.begin(free);
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
         let (wanted, done) = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
-        let adopting = Instant::now();
+        let adopt = Phase::begin("Adopt");
         let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything live was moved, and every region is parsable.
         unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
-        let adopted = adopting.elapsed();
+        let adopted = adopt.end();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);
         record.start = start;
-        record.phases.push(Phase { name: "Adopt", time: adopted });
+        record.phases.push(adopted);
         let collection = Collection {
             scope: Scope::Full,
             eden_regions,
@@ -371,7 +367,7 @@ impl Parallel {
             threads: world.threads(),
             free_regions: free.free_regions(),
             old_bytes: occupancy.old_bytes,
-            humongous_regions: occupancy.humongous_regions,
+            humongous_regions: occupancy.regions.humongous,
             ..collection
         };
         let bytes = |regions: usize| regions << table.geometry().region_shift;
@@ -395,6 +391,7 @@ impl Parallel {
         let decision = inner.decision.clone();
         let sizing = SizingRecord { enlarged, last_part, collection, decision, buffers, raised: None };
         let sizing = Some(Box::new(sizing));
+        self.history.occupancy(free);
         CollectionRecord { pause: clock.since(record.start), overhead, sizing, ..record }
     }
 }
@@ -417,7 +414,7 @@ impl Collector for Arc<Parallel> {
         self.control.forget();
     }
 
-    fn emptied(&self) -> Option<usize> {
+    fn emptied(&self, _world: &World<'_>) -> Option<usize> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
@@ -445,7 +442,7 @@ impl Collector for Arc<Parallel> {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         if cause == Cause::AllocationFailure && self.find_room(mutator, satisfied) {
-            return Outcome::Collected;
+            return Outcome::Found;
         }
         let stopped = mutator
             .stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next_demand(world)));

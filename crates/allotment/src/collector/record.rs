@@ -4,18 +4,24 @@ mod cycle;
 mod details;
 mod full;
 mod sizing;
+mod sums;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod timeline;
 mod workers;
 mod young;
 
-pub use cycle::{CycleRecord, CycleScope, GenerationsRecord};
+pub use cycle::{CycleRecord, CycleScope, GenerationsRecord, OldMarking};
 pub(super) use details::Level;
 pub use full::FullRecord;
 pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
+pub use sums::CollectionSums;
+pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
 pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungRecord;
+
+pub use super::kernel::Phase;
 
 use crate::mutator::{Cause, GcOverhead, Outcome};
 use crate::tlab::statistics::Totals;
@@ -47,15 +53,6 @@ impl fmt::Display for CollectionKind {
     }
 }
 
-/// A part of a collection and the time it took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phase {
-    /// Its name.
-    pub name: &'static str,
-    /// How long it took.
-    pub time: Duration,
-}
-
 /// What only a collection of one kind has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -79,7 +76,8 @@ pub struct CollectionRecord {
     pub number: u64,
     /// Why it began.
     pub cause: Cause,
-    /// When the pause began, since the heap was made.
+    /// When it began, since the heap was made: the pause, without the time to the safepoint, or the
+    /// concurrent cycle.
     pub start: Duration,
     /// How long all threads stood still; of a concurrent cycle, in all of its pauses together.
     pub pause: Duration,
@@ -129,6 +127,14 @@ impl CollectionRecord {
             Details::Cycle(CycleRecord { degenerated: Some(_), .. }) => CollectionKind::Degenerated,
             Details::Cycle(_) => CollectionKind::Concurrent,
         }
+    }
+
+    /// The times for which all threads stood still, in order: one, or of a concurrent cycle each.
+    /// The times to safepoint are included.
+    pub fn pauses(&self) -> impl Iterator<Item = Duration> + '_ {
+        let of_cycle = self.cycle().map(|cycle| cycle.pauses.iter().map(|pause| pause.time));
+        let single = if of_cycle.is_none() { Some(self.pause) } else { None };
+        single.into_iter().chain(of_cycle.into_iter().flatten())
     }
 
     /// What a young collection has to tell; `None`: it was another.

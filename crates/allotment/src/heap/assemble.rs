@@ -3,6 +3,7 @@
 //! This is the only module that knows all layers. It translates the options into the terms of each
 //! layer, so that no layer reads the option table itself.
 
+use super::at_end::AtEnd;
 use super::choose::Chosen;
 use super::hooks::Hooks;
 use super::{BuildError, Heap};
@@ -16,8 +17,8 @@ use crate::collector::{
     ShenandoahParts, sizing,
 };
 use crate::mutator::{
-    BarrierCalls, Collector, Committer, HERE, Late, Registry, Roots, SatbQueue, Shared, ZealSchedule,
-    hot_bytes,
+    BarrierCalls, Collector, Committer, HERE, Late, Registry, Roots, Sampler, SatbQueue, Shared,
+    StallCounters, ZealSchedule, hot_bytes,
 };
 use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy, ShenandoahMode};
@@ -25,7 +26,9 @@ use crate::platform::topology::Topology;
 use crate::platform::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
 use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
 use crate::sync::Mutex;
+use crate::timeline::Timeline;
 use crate::tlab::budget::Budget;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -51,13 +54,27 @@ pub(super) fn assemble(
     }
     let cards = CardTable::new(base, geometry.heap_bytes())?;
     let late = Late::new(options.safepoint_timeout_delay).with_hook(hooks.late_thread);
+    // A heap that decides by the program's clock repeats itself, in its samples too.
+    let seed = if hooks.clock.is_some() || cfg!(test) { 0 } else { random_seed() };
+    let sampler = Sampler::new(
+        options.allocation_sample_interval,
+        options.allocation_sample_memory,
+        seed,
+        hooks.stack_walker,
+    );
+    if hooks.clock.is_some() && has_timeline(options) {
+        return Err(BuildError::TimelineWithClock { path: options.timeline.display().to_string() });
+    }
     let clock = Clock::new(hooks.clock);
-    let history = Arc::new(History::new(clock.clone(), print(options), hooks.collection));
+    let timeline = has_timeline(options).then(|| Timeline::begin(&options.timeline, &clock, name));
+    let timeline = timeline.transpose()?.map(Arc::new);
+    let history = History::new(clock.clone(), print(options), hooks.collection, timeline.clone());
+    let history = Arc::new(history);
     let machine = sizing::Machine::new(geometry, &topology, options.parallel_gc_threads);
     let settings = collector_settings(options, geometry, &topology);
     let overhead = Overhead::new(sizing::OverheadSettings::from_options(options), clock.age());
     let cpus: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
-    let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus);
+    let gang = Gang::new("allotment-gc", machine.workers).on_cpus(&cpus).with_timeline(timeline.clone());
     let capacity = sizing::Capacity::new(
         options.initial_heap_size,
         geometry.region_bytes(),
@@ -91,7 +108,8 @@ pub(super) fn assemble(
             Box::new(Arc::new(parallel))
         }
         CollectorKind::Shenandoah => {
-            let workers = Gang::new("allotment-concurrent", options.conc_gc_threads.max(1)).on_cpus(&cpus);
+            let workers = Gang::new("allotment-concurrent", options.conc_gc_threads.max(1));
+            let workers = workers.on_cpus(&cpus).with_timeline(timeline.clone());
             let (shenandoah, usable) = Shenandoah::new(ShenandoahParts {
                 base,
                 geometry,
@@ -129,6 +147,7 @@ pub(super) fn assemble(
         sizing,
         collector,
         on_heap_limit: hooks.heap_limit,
+        on_out_of_memory: hooks.out_of_memory,
         topology,
         clock,
         use_tlab: options.use_tlab,
@@ -145,13 +164,28 @@ pub(super) fn assemble(
             out_of_memory: options.zeal_out_of_memory,
         },
         full_collections: AtomicU64::new(0),
+        stalls: StallCounters::default(),
         barriers: AtomicU32::new(0),
         root_visits: AtomicU64::new(0),
         barrier_calls: BarrierCalls::new(),
         satb: SatbQueue::default(),
+        sampler,
+        timeline,
         regions: Mutex::new(()),
     };
-    Ok(Heap { shared: Arc::new(shared), options: Arc::new(set), history })
+    let shared = Arc::new(shared);
+    let at_end = AtEnd::new(&shared, options);
+    Ok(Heap { shared, options: Arc::new(set), history, at_end })
+}
+
+fn has_timeline(options: &Options) -> bool {
+    !options.timeline.as_os_str().is_empty()
+}
+
+/// A number that differs from heap to heap and from process to process. Samples of many processes
+/// are then independent.
+fn random_seed() -> u64 {
+    RandomState::new().hash_one(0)
 }
 
 fn reserve(options: &Options, geometry: Geometry, name: &str) -> Result<Reservation, MemoryError> {

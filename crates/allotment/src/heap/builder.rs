@@ -9,13 +9,14 @@ use super::choose::{Chosen, Platform, choose};
 use super::hooks::Hooks;
 use super::{BuildError, Heap};
 use crate::collector::CollectionRecord;
-use crate::mutator::{LateThread, OutOfMemory};
+use crate::mutator::{LateThread, OutOfMemory, StackWalker};
 use crate::options::{
     CollectorKind, OptionError, OptionSet, RefillStrategy, ShenandoahMode, Source, TlabPolicy,
     table::for_each_option,
 };
 use crate::platform::topology::Topology;
 use crate::region::Geometry;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,6 +119,8 @@ impl HeapBuilder {
     /// times in a collection. Any thread may make the call, even in the stopped world, where a
     /// panic ends the process. `clock` must be quick, and must neither panic nor use this heap.
     ///
+    /// The distances of allocation samples, which are random, are then the same in each run, too.
+    ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
     /// use std::time::Duration;
@@ -133,6 +136,15 @@ impl HeapBuilder {
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Makes `walker` walk the stacks of allocation samples, and name their frames in profiles.
+    /// Without it, frames of the machine's stack are taken, where the program was compiled with
+    /// frame pointers (`-C force-frame-pointers=yes`).
+    #[must_use]
+    pub fn stack_walker(mut self, walker: impl StackWalker + 'static) -> HeapBuilder {
+        self.hooks.stack_walker = Some(Arc::new(walker));
         self
     }
 
@@ -173,6 +185,7 @@ impl HeapBuilder {
     pub fn build(mut self) -> Result<Heap, BuildError> {
         let topology = Topology::detect();
         let chosen = self.choose(&topology)?;
+        self.hooks.out_of_memory = Heap::when_exhausted(&chosen.set.values().snapshot_on_out_of_memory);
         assemble(chosen, topology, self.name.as_deref().unwrap_or("heap"), self.hooks)
     }
 

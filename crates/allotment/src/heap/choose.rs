@@ -10,6 +10,7 @@
 
 use super::{BuildError, prefetch};
 use crate::collector::work::{default_concurrent_workers, default_workers};
+use crate::mutator::DEFAULT_SAMPLE_INTERVAL;
 use crate::options::{
     CollectorKind, OptionError, OptionId, OptionSet, Options, RefillStrategy, ShenandoahMode,
 };
@@ -72,6 +73,10 @@ pub(super) fn choose(
     choose_pages(given, platform, &mut values)?;
     choose_regions(given, platform, &mut values)?;
     choose_collector(given, platform, &mut values);
+    let profiles = !values.allocation_profile.as_os_str().is_empty();
+    if profiles && !given.is_given(OptionId::AllocationSampleInterval) {
+        values.allocation_sample_interval = DEFAULT_SAMPLE_INTERVAL;
+    }
     let sizing = Config::new(&sizing_settings(given, geometry, &values));
     if values.use_tlab {
         choose_buffers(given, &sizing, &mut values);

@@ -3,9 +3,11 @@
 use crate::options::OptionError;
 use crate::platform::{MemoryError, PrefetchError};
 use crate::region::GeometryError;
+use crate::timeline::TimelineError;
 
 /// The reason why a heap could not be made.
 #[derive(thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// An option is wrong, two contradict each other, or one asks for a feature that this machine
     /// lacks.
@@ -25,6 +27,18 @@ pub enum BuildError {
     InitialHeap {
         /// InitialHeapSize in bytes.
         bytes: usize,
+    },
+    /// The file of `Timeline` cannot be written, or the system refuses the thread that writes it.
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
+    /// A heap with a clock of the program's has no timeline.
+    #[error(
+        "Timeline={path}: this heap decides by a clock of the program's (`HeapBuilder::clock`), and a timeline shows the \
+         system's time; leave one of them out"
+    )]
+    TimelineWithClock {
+        /// The path.
+        path: String,
     },
 }
 crate::debug::debug_is_display!(BuildError);

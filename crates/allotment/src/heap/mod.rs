@@ -5,13 +5,16 @@
 //! ([`api`](mod@crate::api)), or by shapes and raw pointers ([`Heap::register`]).
 
 mod assemble;
+mod at_end;
 mod builder;
 mod choose;
 #[cfg(all(test, not(loom)))]
 mod choose_tests;
 mod error;
 mod hooks;
+mod metrics;
 mod prefetch;
+mod profile;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -19,8 +22,12 @@ pub use crate::platform::{MemoryError, Operation};
 pub use crate::region::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
+pub use crate::timeline::TimelineError;
 pub use builder::HeapBuilder;
 pub use error::BuildError;
+pub use metrics::{Metric, MetricValue, Metrics};
+
+use at_end::AtEnd;
 
 use crate::collector::{Collections, History};
 use crate::mutator::{
@@ -30,6 +37,7 @@ use crate::mutator::{
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
 use crate::platform::PrefetchSettings;
+use crate::region::Occupancy;
 use crate::tlab::statistics::Totals;
 use std::fmt;
 use std::sync::Arc;
@@ -68,6 +76,8 @@ pub struct Heap {
     pub(crate) shared: Arc<Shared>,
     options: Arc<OptionSet>,
     history: Arc<History>,
+    #[expect(dead_code, reason = "it is dropped with the last clone, and then writes files")]
+    at_end: Option<Arc<AtEnd>>,
 }
 
 impl Heap {
@@ -146,11 +156,11 @@ impl Heap {
                 capacity,
                 || {
                     // Ends a cycle that is under way: what it has begun would outlive the objects.
-                    World::without_threads(shared);
+                    let world = World::without_threads(shared);
                     shared.roots.let_go()?;
                     let _regions = shared.keep_regions();
                     shared.free.reset();
-                    if let Some(regions) = shared.collector.emptied() {
+                    if let Some(regions) = shared.collector.emptied(&world) {
                         shared.free.set_capacity(regions);
                     }
                     Ok(())
@@ -176,6 +186,22 @@ impl Heap {
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
         self.shared.registry.request_safepoint();
+    }
+
+    /// Samples allocations from here on, at points that are `bytes` apart on average for each
+    /// thread; 0: samples none. By default `AllocationSampleInterval` is in force.
+    ///
+    /// Any thread may call this, attached or not. Each attached thread adopts the interval at its
+    /// next safepoint, which is requested; threads that attach later begin with it. What was
+    /// sampled before stays, and each sample keeps the interval of its point.
+    ///
+    /// The interval can be any number of bytes above 0. 512 KiB
+    /// ([`DEFAULT_SAMPLE_INTERVAL`](crate::stats::DEFAULT_SAMPLE_INTERVAL)) costs hardly anything,
+    /// and 1 samples every object.
+    pub fn set_allocation_sample_interval(&self, bytes: usize) {
+        self.shared.after_fork_or_abort();
+        self.shared.sampler.set_interval(bytes);
+        self.shared.registry.request_adoption();
     }
 
     /// Asks `provider` for roots at each collection.
@@ -240,11 +266,16 @@ impl Heap {
 
     /// The use of the heap's memory, at about this moment.
     pub fn memory(&self) -> MemoryUse {
+        self.memory_of(&self.shared.free.occupancy())
+    }
+
+    fn memory_of(&self, occupancy: &Occupancy) -> MemoryUse {
         let (free, geometry) = (&self.shared.free, self.geometry());
         MemoryUse {
             reserved_bytes: geometry.heap_bytes(),
-            committed_bytes: free.committed_regions() << geometry.region_shift,
-            used_bytes: free.occupancy().used_bytes,
+            capacity_bytes: free.capacity() << geometry.region_shift,
+            committed_bytes: free.committed_bytes(),
+            used_bytes: occupancy.used_bytes,
             tlab_bytes_above_floor: self.shared.budget.granted(),
         }
     }
@@ -295,9 +326,13 @@ impl fmt::Debug for Heap {
 
 /// The use of a heap's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryUse {
     /// Bytes of address space: MaxHeapSize, rounded up to regions.
     pub reserved_bytes: usize,
+    /// Bytes that may be in use. When they are, a thread that needs more collects, and the
+    /// collector may raise them.
+    pub capacity_bytes: usize,
     /// Bytes backed by memory, or promised by the system.
     pub committed_bytes: usize,
     /// Bytes handed out as buffers and objects.

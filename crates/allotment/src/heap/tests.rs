@@ -35,6 +35,7 @@ fn memory_is_committed_when_it_is_needed_and_given_back() {
     let memory = |committed: usize, used| {
         let expected = MemoryUse {
             reserved_bytes: 16 * REGION,
+            capacity_bytes: heap.shared.free.capacity() * REGION,
             committed_bytes: committed * REGION,
             used_bytes: used,
             tlab_bytes_above_floor: 0,

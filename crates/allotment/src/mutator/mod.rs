@@ -14,8 +14,10 @@ mod generated;
 mod handles;
 mod identity;
 mod out_of_memory;
+mod random;
 mod roots;
 mod safepoint;
+mod sampling;
 mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -32,14 +34,23 @@ pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSl
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
 pub(crate) use roots::Roots;
-pub use roots::{GeneratedFrame, ProviderId, RootLink, RootProvider, RootVisitor, RootWord};
+pub use roots::{
+    GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
+};
 pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
+pub(crate) use sampling::{Bucket, Sampler, Walker};
+pub use sampling::{
+    DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
+};
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
     AttachError, Attachments, BarrierCalls, BufferSizes, Cause, Collector, CompareExchangeSlow, ForkError,
-    Hot, LoadSlow, Mutator, Outcome, StoreSlow,
+    Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
 };
-pub(crate) use thread::{Committer, Concurrent, HERE, HeapLimitHook, Registry, SatbQueue, Shared, attach};
+pub(crate) use thread::{
+    Committer, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Registry, Samples, SatbQueue, Shared,
+    StallCounters, attach,
+};
 pub(crate) use zeal::ZealSchedule;

@@ -16,6 +16,7 @@
 //!
 //! Refused: a thread that requests collections by the clock. Its failures cannot be repeated.
 
+use super::random::Random;
 use std::cell::Cell;
 
 /// The options of a heap for this schedule.
@@ -38,8 +39,8 @@ pub(super) struct Zeal {
     collection_in: Cell<usize>,
     /// Allocations up to and including the one that fails; 0: the failure is due now.
     failure_in: Cell<usize>,
-    /// State of the generator of distances.
-    random: Cell<u64>,
+    /// The generator of distances.
+    random: Random,
 }
 
 impl Zeal {
@@ -54,7 +55,7 @@ impl Zeal {
             schedule,
             collection_in: Cell::new(0),
             failure_in: Cell::new(failure_in),
-            random: Cell::new(random),
+            random: Random::new(random),
         };
         zeal.begin_anew();
         zeal
@@ -99,21 +100,12 @@ impl Zeal {
     pub(super) fn begin_anew(&self) {
         let ZealSchedule { interval, seed, .. } = self.schedule;
         // From 1 to 2N - 1, whose mean is N.
-        let random = |span: usize| 1 + (self.next_random() % span as u64) as usize;
+        let random = |span: usize| 1 + (self.random.next() % span as u64) as usize;
         self.collection_in.set(match (interval, seed) {
             (0, _) => Zeal::NEVER,
             (_, 0) => interval,
             _ => random(2 * interval - 1),
         });
-    }
-
-    /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-    fn next_random(&self) -> u64 {
-        self.random.set(self.random.get().wrapping_add(0x9E37_79B9_7F4A_7C15));
-        let mut word = self.random.get();
-        word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ word >> 31
     }
 }
 

@@ -99,6 +99,13 @@ impl Shapes {
         }
     }
 
+    /// An id as the place in one of two lists without gaps: 0, the types, and 1, the heap's own
+    /// shapes.
+    pub(crate) fn number_of(id: ShapeId) -> (usize, usize) {
+        let index = id.get() as usize - 1;
+        index.checked_sub(MAX_TYPES).map_or((0, index), |own| (1, own))
+    }
+
     /// Number of shapes registered with this heap.
     pub fn len(&self) -> usize {
         self.shapes.count()

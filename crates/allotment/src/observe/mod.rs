@@ -1,8 +1,15 @@
-//! Observation of the whole heap without changes: the checker.
+//! Observation of the whole heap without changes: the checker, snapshots, sums by shape, layouts.
 
+mod layout;
+mod snapshot;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod verify;
 
 pub use crate::collector::verify::{BadReference, Fault, HeapCensus, Holder, Problem, SlotPlace};
+pub use layout::{LayoutKind, LayoutPart, ShapeLayout};
+pub use snapshot::{
+    Census, Dominators, Graph, NONE, ShapeCensus, SnapshotError, SnapshotFormat, SnapshotSettings,
+    SnapshotSummary,
+};
 pub use verify::VerifyError;

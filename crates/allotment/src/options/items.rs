@@ -4,10 +4,11 @@
 //! the fields of [`Options`] out beside the rows. A field and its row could then disagree.
 
 use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
-use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Real, Size, Switch, TIB};
+use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Path, Real, Size, Switch, TIB};
 use super::table::{
     MAX_COUNT, MAX_PREFETCH_DISTANCE, MAX_PREFETCH_LINES, MAX_PREFETCH_STEP, for_each_option,
 };
+use std::path::PathBuf;
 
 /// The type and the limits of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub enum OptionKind {
     Real(Real),
     /// One of several names.
     Choice(Choice),
+    /// A path.
+    Path(Path),
 }
 
 /// The description of an option, apart from its value.
@@ -60,7 +63,8 @@ impl OptionInfo {
         Options::default().text(self.id)
     }
 
-    /// The word for its type: `switch`, `size`, `count`, `milliseconds`, `real` or `choice`.
+    /// The word for its type: `switch`, `size`, `count`, `milliseconds`, `real`, `choice` or
+    /// `path`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self.kind {
@@ -70,6 +74,7 @@ impl OptionInfo {
             OptionKind::Milliseconds(_) => "milliseconds",
             OptionKind::Real(_) => "real",
             OptionKind::Choice(_) => "choice",
+            OptionKind::Path(_) => "path",
         }
     }
 
@@ -85,6 +90,7 @@ impl OptionInfo {
             OptionKind::Choice(Choice { names }) => {
                 names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
             }
+            OptionKind::Path(_) => "a path without commas and blanks; none if it is empty".to_owned(),
         }
     }
 }
@@ -132,12 +138,14 @@ macro_rules! declare {
             difference: $difference,
         },)+];
 
+        // The value of an option may be a path, which is cloned; the others could be copied.
+        #[allow(clippy::clone_on_copy)]
         impl Options {
             /// The value of an option, in the user's notation.
             #[must_use]
             pub fn text(&self, id: OptionId) -> String {
                 match id {
-                    $(OptionId::$name => Kind::<$type>::format(&($limits), self.$field),)+
+                    $(OptionId::$name => Kind::<$type>::format(&($limits), Clone::clone(&self.$field)),)+
                 }
             }
 
@@ -147,7 +155,7 @@ macro_rules! declare {
                 match id {
                     $(OptionId::$name => {
                         let value: $type = ($limits).parse(text)?;
-                        ($limits).check(value)?;
+                        ($limits).check(Clone::clone(&value))?;
                         self.$field = value;
                     })+
                 }
@@ -157,14 +165,14 @@ macro_rules! declare {
             /// Returns the fault in the value of an option if it is outside its limits.
             pub(super) fn check(&self, id: OptionId) -> Result<(), String> {
                 match id {
-                    $(OptionId::$name => ($limits).check(self.$field),)+
+                    $(OptionId::$name => ($limits).check(Clone::clone(&self.$field)),)+
                 }
             }
 
             /// Copies the value of an option from `other`.
             pub(super) fn copy(&mut self, id: OptionId, other: &Self) {
                 match id {
-                    $(OptionId::$name => self.$field = other.$field,)+
+                    $(OptionId::$name => self.$field = Clone::clone(&other.$field),)+
                 }
             }
         }

@@ -7,6 +7,7 @@
 //! Refused: a dynamic value type, converted at each use. It would leave a mismatch to run time.
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 
 use super::choices::Named;
 use super::nearest::nearest;
@@ -99,6 +100,10 @@ pub struct Choice {
     /// The names, each with its meaning.
     pub names: &'static [(&'static str, &'static str)],
 }
+
+/// The path of a file or a directory. Empty: none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path;
 
 impl Size {
     /// Sizes of `min..=max` bytes.
@@ -284,6 +289,20 @@ impl Kind<f64> for Real {
     fn format(&self, value: f64) -> String {
         // `Debug` prints the shortest digits that read back as the same number.
         format!("{value:?}")
+    }
+}
+
+impl Kind<PathBuf> for Path {
+    fn parse(&self, text: &str) -> Result<PathBuf, String> {
+        if text.contains('\0') { Err("no path has a zero byte".to_owned()) } else { Ok(text.into()) }
+    }
+
+    fn check(&self, value: PathBuf) -> Result<(), String> {
+        self.parse(&value.to_string_lossy()).map(|_| ())
+    }
+
+    fn format(&self, value: PathBuf) -> String {
+        value.to_string_lossy().into_owned()
     }
 }
 

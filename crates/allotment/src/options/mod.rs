@@ -35,7 +35,7 @@ mod tests;
 pub use choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 pub use error::OptionError;
 pub use items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
-pub use kinds::{Choice, Count, Granule, Milliseconds, Real, Size, Switch};
+pub use kinds::{Choice, Count, Granule, Milliseconds, Path, Real, Size, Switch};
 pub use manual::manual;
 pub use origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 pub use set::{OptionRow, OptionSet};

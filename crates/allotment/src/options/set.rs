@@ -7,6 +7,7 @@
 //! in conflict.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::error::OptionError;

@@ -262,6 +262,22 @@ macro_rules! for_each_option {
             /// Memory that copies may need for each byte of live objects.
             ShenandoahEvacWaste, shenandoah_evac_waste: f64 = 1.2, Real => Real { min: 1.0, max: 100.0 },
                 ["ShenandoahEvacWaste"] "";
+            /// Percentage of an old region that is garbage, from which on its objects are moved.
+            ShenandoahOldGarbageThreshold, shenandoah_old_garbage_threshold: usize = 25,
+                Count => Count { min: 1, max: 100 },
+                ["ShenandoahOldGarbageThreshold"] "";
+            /// Old regions that are worth a move, above which a cycle begins for them.
+            ShenandoahExpediteMixedThreshold, shenandoah_expedite_mixed_threshold: usize = 10,
+                Count => Count { min: 0, max: MAX_COUNT },
+                ["ShenandoahExpediteMixedThreshold"] "";
+            /// Percentage of the memory for copies that those of old objects may take, at most.
+            ShenandoahOldEvacPercent, shenandoah_old_evac_percent: usize = 75,
+                Count => Count { min: 0, max: 100 },
+                ["ShenandoahOldEvacPercent"] "ShenandoahOldEvacRatioPercent up to JDK 25.";
+            /// Memory that copies of old objects may need for each byte of live ones.
+            ShenandoahOldEvacWaste, shenandoah_old_evac_waste: f64 = 1.4,
+                Real => Real { min: 1.0, max: 100.0 },
+                ["ShenandoahOldEvacWaste"] "";
             /// Degenerated cycles in a row before a full collection.
             ShenandoahFullGCThreshold, shenandoah_full_gc_threshold: usize = 3,
                 Count => Count { min: 0, max: MAX_COUNT },
@@ -271,12 +287,30 @@ macro_rules! for_each_option {
             ShenandoahCriticalFreeThreshold, shenandoah_critical_free_threshold: usize = 1,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahCriticalFreeThreshold"] "";
+            /// Mean bytes from one allocation sample to the next; 0: none, or 512k with
+            /// AllocationProfile.
+            AllocationSampleInterval, allocation_sample_interval: usize = 0, Size => Size::zero_or(16, TIB),
+                [] "JVMTI's SetHeapSamplingInterval there.";
+            /// The file that a profile of allocation samples is written to when the heap ends.
+            AllocationProfile, allocation_profile: PathBuf = PathBuf::new(), Path => Path,
+                [] "profiles are written by agents and by JFR there.";
+            /// Most bytes that allocation samples may take; samples beyond them are dropped and
+            /// counted.
+            AllocationSampleMemory, allocation_sample_memory: usize = 16 * MIB, Size => Size::between(64 * KIB, TIB),
+                [] "samples go to the agent there.";
             /// Prints a line for each collection on the standard error.
             PrintGC, print_gc: bool = false, Switch => Switch,
                 ["PrintGC"] "-Xlog:gc in later releases.";
             /// Prints what each collection did in detail: phases, ages, cards, workers, decisions.
             PrintGCDetails, print_gc_details: bool = false, Switch => Switch,
                 ["PrintGCDetails"] "-Xlog:gc* in later releases.";
+            /// The file that shows what collections did when, in Chrome's trace format; Perfetto
+            /// opens it.
+            Timeline, timeline: PathBuf = PathBuf::new(), Path => Path,
+                [] "JFR and -Xlog:gc* tell the same there.";
+            /// Directory for a snapshot when the heap first has no room for an allocation.
+            SnapshotOnOutOfMemory, snapshot_on_out_of_memory: PathBuf = PathBuf::new(), Path => Path,
+                ["HeapDumpOnOutOfMemoryError", "HeapDumpPath"] "a switch and a path there, and HPROF.";
             /// Checks the whole heap before each collection; ends the process if it is broken.
             VerifyBeforeGC, verify_before_gc: bool = false, Switch => Switch,
                 ["VerifyBeforeGC"] "";

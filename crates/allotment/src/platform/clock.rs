@@ -45,6 +45,11 @@ impl Clock {
         }
     }
 
+    /// When the heap was made, by the system's clock.
+    pub(crate) fn born(&self) -> Instant {
+        self.born
+    }
+
     /// Time since [`age`](Self::age) was `start`.
     pub(crate) fn since(&self, start: Duration) -> Duration {
         self.age().saturating_sub(start)

@@ -8,6 +8,7 @@
 //! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
 //! - [`topology`] gives the CPUs that this process may use and the caches that they share;
 //! - `ProcessMark` tells a child of `fork()` that it is one;
+//! - `PartialFile` is a file that appears whole; `OutputFile` is that or a stream;
 //! - `Clock` gives a heap the time for its decisions;
 //! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
 //!   on it;
@@ -23,6 +24,7 @@ mod error;
 pub mod limit;
 mod linux;
 mod pages;
+mod partial_file;
 mod prefetch_settings;
 mod pretouch;
 mod process_mark;
@@ -37,10 +39,12 @@ pub use error::{MemoryError, Operation};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
-    Pointers, SystemThread, can_advise_huge_pages, for_each_loaded, is_first_thread, process_number,
+    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, for_each_loaded, is_first_thread,
+    open_pipe_or_device, own_stack, process_number,
 };
 pub use linux::{current_cpu, run_on_cpus};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
+pub(crate) use partial_file::{OutputFile, PartialFile};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
@@ -49,7 +53,7 @@ pub(crate) use standard_error::{abort_because, tell};
 #[cfg(not(any(miri, loom)))]
 pub(crate) use x86_64::is_above_word;
 pub(crate) use x86_64::{
-    PopulationCount, all_64_are, copy_short, copy_two_pairs, load_eight, store_eight,
+    PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, store_eight,
     write_word_and_any_zeroes,
 };
 pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};

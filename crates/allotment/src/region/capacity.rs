@@ -11,17 +11,6 @@ use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;
 
-/// The contents of a heap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Occupancy {
-    /// Bytes handed out as buffers and objects.
-    pub(crate) used_bytes: usize,
-    /// Those of these bytes that are in old regions, runs not included.
-    pub(crate) old_bytes: usize,
-    /// Regions of humongous runs.
-    pub(crate) humongous_regions: usize,
-}
-
 impl<B: Backing> FreeSet<B> {
     /// Regions that are neither free nor untouched, at about this moment.
     pub(crate) fn regions_in_use(&self) -> usize {
@@ -49,22 +38,6 @@ impl<B: Backing> FreeSet<B> {
     /// Regions of old objects, at about this moment.
     pub(crate) fn old_regions(&self) -> usize {
         self.in_use().filter(|&index| self.table.get(index).is_tenured()).count()
-    }
-
-    /// The contents of the regions in use, at about this moment.
-    pub(crate) fn occupancy(&self) -> Occupancy {
-        let mut sum = Occupancy::default();
-        for index in self.in_use() {
-            let region = self.table.get(index);
-            let bytes = region.top() - self.table.bottom(index);
-            sum.used_bytes += bytes;
-            match region.state() {
-                State::Old => sum.old_bytes += bytes,
-                State::HumongousStart => sum.humongous_regions += region.run(),
-                _ => {}
-            }
-        }
-        sum
     }
 
     /// Bytes that are free outside the free regions: all in quarantine, and the rest of the one

@@ -29,6 +29,7 @@ use super::spares::Spares;
 use super::table::{Region, RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
+use crate::probes::probe;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -236,6 +237,7 @@ impl<B: Backing> FreeSet<B> {
         region.set_home(home);
         region.set_state(State::Exclusive);
         self.taken.fetch_add(1, Ordering::Relaxed);
+        probe!(region_taken, index);
         Some(index)
     }
 

@@ -22,6 +22,7 @@ mod extend;
 mod free_set;
 mod geometry;
 mod humongous;
+mod occupancy;
 mod quarantine;
 mod refill_lock;
 mod spares;
@@ -37,7 +38,6 @@ mod model;
 mod tests;
 
 pub(crate) use backing::Backing;
-pub(crate) use capacity::Occupancy;
 pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use carve::{Attempts, Carve};
@@ -46,6 +46,8 @@ pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
 pub(crate) use humongous::Run;
+pub(crate) use occupancy::Occupancy;
+pub use occupancy::RegionUse;
 pub(crate) use quarantine::Disposal;
 pub(crate) use refill_lock::RefillMode;
 pub(crate) use starts::StartTable;

@@ -58,6 +58,11 @@ impl<B: Backing> FreeSet<B> {
         self.table.len() - self.untouched.count()
     }
 
+    /// Bytes of these regions.
+    pub(crate) fn committed_bytes(&self) -> usize {
+        self.committed_regions() << self.table.geometry().region_shift
+    }
+
     /// Regions that the system refused to commit since the heap began.
     pub(crate) fn commit_failures(&self) -> usize {
         self.commit_failures.load(Ordering::Relaxed)

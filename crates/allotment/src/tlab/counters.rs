@@ -23,6 +23,7 @@ pub struct StripedCounters {
     refill_waste: AtomicU64,
     gc_waste: AtomicU64,
     allocated: AtomicU64,
+    inside_bytes: AtomicU64,
     outside_allocations: AtomicU64,
     outside_bytes: AtomicU64,
     compare_exchange_attempts: AtomicU64,
@@ -41,6 +42,12 @@ impl StripedCounters {
     pub fn refilled(&self, bytes: usize) {
         add(&self.refills, 1);
         add(&self.allocated, bytes as u64);
+    }
+
+    /// Counts `bytes` of objects in a buffer that is given up, or in a part of it that is recycled.
+    #[inline]
+    pub fn filled(&self, bytes: usize) {
+        add(&self.inside_bytes, bytes as u64);
     }
 
     /// Counts a buffer dropped for a new one with `free` bytes unused.
@@ -87,6 +94,7 @@ impl StripedCounters {
             refill_waste: read(&self.refill_waste),
             gc_waste: read(&self.gc_waste),
             allocated: read(&self.allocated),
+            inside_bytes: read(&self.inside_bytes),
             outside_allocations: read(&self.outside_allocations),
             outside_bytes: read(&self.outside_bytes),
             compare_exchange_attempts: read(&self.compare_exchange_attempts),
@@ -105,6 +113,8 @@ mod tests {
         let counters = StripedCounters::default();
         counters.refilled(16 << 10);
         counters.refilled(32 << 10);
+        counters.filled(300);
+        counters.filled(8);
         counters.dropped(24);
         counters.retired(1000);
         counters.kept();
@@ -117,6 +127,7 @@ mod tests {
             refill_waste: 24,
             gc_waste: 1000,
             allocated: 48 << 10,
+            inside_bytes: 308,
             outside_allocations: 1,
             outside_bytes: 4096,
             compare_exchange_attempts: 5,

@@ -24,6 +24,8 @@ pub struct TlabStatistics {
     pub gc_waste: u64,
     /// Bytes of the buffers taken.
     pub allocated: u64,
+    /// Bytes of objects in buffers that were given up. Objects in a buffer in use do not count yet.
+    pub inside_bytes: u64,
     /// Objects allocated outside a buffer, whatever the reason.
     pub outside_allocations: u64,
     /// Bytes of those objects.
@@ -43,6 +45,7 @@ impl TlabStatistics {
             refill_waste: with(self.refill_waste, other.refill_waste),
             gc_waste: with(self.gc_waste, other.gc_waste),
             allocated: with(self.allocated, other.allocated),
+            inside_bytes: with(self.inside_bytes, other.inside_bytes),
             outside_allocations: with(self.outside_allocations, other.outside_allocations),
             outside_bytes: with(self.outside_bytes, other.outside_bytes),
             compare_exchange_attempts: with(self.compare_exchange_attempts, other.compare_exchange_attempts),
@@ -64,7 +67,18 @@ impl TlabStatistics {
         self.zip(earlier, u64::saturating_sub)
     }
 
-    /// Bytes allocated, in buffers and outside them.
+    /// Bytes of objects, in buffers that were given up and outside buffers. Exact for a thread
+    /// without a buffer in use, such as one that has detached. Otherwise less by the objects in
+    /// that buffer.
+    ///
+    /// Memory that a thread reserved and did not use counts as an object. Memory that it recycled
+    /// and used again counts each time.
+    #[must_use]
+    pub const fn object_bytes(&self) -> u64 {
+        self.inside_bytes.saturating_add(self.outside_bytes)
+    }
+
+    /// Bytes allocated, in buffers and outside them. A buffer counts as a whole when it is taken.
     #[must_use]
     pub const fn allocated_in_all(&self) -> u64 {
         self.allocated.saturating_add(self.outside_bytes)
@@ -154,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn statistics() -> impl Strategy<Value = TlabStatistics> {
-        proptest::array::uniform9(prop_oneof![0..1000u64, any::<u64>()]).prop_map(|fields| TlabStatistics {
+        proptest::array::uniform10(prop_oneof![0..1000u64, any::<u64>()]).prop_map(|fields| TlabStatistics {
             refills: fields[0],
             slow_allocations: fields[1],
             refill_waste: fields[2],
@@ -164,6 +178,7 @@ mod tests {
             outside_bytes: fields[6],
             compare_exchange_attempts: fields[7],
             compare_exchange_successes: fields[8],
+            inside_bytes: fields[9],
         })
     }
 
@@ -206,6 +221,10 @@ mod tests {
             let since = later.since(&earlier);
             // A saturated field has lost the part that did not fit, and nothing else.
             prop_assert_eq!(since.refills, added.refills.min(u64::MAX - earlier.refills));
+            prop_assert_eq!(
+                since.inside_bytes,
+                added.inside_bytes.min(u64::MAX - earlier.inside_bytes)
+            );
             prop_assert_eq!(since.allocated, added.allocated.min(u64::MAX - earlier.allocated));
             prop_assert_eq!(
                 since.compare_exchange_successes,

@@ -22,7 +22,9 @@ mod tree;
 use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, TimeUnit,
+};
 use anyhow::bail;
 
 /// The experiment `api`.
@@ -150,6 +152,10 @@ impl Experiment for Api {
             }
         }
         limits::refusal(case)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![ObjectShape::of::<node::Node>(None)]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

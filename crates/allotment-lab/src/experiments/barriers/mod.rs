@@ -22,7 +22,8 @@ use super::saying::{all_against, ours};
 use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+    TimeUnit,
 };
 use allotment::raw::Hot;
 use node::BYTES;
@@ -118,6 +119,10 @@ impl Experiment for Barriers {
     fn nonsense(&self, case: &Case) -> Option<String> {
         // A missing parameter is reported when the case runs.
         checked(case).unwrap_or(None)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![ObjectShape::of::<node::Node>(None)]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

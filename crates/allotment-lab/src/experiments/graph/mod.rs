@@ -18,7 +18,9 @@ use super::on_jvm;
 use super::saying::{all_against, contrast, ours, values};
 use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+};
 use crate::jvm::Workload;
 use load::Mix;
 
@@ -104,6 +106,14 @@ impl Experiment for Graph {
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A missing parameter is reported when the case runs.
         heap_bytes(case).and_then(|heap| on_jvm::graph(case, heap)).unwrap_or(None)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![
+            ObjectShape::of::<vertex::Vertex>(Some("Vertex:Vertex$Padded")),
+            ObjectShape::of::<vertex::Leaf>(Some("Vertex$Leaf")),
+            ObjectShape::of::<vertex::Medium>(Some("Vertex$Medium")),
+        ]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@
 
 use super::{by_object, mebibytes, milliseconds};
 use crate::harness::SecondaryValue;
-use allotment::stats::{CollectionKind, CollectionRecord, CycleScope};
+use allotment::stats::{CollectionKind, CollectionRecord, CycleScope, OldMarking};
 use std::time::Duration;
 
 /// The names of parts whose row is not simply their name.
@@ -41,6 +41,12 @@ pub(super) struct Cycles {
     degenerated: u64,
     /// Cycles of a heap with generations that looked at young objects only.
     young: u64,
+    /// Markings of old objects that ended without a global cycle, and the time of these between
+    /// cycles.
+    old_marked: u64,
+    old_marking: Duration,
+    /// Old regions that were moved.
+    old_set: usize,
     /// Bytes of copies in old regions.
     old_copied: usize,
     has_generations: bool,
@@ -77,6 +83,10 @@ impl Cycles {
             self.has_generations = true;
             self.young += u64::from(generations.scope == CycleScope::Young);
             self.old_copied += generations.old_copied_bytes;
+            let is_young = generations.scope == CycleScope::Young;
+            self.old_marked += u64::from(is_young && generations.old_marking == OldMarking::Ended);
+            self.old_marking += generations.old_marking_time;
+            self.old_set += generations.old_set_regions;
         }
         let parts = record.phases_before_stop().iter();
         let mut own: Vec<(String, Duration)> = Vec::new();
@@ -126,6 +136,9 @@ impl Cycles {
         ];
         if self.has_generations {
             values.push(SecondaryValue::average("gc.cycles.young", "counts", self.young as f64));
+            values.push(SecondaryValue::average("gc.old.marked", "counts", self.old_marked as f64));
+            values.push(SecondaryValue::average("gc.old.marking", "ms", milliseconds(self.old_marking)));
+            values.push(SecondaryValue::average("gc.old.moved", "regions", self.old_set as f64));
             values.push(SecondaryValue::average("gc.copied.old", "MiB", mebibytes(self.old_copied as f64)));
         }
         for Part { label, cycles, total, longest } in &self.parts {

@@ -40,6 +40,9 @@ use std::time::Duration;
 /// | `gc.concurrent`, `gc.degenerated` | counts | cycles that ended beside threads, and in a stop |
 /// | `gc.moved.workers`, `gc.moved.mutators` | MiB | objects that each of them copied |
 /// | `gc.cycles.young` | counts | with generations: cycles that looked at young objects only |
+/// | `gc.old.marked` | counts | markings of old objects that took several young cycles |
+/// | `gc.old.marking` | ms | time that workers marked old objects between cycles |
+/// | `gc.old.moved` | regions | old regions whose live objects were moved |
 /// | `gc.copied.old` | MiB | with generations: copies in old regions |
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
 /// | `assist.slices` | counts | slices of a cycle's work that mutators did |

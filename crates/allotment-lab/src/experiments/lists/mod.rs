@@ -14,7 +14,8 @@ use super::on_jvm;
 use super::saying::{all_against, contrast, of_mode, ours};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+    TimeUnit,
 };
 use crate::jvm::Workload;
 use anyhow::bail;
@@ -105,6 +106,10 @@ impl Experiment for Lists {
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A missing parameter is reported when the case runs.
         heap_bytes(case).and_then(|heap| on_jvm::lists(case, heap)).unwrap_or(None)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![ObjectShape::of::<node::Node>(Some("Lists$Node:Lists$Padded"))]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -14,11 +14,9 @@
 //! effect of a heap on the threads that share it.
 
 mod figures;
-mod first_collection;
 mod operation;
 mod plan;
 mod shot;
-mod start;
 mod verdict;
 
 use super::collectors::COLLECTOR;

@@ -4,11 +4,11 @@
 //! CPU, and neither are the threads it starts. The worker releases the threads and waits.
 
 use super::figures::{Times, figures};
-use super::first_collection::FirstCollection;
 use super::operation::{Operations, Ring, ring};
 use super::plan::{HeapPlan, STACK};
-use super::start::Start;
+use crate::experiments::first_collection::FirstCollection;
 use crate::experiments::heap_use::HeapUse;
+use crate::experiments::start::Start;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
 use crate::machine::{CpuAccount, stolen_milliseconds};
 use allotment::{Heap, Mutator, Root, root};

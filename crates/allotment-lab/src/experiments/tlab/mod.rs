@@ -124,7 +124,7 @@ impl Experiment for Tlab {
     }
 
     fn is_quick(&self, mode: &Mode) -> bool {
-        !["stub", "called", "no-tlab-emitted", "no-tlab-lock"].contains(&mode.name)
+        !["stub", "called", "fetch-add", "no-tlab-emitted", "no-tlab-lock"].contains(&mode.name)
     }
 
     fn threads(&self, _cpus: usize, quick: bool) -> Vec<usize> {

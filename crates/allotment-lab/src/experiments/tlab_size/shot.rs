@@ -218,7 +218,10 @@ mod tests {
         assert_eq!(values[0].value, (all * BYTES) as f64 / f64::from(1 << 20));
         if mode == "fixed" && tlab.is_multiple_of(BYTES) {
             let buffers = (THREADS * (objects * BYTES).div_ceil(tlab)) as f64;
-            assert_eq!(values[1].value, buffers, "{tlab}");
+            // A thread that ends may leave the rest of its last buffer behind. Another thread that
+            // is on the same processor then takes that rest as one buffer more.
+            let most = buffers + (THREADS - 1) as f64;
+            assert!((buffers..=most).contains(&values[1].value), "{tlab}: {}", values[1].value);
         }
     }
 

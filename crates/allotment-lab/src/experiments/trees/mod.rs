@@ -19,7 +19,8 @@ use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+    TimeUnit,
 };
 use crate::jvm::Workload;
 
@@ -94,6 +95,10 @@ impl Experiment for Trees {
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         // A missing parameter is reported when the case runs.
         on_jvm::trees(case).unwrap_or(None)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![ObjectShape::of::<node::Node>(Some("Trees$Node:Trees$Padded"))]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

@@ -21,8 +21,8 @@ use super::saying::{contrast, ours, place};
 use super::together::{Member, Together};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ParameterError, Probe,
-    SecondaryValue, TimeUnit,
+    Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+    Probe, SecondaryValue, TimeUnit,
 };
 use allotment::root;
 use anyhow::bail;
@@ -112,6 +112,10 @@ impl Experiment for Weak {
     fn nonsense(&self, case: &Case) -> Option<String> {
         // A missing parameter is reported when the case runs.
         refusal(case).unwrap_or(None)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![ObjectShape::of::<cache::Value>(None), ObjectShape::of::<cache::Entry>(None)]
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

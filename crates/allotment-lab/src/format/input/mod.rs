@@ -1,7 +1,8 @@
 //! A file that a user gives to the lab: its text as UTF-8, or the true cause why it cannot be read.
 //!
 //! Every command reads its files here, so all commands know the same encodings and give the same
-//! message for the same file. There are three steps. First the kind of the path is checked, since a
+//! message for the same file. Binary files are unpacked here as well ([`open_binary`]). There are
+//! three steps. First the kind of the path is checked, since a
 //! directory or a device must not be opened as a file. Then gzip is unpacked, in any number of
 //! members and layers. Then the first bytes give the encoding, or the kind of a foreign file. The
 //! file's name is ignored: `tlab.log` is often compressed, and `tlab.log.gz` was often unpacked on
@@ -69,25 +70,18 @@ impl Input {
         if is_standard_input(path) { STANDARD_INPUT.into() } else { path.display().to_string() }
     }
 
+    /// The same inside a sentence: paths are in backticks.
+    pub(crate) fn quoted(path: &Path) -> String {
+        quoted(&Input::name(path))
+    }
+
     /// Opens a file, or standard input for `-`.
     ///
     /// # Errors
     /// The file does not exist, may not be read, is a directory or a device, is packed by another
     /// program than gzip, or is no text.
     pub fn open(path: &Path) -> Result<Input, InputError> {
-        let name = Input::name(path);
-        if is_standard_input(path) {
-            return Input::of(&name, io::stdin());
-        }
-        let about = fs::metadata(path).map_err(|error| not_there(&name, path, &error))?;
-        if let Some(why) = no_file(about.file_type()) {
-            return Err(InputError::new(&name, why));
-        }
-        let file = File::open(path).map_err(|error| not_there(&name, path, &error))?;
-        if about.file_type().is_char_device() && !file.is_terminal() && !is_null(about.rdev()) {
-            return Err(InputError::new(&name, "it is a device; name a file"));
-        }
-        Input::of(&name, file)
+        Input::of(&Input::name(path), opened(path)?)
     }
 
     /// The text of `reader`, under a name for messages.
@@ -95,19 +89,7 @@ impl Input {
     /// # Errors
     /// The text cannot be read, is packed by another program than gzip, or is no text.
     pub fn of(name: &str, reader: impl Read + 'static) -> Result<Input, InputError> {
-        let failed = |error: &io::Error| InputError::new(name, cause(error));
-        let mut text: Box<dyn Read> = Box::new(reader);
-        let mut head = peek(&mut text).map_err(|error| failed(&error))?;
-        let mut layers = 0;
-        while kinds::is_gzip(&head) {
-            layers += 1;
-            if layers > MOST_LAYERS {
-                let why = format!("it is packed by gzip more than {MOST_LAYERS} times over; unpack it first");
-                return Err(InputError::new(name, why));
-            }
-            text = Box::new(Gunzip::new(Cursor::new(head).chain(text)));
-            head = peek(&mut text).map_err(|error| failed(&error))?;
-        }
+        let (mut head, text) = unpacked(name, Box::new(reader))?;
         if let Some(Foreign { is, hint }) = kinds::foreign(&head) {
             return Err(InputError::new(name, format!("it is {is}; {hint}")));
         }
@@ -164,6 +146,57 @@ impl Read for Input {
 /// As [`Input::open`] and [`Input::text`].
 pub fn read_text(path: &Path) -> Result<String, InputError> {
     Input::open(path)?.text()
+}
+
+/// The bytes of a binary file, unpacked if gzip packed it; of standard input for `-`.
+///
+/// # Errors
+/// As [`Input::open`], except for what is no text.
+pub fn open_binary(path: &Path) -> Result<impl Read + use<>, InputError> {
+    binary(&Input::name(path), opened(path)?)
+}
+
+/// The bytes of `reader`, unpacked if gzip packed them.
+///
+/// # Errors
+/// They cannot be read or unpacked.
+pub fn binary<R: Read + 'static>(name: &str, reader: R) -> Result<impl Read + use<R>, InputError> {
+    let (head, rest) = unpacked(name, Box::new(reader))?;
+    Ok(Cursor::new(head).chain(rest))
+}
+
+/// The first bytes of what a reader has, without the layers of gzip around it, and the rest.
+fn unpacked(name: &str, mut data: Box<dyn Read>) -> Result<(Vec<u8>, Box<dyn Read>), InputError> {
+    let failed = |error: &io::Error| InputError::new(name, cause(error));
+    let mut head = peek(&mut data).map_err(|error| failed(&error))?;
+    let mut layers = 0;
+    while kinds::is_gzip(&head) {
+        layers += 1;
+        if layers > MOST_LAYERS {
+            let why = format!("it is packed by gzip more than {MOST_LAYERS} times over; unpack it first");
+            return Err(InputError::new(name, why));
+        }
+        data = Box::new(Gunzip::new(Cursor::new(head).chain(data)));
+        head = peek(&mut data).map_err(|error| failed(&error))?;
+    }
+    Ok((head, data))
+}
+
+/// Opens what can be read as a file.
+fn opened(path: &Path) -> Result<Box<dyn Read>, InputError> {
+    let name = Input::name(path);
+    if is_standard_input(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    let about = fs::metadata(path).map_err(|error| not_there(&name, path, &error))?;
+    if let Some(why) = no_file(about.file_type()) {
+        return Err(InputError::new(&name, why));
+    }
+    let file = File::open(path).map_err(|error| not_there(&name, path, &error))?;
+    if about.file_type().is_char_device() && !file.is_terminal() && !is_null(about.rdev()) {
+        return Err(InputError::new(&name, "it is a device; name a file"));
+    }
+    Ok(Box::new(file))
 }
 
 pub(crate) fn is_standard_input(path: &Path) -> bool {

@@ -66,6 +66,16 @@ impl Leftover {
         self.wanted.store(true, Ordering::Relaxed);
     }
 
+    /// Takes over all that `other` has left. Nothing is left here.
+    pub(in crate::collector) fn take_over(&self, other: &Leftover) {
+        debug_assert!(self.is_empty(), "what was left is taken over, not added");
+        *self.pieces.lock().expect(POISONED) = std::mem::take(&mut *other.pieces.lock().expect(POISONED));
+        if other.has_lost() {
+            self.lose();
+        }
+        other.forget();
+    }
+
     /// Whether somebody wants something to be left.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {

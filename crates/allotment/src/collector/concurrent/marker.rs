@@ -10,13 +10,19 @@
 //! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
 //! a few entries of its own ([`Few`]), and takes what workers leave for it.
 //!
+//! In a heap with generations the marking of old objects goes on across young cycles. A marker of
+//! young objects hands over the old ones that it meets, while these are being marked. It does not
+//! look at them. A marker of old objects passes young ones by: the young cycle in which the marking
+//! of old objects began has handed over what those refer to.
+//!
 //! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain
 //! memory, looks for entries again that did not fit, and cannot be interrupted.
 
 use super::crew::{Interrupt, Leftover};
-use super::objects::{Slots, header_at, measure};
+use super::hand_over::HandOver;
+use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
-use super::tables::Tables;
+use super::tables::{Scope, Tables};
 use crate::collector::kernel::{OldTables, ShapeCache, Subject};
 use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
@@ -72,8 +78,18 @@ pub(in crate::collector) struct Shared<'m> {
     /// Marked objects that have weak slots.
     pub(in crate::collector) weak: &'m Leftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
+    /// What these markers look for.
+    pub(in crate::collector) scope: Scope,
     /// `None`: the heap has no generations.
-    pub(in crate::collector) old: Option<OldTables<'m>>,
+    pub(in crate::collector) old: Option<OldShared<'m>>,
+}
+
+/// What markers share in a heap with generations.
+#[derive(Clone, Copy)]
+pub(in crate::collector) struct OldShared<'m> {
+    pub(in crate::collector) tables: OldTables<'m>,
+    /// Old objects that marking has found, and that markers of young objects hand over.
+    pub(in crate::collector) found: &'m Leftover,
 }
 
 /// Where a marker keeps what it has found and not looked at.
@@ -155,6 +171,8 @@ pub(in crate::collector) struct Marker<'m, B, S> {
     region_bytes: usize,
     stack: S,
     weak: Vec<usize>,
+    /// Old objects that others have to look at.
+    hand_over: HandOver<'m>,
     found: Found,
 }
 
@@ -177,7 +195,7 @@ impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
     /// # Safety
     /// - The region is old since a former cycle, and nothing moves.
     pub(in crate::collector) unsafe fn remembered(&mut self, index: usize) -> bool {
-        let Some(tables) = self.shared.old else { return true };
+        let Some(OldShared { tables, .. }) = self.shared.old else { return true };
         let (free, bottom) = (self.subject.free, self.subject.free.table().bottom(index));
         // Not the marker's own, which it uses meanwhile.
         let mut shapes = ShapeCache::new(self.subject);
@@ -226,6 +244,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
             region_bytes: subject.free.table().geometry().region_bytes(),
             stack,
             weak: Vec::new(),
+            hand_over: HandOver::new(shared.old.map(|old| old.found)),
             found: Found::default(),
         }
     }
@@ -233,6 +252,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     /// What it found; ends its work.
     pub(in crate::collector) fn finish(mut self) -> Found {
         self.shared.weak.leave(std::mem::take(&mut self.weak));
+        self.hand_over.give();
         self.found
     }
 
@@ -309,9 +329,25 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     /// Lets marking look at the object at `address`, if it has yet to.
     #[inline(always)]
     pub(in crate::collector) fn reach(&mut self, address: usize) {
-        if !self.shared.tables.is_live(self.subject.free, address) {
+        if !self.shared.tables.is_marked(self.subject.free, address)
+            && (!self.shared.scope.old_live || self.is_own(address))
+        {
             self.push(Entry::Plain(address).encode());
         }
+    }
+
+    /// Whether this marker looks at an unmarked object where generations are marked apart. Hands
+    /// over an old object that others have to look at.
+    #[inline]
+    fn is_own(&mut self, address: usize) -> bool {
+        let Scope { young, old, .. } = self.shared.scope;
+        if is_young(self.subject.free, address) {
+            return young;
+        }
+        if young && old {
+            self.hand_over.add(address);
+        }
+        old && !young
     }
 
     #[inline(always)]
@@ -436,6 +472,34 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         }
         if weak {
             self.has_weak(address);
+            // Nobody lists young objects with weak slots until the marking of old objects ends. So
+            // such slots keep old objects until the next one.
+            if self.shared.scope.old_live && self.shared.scope.young && self.shared.scope.old {
+                // SAFETY: the caller's predicate.
+                unsafe { self.hand_over_weak(address) };
+            }
+        }
+    }
+
+    /// Hands over the old objects that weak slots refer to.
+    ///
+    /// # Safety
+    /// - An object is at `address`.
+    #[cold]
+    unsafe fn hand_over_weak(&mut self, address: usize) {
+        // SAFETY: the caller's predicate.
+        let (slots, _) = unsafe { measure(&mut self.shapes, address) };
+        let free = self.subject.free;
+        // SAFETY: as above.
+        unsafe {
+            for_each_slot_of(address, slots, |slot, kind| {
+                if kind == SlotKind::Weak
+                    && let Some(referent) = reference(slot.load(Ordering::Acquire))
+                    && !is_young(free, referent)
+                {
+                    self.reach(referent);
+                }
+            });
         }
     }
 

@@ -29,6 +29,7 @@
 mod crew;
 mod delay;
 mod evacuate;
+mod hand_over;
 mod marker;
 #[cfg(all(test, loom))]
 mod model;
@@ -42,11 +43,11 @@ mod weak;
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
 pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations};
-pub(in crate::collector) use marker::{Few, Found, Marker, Shared as MarkShared};
+pub(in crate::collector) use marker::{Few, Found, Marker, OldShared, Shared as MarkShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;
 pub(in crate::collector) use space::CopySpace;
-pub(in crate::collector) use tables::{Membership, Tables};
+pub(in crate::collector) use tables::{Membership, Scope, Tables};
 pub(in crate::collector) use update::{BY_CARDS, Updater};
 pub(in crate::collector) use weak::Clearing;

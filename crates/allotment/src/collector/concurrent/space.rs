@@ -224,6 +224,12 @@ impl CopySpace {
         copied
     }
 
+    /// Old regions of earlier cycles that have room.
+    #[cfg(test)]
+    pub(in crate::collector) fn rests(&self) -> usize {
+        self.lock().rests.len()
+    }
+
     /// Forgets old regions of earlier cycles that are `gone`.
     pub(in crate::collector) fn forget_rests(&self, mut gone: impl FnMut(usize) -> bool) {
         self.lock().rests.retain(|&index| !gone(index));

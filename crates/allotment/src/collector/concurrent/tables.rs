@@ -1,5 +1,6 @@
 //! The tables of a concurrent collection, about each object and region. Barriers read them, too.
 
+use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
 use crate::platform::MemoryError;
 use crate::region::{Backing, FreeSet, RegionTable, State};
@@ -17,6 +18,29 @@ pub(in crate::collector) enum Membership {
     Kept = 2,
 }
 
+/// Which objects marking looks for, and whether it says which old ones are live.
+///
+/// In a heap without generations all objects are young.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::collector) struct Scope {
+    /// Young objects are being marked.
+    pub(in crate::collector) young: bool,
+    /// Old objects are being marked. This may go on across cycles.
+    pub(in crate::collector) old: bool,
+    /// Old objects count as live, marked or not.
+    pub(in crate::collector) old_live: bool,
+}
+
+impl Scope {
+    fn bits(self) -> u8 {
+        u8::from(self.young) | u8::from(self.old) << 1 | u8::from(self.old_live) << 2
+    }
+
+    fn from_bits(bits: u8) -> Scope {
+        Scope { young: bits & 1 != 0, old: bits & 2 != 0, old_live: bits & 4 != 0 }
+    }
+}
+
 /// The tables of one heap.
 pub(in crate::collector) struct Tables {
     /// The live words below the top at mark start of each region.
@@ -29,6 +53,10 @@ pub(in crate::collector) struct Tables {
     marked: Box<[AtomicU8]>,
     /// Not 0: a live object of the region is too large to be copied by a load. Written by markers.
     large: Box<[AtomicU8]>,
+    /// A [`Scope`]. Written in stops, before barriers change, and by the thread that begins a
+    /// cycle. Relaxed: a thread that asks has left the stop, or holds the lock of a table of
+    /// handles.
+    scope: AtomicU8,
 }
 
 impl Tables {
@@ -45,7 +73,17 @@ impl Tables {
         let mut map = LiveMap::new(base, heap_bytes, pages)?;
         map.open_for_good()?;
         let bytes = || (0..regions).map(|_| AtomicU8::new(0)).collect();
-        Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes() })
+        Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes(), scope: AtomicU8::new(0) })
+    }
+
+    /// What marking looks for.
+    #[inline]
+    pub(in crate::collector) fn scope(&self) -> Scope {
+        Scope::from_bits(self.scope.load(Ordering::Relaxed))
+    }
+
+    pub(in crate::collector) fn set_scope(&self, scope: Scope) {
+        self.scope.store(scope.bits(), Ordering::Relaxed);
     }
 
     /// How the region takes part in the evacuation.
@@ -90,11 +128,35 @@ impl Tables {
         }
     }
 
+    /// Whether the object at `address` is marked, or lies above the border of its region.
+    #[inline(always)]
+    pub(super) fn is_marked<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+        let table = free.table();
+        address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
+    }
+
     /// Whether the object at `address` is live. While marking runs: whether it is known to be.
     #[inline]
     pub(in crate::collector) fn is_live<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+        self.is_marked(free, address) || self.scope().old_live && !is_young(free, address)
+    }
+
+    /// Whether the slot at `address` may hold the only way to an object that marking has yet to
+    /// find. Not a slot of an object that was born since marking began. Where old objects alone are
+    /// marked, no slot of a young object: the cycle in which that began has found what it led to.
+    #[inline]
+    pub(in crate::collector) fn may_hide<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
         let table = free.table();
-        address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
+        // No object is born old.
+        !is_young(free, address) || self.scope().young && address < table.mark_start(table.index_of(address))
+    }
+
+    /// Whether marking has yet to find the object at `address`, if that is live.
+    #[inline]
+    pub(in crate::collector) fn is_sought<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+        // First: a map that is being cleared is not asked.
+        let Scope { young, old, .. } = self.scope();
+        (if is_young(free, address) { young } else { old }) && !self.is_marked(free, address)
     }
 
     /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its

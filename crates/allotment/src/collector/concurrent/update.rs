@@ -89,8 +89,9 @@ impl<'u, B: Backing> Updater<'u, B> {
             if !matches!(header_at(address).kind(), Kind::Object(_)) {
                 return None;
             }
-            // Another object may keep the run: what dead objects refer to is gone.
-            if !self.evacuator.tables.is_live(self.evacuator.subject.free, address) {
+            // Another object may keep the run: what dead objects refer to is gone. By its mark: the
+            // run may have become old in this cycle.
+            if !self.evacuator.tables.is_marked(self.evacuator.subject.free, address) {
                 return None;
             }
             let (slots, bytes) = measure(&mut self.shapes, address);

@@ -41,19 +41,21 @@ pub(crate) use set::{CollectionSet, Role};
 pub(crate) use space::{Kind as SpaceKind, Space};
 pub(crate) use statistics::{Statistics, WorkerStatistics};
 
-use super::kernel::{OldTables, Roots, Subject};
+use super::kernel::{OldTables, Phase, Roots, Subject};
 use super::work::{Crew, Crews, Entry, Limits as StackLimits, Team};
 use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Backing;
 use std::collections::TryReserveError;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use worker::Worker;
 
 /// Flag in a stack entry: the slot belongs to an old object, whose card must be dirty if the
 /// referent stays young.
 const OLD: usize = 2;
+
+/// The parts of an evacuation, and one for what its caller did before.
+const PHASES: usize = 4;
 
 /// How far an evacuation goes.
 #[derive(Clone, Copy, Debug)]
@@ -135,11 +137,13 @@ impl<B: Backing> Evacuation<'_, B> {
         team: Team<'_>,
     ) -> Result<Statistics, TryReserveError> {
         let mut statistics = Statistics::default();
+        let mut phases = Vec::new();
+        phases.try_reserve_exact(PHASES)?;
         let crew = self.crews.take(team.numbers(), self.limits.stack)?;
         self.subject.free.forget_room();
         self.survivors.begin(self.subject.free);
         self.old.begin(self.subject.free);
-        let start = Instant::now();
+        let phase = Phase::begin("Copy");
         // SAFETY: the caller's predicates.
         let weak = unsafe {
             if team.numbers() == 1 {
@@ -149,16 +153,14 @@ impl<B: Backing> Evacuation<'_, B> {
             }
         };
         self.crews.keep(crew);
-        let copied = Instant::now();
+        let phase = phase.then("Weak", &mut phases);
         // SAFETY: every reachable object was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
-        let cleared = Instant::now();
+        let phase = phase.then("Free", &mut phases);
         // SAFETY: as above, and every slot has the new address of its referent.
         unsafe { finish::finish(self, &mut statistics) };
-        statistics.copy_time = copied - start;
-        statistics.weak_time = cleared - copied;
-        statistics.finish_time = cleared.elapsed();
-        Ok(statistics)
+        phases.push(phase.end());
+        Ok(Statistics { phases, ..statistics })
     }
 
     /// Copies all reachable objects; returns the weak slots met on the way.

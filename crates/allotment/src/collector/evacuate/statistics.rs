@@ -1,7 +1,7 @@
 //! The statistics of an evacuation: for records, for the decisions on sizes, and for tests.
 
+use crate::collector::kernel::Phase;
 use crate::object::MAX_AGE;
-use std::time::Duration;
 
 /// The statistics of one evacuation.
 #[derive(Clone, Debug, Default)]
@@ -17,9 +17,8 @@ pub(crate) struct Statistics {
     pub(crate) humongous_freed: usize,
     /// How often all copied objects were looked at again, because a stack could not grow.
     pub(crate) overflows: u64,
-    pub(crate) copy_time: Duration,
-    pub(crate) weak_time: Duration,
-    pub(crate) finish_time: Duration,
+    /// Its parts, in order.
+    pub(crate) phases: Vec<Phase>,
 }
 
 /// The statistics of one worker.

@@ -32,12 +32,14 @@ mod update;
 
 pub(crate) use statistics::Statistics;
 
-use super::kernel::{LiveMap, Pages, Roots, Subject};
+use super::kernel::{LiveMap, Pages, Phase, Roots, Subject};
 use super::work::{Crews, Limits, Team};
 use crate::platform::MemoryError;
 use crate::region::Backing;
-use statistics::Stopwatch;
 use std::collections::TryReserveError;
+
+/// The parts of a full collection, and one for what its caller adds.
+const PHASES: usize = 6;
 
 /// The regions that are worth moving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +122,9 @@ pub(crate) unsafe fn collect<B: Backing>(
     let used_before = subject.free.occupancy().used_bytes;
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     statistics.worker_objects.try_reserve_exact(team.workers())?;
-    let mut watch = Stopwatch::start();
+    let mut phases = Vec::new();
+    phases.try_reserve_exact(PHASES)?;
+    let phase = Phase::begin("Mark");
     let mut roots = roots;
     tables.map.open(subject.free, team)?;
     let map = &tables.map;
@@ -131,26 +135,27 @@ pub(crate) unsafe fn collect<B: Backing>(
     tables.crews.keep(crew);
     let pins = pins?;
     let mut plan = plan::Plan::reserve(subject, pins)?;
-    statistics.mark_ns = watch.lap();
+    let phase = phase.then("Plan", &mut phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
     // SAFETY: everything live is marked.
     unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(team, &mut statistics) };
-    statistics.plan_ns = watch.lap();
+    let phase = phase.then("Update", &mut phases);
 
     // SAFETY: the plan has a new address for every live object.
     unsafe { update::update(subject, map, &plan, team, roots.slots, &mut statistics) };
-    statistics.update_ns = watch.lap();
+    let phase = phase.then("Slide", &mut phases);
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of its referent.
     unsafe { slide::slide(subject, forwarding, &plan, team, &mut statistics) };
-    statistics.slide_ns = watch.lap();
+    let phase = phase.then("Reclaim", &mut phases);
 
     // SAFETY: every object is where the plan wants it.
     unsafe { reclaim::reclaim(subject, map, &plan, team, &mut statistics) };
     tables.map.close();
     statistics.used_after = subject.free.occupancy().used_bytes;
-    statistics.reclaim_ns = watch.lap();
+    phases.push(phase.end());
+    statistics.phases = phases;
     Ok(statistics)
 }

@@ -1,22 +1,14 @@
 //! The statistics of a full collection, for the records.
 
-use std::time::Instant;
+use crate::collector::kernel::Phase;
 
 /// Counts and times of one full collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Number of threads that worked.
     pub(crate) workers: usize,
-    /// Nanoseconds of marking, roots included.
-    pub(crate) mark_ns: u64,
-    /// Nanoseconds of planning.
-    pub(crate) plan_ns: u64,
-    /// Nanoseconds of updating slots and roots.
-    pub(crate) update_ns: u64,
-    /// Nanoseconds of moving objects.
-    pub(crate) slide_ns: u64,
-    /// Nanoseconds of covering gaps and freeing regions.
-    pub(crate) reclaim_ns: u64,
+    /// Its parts, in order.
+    pub(crate) phases: Vec<Phase>,
     /// Bytes below the tops of regions before.
     pub(crate) used_before: usize,
     /// The same after.
@@ -50,21 +42,4 @@ pub(crate) struct Statistics {
     pub(crate) steals: u64,
     /// Objects that each worker marked, in the order in which workers finished.
     pub(crate) worker_objects: Vec<u64>,
-}
-
-/// Times of phases that follow each other.
-pub(super) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    pub(super) fn start() -> Stopwatch {
-        Stopwatch(Instant::now())
-    }
-
-    /// Nanoseconds since the start or the last call.
-    pub(super) fn lap(&mut self) -> u64 {
-        let now = Instant::now();
-        let lap = now.duration_since(self.0).as_nanos();
-        self.0 = now;
-        u64::try_from(lap).unwrap_or(u64::MAX)
-    }
 }

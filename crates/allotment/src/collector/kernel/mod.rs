@@ -1,5 +1,5 @@
 //! The common parts of marking, evacuation and the full collection: access to an object, to a block
-//! of the heap, and the answer to a broken heap.
+//! of the heap, the measure of a part of a collection, and the answer to a broken heap.
 
 mod broken;
 mod cover;
@@ -7,6 +7,7 @@ mod forwarding;
 mod live_map;
 mod live_objects;
 mod old_tables;
+mod phase;
 mod subject;
 
 pub(crate) use broken::broken;
@@ -17,4 +18,5 @@ pub(in crate::collector) use live_map::{BLOCK_BYTES, Destination, LiveMap, next_
 pub(crate) use live_objects::ShapeCache;
 pub(in crate::collector) use live_objects::for_each_live;
 pub(crate) use old_tables::OldTables;
+pub use phase::Phase;
 pub(crate) use subject::{Roots, Subject};

@@ -12,11 +12,19 @@ pub struct CycleRecord {
     /// The stops of the cycle, in order: how long all threads stood still, the time to the
     /// safepoint included.
     pub pauses: Vec<Phase>,
+    /// How long the cycle worked while threads ran.
+    pub concurrent_time: Duration,
+    /// The time to the safepoint of each of these stops. Where one stop of the world ends two
+    /// cycles, it is zero for the second.
+    pub times_to_safepoint: Vec<Duration>,
     /// What triggered the cycle, with its numbers; empty if it was asked for.
     pub trigger: String,
     /// The step in which threads had to be stopped until the end of the cycle; `None`: they were
     /// not.
     pub degenerated: Option<&'static str>,
+    /// How many of the record's phases came before the stop that ended the cycle; `None`: the cycle
+    /// ended beside threads. A cycle whose moves were over by then did not degenerate.
+    pub(in crate::collector) before_stop: Option<usize>,
     /// Regions whose live objects were moved.
     pub set_regions: usize,
     /// Regions of the set in which objects had to stay, for want of memory for copies.
@@ -47,7 +55,7 @@ pub struct CycleRecord {
 pub enum CycleScope {
     /// Young ones, and old ones in dirty cards.
     Young,
-    /// All.
+    /// All, in this one cycle.
     Global,
 }
 
@@ -56,6 +64,31 @@ impl fmt::Display for CycleScope {
         f.pad(match self {
             CycleScope::Young => "Young",
             CycleScope::Global => "Global",
+        })
+    }
+}
+
+/// What a cycle did for the marking of old objects, which may take several cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OldMarking {
+    /// Old objects are not being marked.
+    #[default]
+    None,
+    /// It began with this cycle. It goes on between the next ones.
+    Began,
+    /// It has yet to end.
+    UnderWay,
+    /// It ended: the cycle knows which old objects are live. A global cycle begins it, too.
+    Ended,
+}
+
+impl fmt::Display for OldMarking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            OldMarking::None => "none",
+            OldMarking::Began => "began",
+            OldMarking::UnderWay => "under way",
+            OldMarking::Ended => "ended",
         })
     }
 }
@@ -79,6 +112,16 @@ pub struct GenerationsRecord {
     pub dirty_cards: u64,
     /// Regions of old objects behind the cycle.
     pub old_regions: usize,
+    /// What the cycle did for the marking of old objects.
+    pub old_marking: OldMarking,
+    /// The time that workers marked old objects between cycles, where that ended.
+    pub old_marking_time: Duration,
+    /// Bytes of old objects that were marked between cycles, where that ended.
+    pub old_marked_bytes: u64,
+    /// Old regions whose live objects were moved.
+    pub old_set_regions: usize,
+    /// Old regions that are worth a move, for the next cycles.
+    pub old_candidates: usize,
 }
 
 impl CycleRecord {

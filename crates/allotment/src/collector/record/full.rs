@@ -1,7 +1,7 @@
 //! The part of a record that only a full collection has.
 
 use super::workers::imbalance;
-use super::{CollectionRecord, Details, Phase, WantedWorkers};
+use super::{CollectionRecord, Details, WantedWorkers};
 use crate::collector::full::Statistics;
 use crate::mutator::{Cause, World};
 use std::time::Duration;
@@ -47,25 +47,18 @@ impl CollectionRecord {
         uncommitted: usize,
     ) -> CollectionRecord {
         let free = &world.shared().free;
-        let phase = |name, ns| Phase { name, time: Duration::from_nanos(ns) };
         CollectionRecord {
             number: 0,
             cause,
             start: Duration::ZERO,
             pause: Duration::ZERO,
-            time_to_safepoint: world.time_to_safepoint(),
-            phases: vec![
-                phase("Mark", done.mark_ns),
-                phase("Plan", done.plan_ns),
-                phase("Update", done.update_ns),
-                phase("Slide", done.slide_ns),
-                phase("Reclaim", done.reclaim_ns),
-            ],
+            time_to_safepoint: world.take_time_to_safepoint(),
+            phases: done.phases,
             workers: done.workers,
             wanted,
             used_before: done.used_before,
             used_after: done.used_after,
-            committed: free.committed_regions() << free.table().geometry().region_shift,
+            committed: free.committed_bytes(),
             live_objects: done.live_objects as usize,
             live_bytes: done.live_bytes as usize,
             moved_bytes: done.moved_bytes as usize,

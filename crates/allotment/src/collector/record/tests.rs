@@ -5,6 +5,7 @@ use crate::collector::sizing::{AGES, Collection, Decision};
 use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
 use crate::options::TlabPolicy;
+use std::time::Instant;
 
 fn record(details: Details) -> CollectionRecord {
     CollectionRecord {
@@ -13,7 +14,7 @@ fn record(details: Details) -> CollectionRecord {
         start: Duration::from_secs(1),
         pause: Duration::from_micros(12_345),
         time_to_safepoint: Duration::from_micros(20),
-        phases: vec![Phase { name: "Mark", time: Duration::from_micros(4100) }],
+        phases: vec![phase("Mark", 4100)],
         workers: 2,
         wanted: WantedWorkers { workers: 2, most: 4, bytes: (24 << 10) - 1 },
         used_before: 24 << 20,
@@ -102,15 +103,18 @@ fn a_full_collection_has_its_lines() {
 }
 
 fn phase(name: &'static str, microseconds: u64) -> Phase {
-    Phase { name, time: Duration::from_micros(microseconds) }
+    Phase { name, start: Instant::now(), time: Duration::from_micros(microseconds) }
 }
 
 /// A cycle with two pauses.
 fn cycle() -> CollectionRecord {
     let cycle = CycleRecord {
         pauses: vec![phase("Pause Init Mark", 21), phase("Pause Final Mark", 300)],
+        concurrent_time: Duration::from_micros(900),
+        times_to_safepoint: vec![Duration::from_micros(20); 2],
         trigger: "Trigger: Free (1M) is below minimum threshold (2M)".into(),
         degenerated: None,
+        before_stop: None,
         set_regions: 5,
         kept_regions: 1,
         immediate_regions: 3,
@@ -137,7 +141,7 @@ fn cycle() -> CollectionRecord {
 fn degenerated() -> CollectionRecord {
     let mut record = cycle();
     let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
-    cycle.degenerated = Some("Concurrent evacuation");
+    (cycle.degenerated, cycle.before_stop) = (Some("Concurrent evacuation"), Some(4));
     cycle.pauses.push(phase("Pause Degenerated", 900));
     record.phases.extend([phase("Concurrent update references", 60), phase("Pause Final Mark", 1)]);
     record
@@ -196,6 +200,11 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
         ages,
         dirty_cards: 17,
         old_regions: 4,
+        old_marking: OldMarking::Ended,
+        old_marking_time: Duration::from_micros(1500),
+        old_marked_bytes: 2048,
+        old_set_regions: 2,
+        old_candidates: 1,
     });
     let lines = record.log_lines(Level::Info);
     assert_eq!(lines[1].1, "GC(3) Pause Init Mark (Young) 0.021ms");
@@ -204,8 +213,9 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
         "GC(3) Age 0: 4096 bytes",
         "GC(3) Age 2: 8 bytes",
         "GC(3) Old: 4 regions, 1 of them promoted in place; 2k copied; threshold 3; 17 dirty cards",
+        "GC(3) Old marking: ended; 2k in 1.500ms between cycles; 2 old regions in the set, 1 left for later",
     ];
-    assert_eq!(record.lines_behind_phases()[5..8], expected);
+    assert_eq!(record.lines_behind_phases()[5..9], expected);
 }
 
 #[test]
@@ -224,7 +234,8 @@ fn a_cycle_that_degenerated_tells_what_was_in_the_stop() {
     assert_eq!(details[2], "GC(3) In the stop: Concurrent evacuation 0.050ms");
     let mut outside = degenerated();
     let Details::Cycle(cycle) = &mut outside.details else { panic!("a cycle") };
-    (cycle.degenerated, cycle.pauses) = (Some("Outside of Cycle"), vec![phase("Pause Degenerated", 900)]);
+    (cycle.degenerated, cycle.before_stop) = (Some("Outside of Cycle"), Some(0));
+    cycle.pauses = vec![phase("Pause Degenerated", 900)];
     assert_eq!((outside.phases_before_stop().len(), outside.phases_in_stop().len()), (0, 7));
     for record in [young(), full()] {
         assert_eq!((record.phases_before_stop().len(), record.phases_in_stop().len()), (0, 1));

@@ -14,10 +14,37 @@ use super::engine::Engine;
 use crate::collector::concurrent::{Buffers, Few, Found, Marker, Updater};
 use crate::mutator::{Hot, Mutator, Shared};
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+use crate::timeline::{Arguments, Category};
 use std::time::{Duration, Instant};
 
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
+
+/// The end of a slice. Under test a slice ends after a count instead of a time: slices end at every
+/// place, and a seed does the same in each run.
+struct Slice {
+    begun: Instant,
+    /// Under test: questions until the end.
+    left: u64,
+}
+
+impl Slice {
+    /// Begins a slice, of which `before` were begun before.
+    fn begin(before: u64) -> Slice {
+        // Up to 4,095, and short ones as often as long ones.
+        let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        Slice { begun: Instant::now(), left: 1 + ((random >> 8 & 0xFFF) >> (random % 12)) }
+    }
+
+    fn is_over(&mut self) -> bool {
+        if cfg!(test) {
+            self.left = self.left.saturating_sub(1);
+            self.left == 0
+        } else {
+            self.begun.elapsed() >= SLICE
+        }
+    }
+}
 
 /// A cycle is behind when less than one part in this many is left of what was free at its
 /// beginning.
@@ -134,23 +161,27 @@ impl Shenandoah {
         if !cfg!(test) && left * BEHIND >= before {
             return;
         }
-        let begun = Instant::now();
-        let mut halted = || mutator.is_stop_requested() || begun.elapsed() >= SLICE;
-        let barriers = shared.barriers();
-        if barriers & Hot::MARKING != 0 {
-            self.engine.assist_marking(shared, &mut halted);
-        } else if barriers & Hot::FORWARDING != 0 {
+        let mut slice = Slice::begin(assists.slices.fetch_add(1, Ordering::Relaxed));
+        let begun = slice.begun;
+        let mut halted = || mutator.is_stop_requested() || slice.is_over();
+        if shared.barriers() & Hot::FORWARDING != 0 {
             self.engine.assist_moving(shared, &mut halted);
+        } else {
+            self.engine.assist_marking(shared, &mut halted);
         }
-        assists.slices.fetch_add(1, Ordering::Relaxed);
-        assists.time_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let time = begun.elapsed();
+        assists.time_ns.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+        if let Some(timeline) = &shared.timeline {
+            timeline.did(Category::Assist, "Assist", (begun, time), Arguments::default());
+        }
     }
 }
 
 impl Engine {
     fn assist_marking(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let Some(entries) = Few::new() else { return };
-        let mut marker = Marker::new(self.subject(shared), self.marking(shared), entries);
+        let mut marker =
+            Marker::new(self.subject(shared), self.marking(shared, self.tables.scope()), entries);
         if !marker.drain_some(halted) {
             self.leftover.want();
         }

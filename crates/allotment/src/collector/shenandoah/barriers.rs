@@ -9,32 +9,43 @@ impl Concurrent for Shenandoah {
         self.engine.tables.is_live(&shared.free, address)
     }
 
+    fn may_hide(&self, shared: &Shared, address: usize) -> bool {
+        self.engine.tables.may_hide(&shared.free, address)
+    }
+
+    fn is_sought(&self, shared: &Shared, address: usize) -> bool {
+        self.engine.tables.is_sought(&shared.free, address)
+    }
+
     fn forward(&self, shared: &Shared, address: usize) -> usize {
         self.engine.evacuator(shared).forward(address, shared.home())
     }
 
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>)) {
         let barriers = shared.barriers();
-        if barriers & Hot::MARKING != 0 {
-            let mut roots = Vec::new();
+        // First: old objects may be marked while young ones move.
+        if barriers & Hot::FORWARDING != 0 {
             visit(&mut SlotVisitor::new(&mut |slot, _| {
                 // SAFETY: a root of a thread that is here or safe.
+                unsafe { self.engine.forward_slot(shared, slot) };
+            }));
+        } else if barriers & Hot::MARKING != 0 {
+            let mut roots = Vec::new();
+            visit(&mut SlotVisitor::new(&mut |slot, _| {
+                // SAFETY: as above.
                 self.engine.note_root(shared, &mut roots, unsafe { slot.read() });
             }));
             shared.satb.give(roots);
-        } else if barriers & Hot::FORWARDING != 0 {
-            visit(&mut SlotVisitor::new(&mut |slot, _| {
-                // SAFETY: as above.
-                unsafe { self.engine.forward_slot(shared, slot) };
-            }));
         }
     }
 
     fn refilled(&self, mutator: &Mutator<'_>) {
-        if mutator.shared().barriers() & (Hot::MARKING | Hot::FORWARDING) == 0 {
-            self.look(mutator);
-        } else {
+        // Not while only old objects are marked.
+        let is_moving = mutator.shared().barriers() & Hot::FORWARDING != 0;
+        if is_moving || self.engine.tables.scope().young {
             self.assist(mutator);
+        } else {
+            self.look(mutator);
         }
     }
 

@@ -33,6 +33,14 @@ pub struct ChooseSettings {
     pub reserve_percent: usize,
     /// `ShenandoahEvacWaste`: bytes that a live byte may need, at least 1.
     pub waste: f64,
+    /// `ShenandoahOldGarbageThreshold`: percentage of a region.
+    pub old_garbage_percent: usize,
+    /// `ShenandoahExpediteMixedThreshold`: old regions.
+    pub expedite_mixed: usize,
+    /// `ShenandoahOldEvacPercent`: percentage of all that is kept free for copies.
+    pub old_percent: usize,
+    /// `ShenandoahOldEvacWaste`: as `waste`, for copies of old objects.
+    pub old_waste: f64,
 }
 
 impl From<&Options> for ChooseSettings {
@@ -44,6 +52,10 @@ impl From<&Options> for ChooseSettings {
             min_free_percent: options.shenandoah_min_free_threshold,
             reserve_percent: options.shenandoah_evac_reserve,
             waste: options.shenandoah_evac_waste,
+            old_garbage_percent: options.shenandoah_old_garbage_threshold,
+            expedite_mixed: options.shenandoah_expedite_mixed_threshold,
+            old_percent: options.shenandoah_old_evac_percent,
+            old_waste: options.shenandoah_old_evac_waste,
         }
     }
 }
@@ -122,6 +134,38 @@ pub fn reserve_regions(settings: &ChooseSettings, region_bytes: usize, capacity_
 pub fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_bytes: usize) -> usize {
     let bytes = (live_bytes as f64 * settings.waste) as usize;
     bytes.max(live_bytes).div_ceil(region_bytes.max(1))
+}
+
+/// Regions that copies of old objects may need beside those of a cycle's young objects, which have
+/// `reserve_regions`: as many more as make them `ShenandoahOldEvacPercent` of the sum.
+#[must_use]
+pub fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> usize {
+    match 100_usize.saturating_sub(settings.old_percent) {
+        0 => usize::MAX,
+        young => reserve_regions.saturating_mul(settings.old_percent) / young,
+    }
+}
+
+/// Regions that copies of the live objects of old regions may need: `ShenandoahOldEvacWaste` times
+/// as many bytes.
+#[must_use]
+pub fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, set: &[Candidate]) -> usize {
+    let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
+    copy_regions(&ChooseSettings { waste: settings.old_waste, ..*settings }, region_bytes, live_bytes)
+}
+
+/// Chooses among old regions that are worth a move, which have most garbage first: as many as
+/// `reserve_regions` have room for.
+#[must_use]
+pub fn choose_old(
+    candidates: &[Candidate],
+    settings: &ChooseSettings,
+    region_bytes: usize,
+    reserve_regions: usize,
+) -> Vec<Candidate> {
+    let fits = |end: &usize| old_copy_regions(settings, region_bytes, &candidates[..*end]) <= reserve_regions;
+    let end = (1..=candidates.len()).take_while(fits).last().unwrap_or(0);
+    candidates[..end].to_vec()
 }
 
 /// Chooses the set among the candidates, and sorts them: most garbage first.

@@ -11,7 +11,8 @@ use super::trigger::{CycleKind, Ended};
 use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
-use crate::collector::record::{CollectionRecord, CycleRecord, Details, Phase, WantedWorkers};
+use crate::collector::kernel::Phase;
+use crate::collector::record::{CollectionRecord, CycleRecord, Details, WantedWorkers};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
@@ -20,7 +21,7 @@ use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The control thread's watch. It keeps the heap alive during a cycle only.
 struct Cycles {
@@ -62,6 +63,10 @@ impl Shenandoah {
 
     /// Has the control thread look; `false`: there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
+        if self.engine.marks_old() && !self.engine.assists.has_cycle() {
+            // A cycle comes before the marking of old objects, which goes on behind it.
+            self.engine.interrupt.set(true);
+        }
         let watch = || Cycles { collector: self.me.clone(), shared: mutator.downgrade() };
         self.control.ask(&self.workers.cpus(), watch)
     }
@@ -93,6 +98,16 @@ impl Shenandoah {
             let step = cycle.step;
             if step == Step::Idle {
                 if !self.progress.is_wanted() {
+                    if self.engine.has_old_to_mark() {
+                        let workers = self.workers.ready(self.workers.most());
+                        let marked = self.engine.mark_old(shared, Team::new(&self.workers, workers));
+                        self.history.between_cycles(marked);
+                        continue;
+                    }
+                    if let Some(reason) = self.engine.hurry_for_old() {
+                        self.progress.fire(format!("Trigger: {reason}"));
+                        continue;
+                    }
                     drop(cycle);
                     // A stop may have ended the cycle since.
                     return self.publish();
@@ -110,10 +125,13 @@ impl Shenandoah {
                 drop(cycle);
                 self.pause(step, shared);
             } else {
-                let begun = Instant::now();
+                let phase = Phase::begin(step.name());
                 let workers = self.workers.ready(self.workers.most());
                 self.engine.step(&mut cycle, shared, Team::new(&self.workers, workers));
-                cycle.add_phase(step.name(), begun.elapsed());
+                let phase = phase.end();
+                cycle.record.concurrent_time += phase.time;
+                cycle.add_phase(phase);
+                self.history.occupancy(&shared.free);
                 if cycle.step == Step::Idle {
                     self.cycle_ended(&mut cycle, shared);
                     // Under the lock: a checker that has halted workers wants regions at rest.
@@ -138,24 +156,28 @@ impl Shenandoah {
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
     fn pause(&self, step: Step, shared: &Shared) {
-        let begun = Instant::now();
+        let phase = Phase::begin(step.name());
         let lost = shared.pause(|pause| {
             let mut cycle = self.lock();
             if cycle.step != step {
                 return None;
             }
             self.engine.pause_step(&mut cycle, pause);
-            cycle.time_to_safepoint = cycle.time_to_safepoint.max(pause.time_to_safepoint);
-            Some(cycle.step == Step::Idle)
+            // Here: another thread may end the cycle right behind this stop.
+            let phase = phase.so_far();
+            cycle.add_phase(phase);
+            cycle.add_pause(phase, pause.time_to_safepoint);
+            let lost = cycle.step == Step::Idle;
+            if lost {
+                self.note_given_up(&cycle);
+            }
+            Some(lost)
         });
+        let phase = phase.end();
         let Some(Some(lost)) = lost else { return };
-        // The time includes the request and the resumption.
-        let time = begun.elapsed();
-        {
-            let mut cycle = self.lock();
-            cycle.add_phase(step.name(), time);
-            cycle.record.pauses.push(Phase { name: step.name(), time });
-        }
+        // The resumption belongs to the pause.
+        self.lock().lengthen_pause(phase);
+        self.history.occupancy(&shared.free);
         if lost {
             self.collect_for_lost_marks(shared);
         }
@@ -201,7 +223,14 @@ impl Shenandoah {
         let Begun { asked, for_all, trigger } = self.progress.begin();
         self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
         cycle.thorough = asked;
-        cycle.young = self.engine.old.as_ref().is_some_and(|old| !for_all && !old.wants_global());
+        if let Some(old) = &self.engine.old {
+            let plan = old.plan.lock().expect(POISONED);
+            (cycle.begins_old, cycle.ends_old) = plan.next(for_all, self.engine.marks_old());
+        }
+        if cycle.begins_old {
+            // The marks of old objects are cleared next.
+            self.engine.forget_old(shared);
+        }
         cycle.record.trigger = trigger.unwrap_or_default();
     }
 
@@ -215,7 +244,7 @@ impl Shenandoah {
         *cycle = Cycle {
             step: Step::Reset,
             cause,
-            start: self.history.clock.age(),
+            start: self.history.begin(free),
             used_before: shared.free.occupancy().used_bytes,
             ..Cycle::idle()
         };
@@ -226,11 +255,10 @@ impl Shenandoah {
         self.engine.assists.end();
         (cycle.record.assists, cycle.record.assist_time) = self.engine.assists.take();
         let record = self.record_of(cycle, shared);
-        let has_lost = self.engine.has_lost(shared);
         // A full collection follows, and serves.
-        let serves = if has_lost { 0 } else { self.progress.end() };
+        let serves = if cycle.lost { 0 } else { self.progress.end() };
         self.finished.lock().expect(POISONED).push((record, serves));
-        if !has_lost {
+        if !cycle.lost {
             shared.full_collections.fetch_add(1, Ordering::Relaxed);
         }
         self.given_up_in_row.store(0, Ordering::Relaxed);
@@ -240,7 +268,8 @@ impl Shenandoah {
         }
         self.fit_capacity(shared);
         if let Some(old) = &self.engine.old {
-            old.cycle_ended(cycle, &shared.free, self.engine.choice.min_free_percent);
+            let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
+            old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.free, percent, is_marking);
         }
         let kind = match cycle.record {
             CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
@@ -286,7 +315,8 @@ impl Shenandoah {
     fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
         let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
         let free = &shared.free;
-        let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free));
+        let is_marking = self.engine.marks_old();
+        let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free, is_marking));
         let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
         let most = self.workers.most();
         CollectionRecord {
@@ -294,13 +324,13 @@ impl Shenandoah {
             cause,
             start,
             pause: details.paused(),
-            time_to_safepoint: cycle.time_to_safepoint,
+            time_to_safepoint: details.times_to_safepoint.iter().max().copied().unwrap_or_default(),
             phases,
             workers: most,
             wanted: WantedWorkers { workers: most, most, bytes: used_before },
             used_before,
             used_after: free.occupancy().used_bytes,
-            committed: free.committed_regions() << free.table().geometry().region_shift,
+            committed: free.committed_bytes(),
             live_objects: found.objects as usize,
             live_bytes: found.bytes as usize,
             moved_bytes: details.moved_by_workers + details.moved_by_mutators,

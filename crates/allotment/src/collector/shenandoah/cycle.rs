@@ -18,12 +18,16 @@
 //! world (`stopped.rs`). The work that is left is always in the cycle, never on a stack.
 
 use super::POISONED;
-use super::choose::{Candidate, ChooseSettings, Space, choose, copy_regions};
+use super::bytes::percent_of;
+use super::choose::{
+    Candidate, ChooseSettings, Space, choose, choose_old, copy_regions, old_copy_regions, old_reserve,
+};
 use super::engine::Engine;
-use crate::collector::concurrent::{Clearing, Found, Marker};
-use crate::collector::record::{CycleRecord, Phase};
-use crate::collector::work::{Team, Turns};
-use crate::mutator::{Cause, Shared};
+use crate::collector::concurrent::{Clearing, Found, MarkShared, Marker};
+use crate::collector::kernel::Phase;
+use crate::collector::record::CycleRecord;
+use crate::collector::work::{Team, Turns, WorkStack};
+use crate::mutator::{Cause, Committer, Shared};
 use crate::object::reference;
 use crate::region::State;
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting, yield_now};
@@ -77,17 +81,20 @@ pub(super) struct Cycle {
     /// When the cycle began, in the heap's age.
     pub(super) start: Duration,
     pub(super) used_before: usize,
-    /// The longest time from a request to stop until the last thread had stopped.
-    pub(super) time_to_safepoint: Duration,
     /// Pauses and what ran between them.
     pub(super) phases: Vec<Phase>,
     pub(super) record: CycleRecord,
     pub(super) found: Found,
     pub(super) weak_cleared: u64,
+    /// Marking has lost something in a stop: a full collection follows there.
+    pub(super) lost: bool,
     /// Whether every region with garbage is worth a move.
     pub(super) thorough: bool,
-    /// Whether old objects are taken for live.
-    pub(super) young: bool,
+    /// Whether the marking of old objects begins with this cycle, and whether it ends. Without
+    /// generations, and in a global cycle: both. A cycle that does not end it takes all old objects
+    /// for live.
+    pub(super) begins_old: bool,
+    pub(super) ends_old: bool,
     /// Regions, and first regions of runs, without a live object.
     pub(super) immediate: Vec<usize>,
     pub(super) set: Vec<usize>,
@@ -96,6 +103,10 @@ pub(super) struct Cycle {
     /// Young regions that become old as they are.
     pub(super) promoted: Vec<usize>,
     pub(super) promoted_regions: usize,
+    /// Old regions that are worth a move, most garbage first, where marking has found them.
+    pub(super) old_candidates: Vec<Candidate>,
+    /// Old regions in the final set.
+    pub(super) old_set_regions: usize,
     /// Bytes that copies took in old regions.
     pub(super) old_copied_bytes: usize,
     /// Regions whose slots are to be updated, and whether only those in dirty cards, until that
@@ -112,16 +123,19 @@ impl Cycle {
             cause: Cause::Requested,
             start: Duration::ZERO,
             used_before: 0,
-            time_to_safepoint: Duration::ZERO,
             phases: Vec::new(),
             record: CycleRecord::default(),
             found: Found::default(),
             weak_cleared: 0,
+            lost: false,
             thorough: false,
-            young: false,
+            begins_old: true,
+            ends_old: true,
             tenuring_threshold: None,
             promoted: Vec::new(),
             promoted_regions: 0,
+            old_candidates: Vec::new(),
+            old_set_regions: 0,
             old_copied_bytes: 0,
             immediate: Vec::new(),
             set: Vec::new(),
@@ -130,11 +144,33 @@ impl Cycle {
         }
     }
 
-    /// Adds a part of the cycle to its record. A part that was interrupted is one.
-    pub(super) fn add_phase(&mut self, name: &'static str, time: Duration) {
+    /// Whether the cycle marks all objects by itself.
+    pub(super) fn is_global(&self) -> bool {
+        self.begins_old && self.ends_old
+    }
+
+    /// Adds a part that ran beside mutators. A part that was gone on with is one, from its first
+    /// beginning to its last end.
+    pub(super) fn add_phase(&mut self, phase: Phase) {
         match self.phases.last_mut() {
-            Some(last) if last.name == name => last.time += time,
-            _ => self.phases.push(Phase { name, time }),
+            Some(last) if last.name == phase.name => last.time = phase.end() - last.start,
+            _ => self.phases.push(phase),
+        }
+    }
+
+    /// Adds a stop of the cycle, and the time to its safepoint.
+    pub(super) fn add_pause(&mut self, pause: Phase, time_to_safepoint: Duration) {
+        self.record.pauses.push(pause);
+        self.record.times_to_safepoint.push(time_to_safepoint);
+    }
+
+    /// Gives the stop that was added last its whole time, unless the cycle has ended since.
+    pub(super) fn lengthen_pause(&mut self, pause: Phase) {
+        let (phases, pauses) = (&mut self.phases, &mut self.record.pauses);
+        for last in [phases.last_mut(), pauses.last_mut()].into_iter().flatten() {
+            if last.start == pause.start {
+                last.time = pause.time;
+            }
         }
     }
 }
@@ -165,7 +201,7 @@ impl Engine {
             if self.interrupt.is_set() {
                 return false;
             }
-            if !(cycle.young && table.get(index).is_tenured()) {
+            if cycle.begins_old || !table.get(index).is_tenured() {
                 self.tables.clear_region(table, index);
             }
         }
@@ -211,8 +247,8 @@ impl Engine {
 
     /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
     pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
-        let unfound = |address| !self.tables.is_live(&shared.free, address);
-        if reference(bits).is_some_and(unfound) {
+        let sought = |address| self.tables.is_sought(&shared.free, address);
+        if reference(bits).is_some_and(sought) {
             if roots.try_reserve(1).is_err() {
                 return shared.satb.lose();
             }
@@ -223,12 +259,8 @@ impl Engine {
     /// Traces with all workers, until nothing is left or they are interrupted. Without memory for
     /// their stacks, marking fails.
     pub(super) fn trace(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
-        let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
-            return self.leftover.lose();
-        };
-        let found = Mutex::new(Found::default());
-        team.run(&|number| {
-            let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(number));
+        let marking = self.marking(shared, self.scope_of(cycle));
+        let found = self.run_markers(shared, team, marking, |marker| {
             while !self.interrupt.is_set()
                 && let Some(old) = &self.old
                 && let Some(region) = old.to_scan.take()
@@ -237,11 +269,32 @@ impl Engine {
                 let done = unsafe { marker.remembered(region.0) };
                 old.to_scan.end((!done).then_some(region));
             }
+        });
+        cycle.found.add(found);
+    }
+
+    /// Traces what `marking` has left, with all workers: each does `first`, and goes on until
+    /// nothing is left or they are interrupted. Returns what they found.
+    pub(super) fn run_markers(
+        &self,
+        shared: &Shared,
+        team: Team<'_>,
+        marking: MarkShared<'_>,
+        first: impl Fn(&mut Marker<'_, Committer, WorkStack<'_>>) + Sync,
+    ) -> Found {
+        let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
+            marking.leftover.lose();
+            return Found::default();
+        };
+        let found = Mutex::new(Found::default());
+        team.run(&|number| {
+            let mut marker = Marker::new(self.subject(shared), marking, crew.worker(number));
+            first(&mut marker);
             marker.drain_all();
             found.lock().expect(POISONED).add(marker.finish());
         });
         self.crews.keep(crew);
-        cycle.found.add(found.into_inner().expect(POISONED));
+        found.into_inner().expect(POISONED)
     }
 
     /// Whether marking lost something, so that the cycle is worth nothing.
@@ -294,9 +347,11 @@ impl Engine {
         let (live, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
         team.run(&|_| {
             while let Some(index) = turns.take() {
+                if !cycle.ends_old && table.get(index).is_tenured() {
+                    continue;
+                }
                 let (bottom, top) = (table.bottom(index), table.get(index).top());
                 let found = match table.get(index).state() {
-                    // In a young cycle, old regions have their borders at the bottom.
                     State::Shared | State::Old if top > bottom && top <= table.mark_start(index) => {
                         Some(self.tables.live_bytes(free, index))
                     }
@@ -317,6 +372,7 @@ impl Engine {
         let mut live = live.into_inner().expect(POISONED);
         live.sort_unstable();
         (cycle.immediate, cycle.set, cycle.promoted) = (Vec::new(), Vec::new(), Vec::new());
+        cycle.old_candidates = Vec::new();
         let mut candidates = Vec::new();
         let mut immediate_bytes = 0;
         for (region, live_bytes) in live {
@@ -340,6 +396,7 @@ impl Engine {
             candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
         }
         let free_regions = free.free_regions();
+        let is_old = |candidate: &Candidate| table.get(candidate.region).is_tenured();
         let space = Space {
             region_bytes,
             capacity_bytes: table.geometry().heap_bytes(),
@@ -348,17 +405,33 @@ impl Engine {
             reserve_regions: if self.move_all { free_regions / 2 } else { free_regions.min(self.reserve) },
         };
         let chosen = choose(&mut candidates, &settings, &space);
+        let worth = percent_of(region_bytes, self.choice.old_garbage_percent);
+        cycle.old_candidates = candidates;
+        cycle.old_candidates.retain(|candidate| is_old(candidate) && candidate.garbage_bytes >= worth);
+        let mut old_set = match &self.old {
+            Some(old) if !cycle.ends_old => {
+                let spare = free_regions.saturating_sub(chosen.copy_regions) / 2;
+                let budget = old_reserve(&self.choice, space.reserve_regions).min(spare);
+                let plan = old.plan.lock().expect(POISONED);
+                choose_old(&plan.candidates, &self.choice, region_bytes, budget)
+            }
+            _ => Vec::new(),
+        };
         // Copies lose some memory at the ends of regions and buffers. If the heap has too few
-        // regions for the copies, the set loses regions at its end.
-        let mut wanted = chosen.copy_regions;
-        let Ok(had) = self.space.provide(free, wanted) else { return };
-        cycle.set = chosen.set;
+        // regions for the copies, the set loses regions at its end, old ones first.
         let mut live_bytes = chosen.live_bytes;
-        while had < wanted
-            && let Some(region) = cycle.set.pop()
-        {
-            live_bytes -= self.tables.live_bytes(free, region);
-            wanted = copy_regions(&settings, region_bytes, live_bytes);
+        let wanted = |live_bytes: usize, old_set: &[Candidate]| {
+            copy_regions(&settings, region_bytes, live_bytes)
+                + old_copy_regions(&self.choice, region_bytes, old_set)
+        };
+        let Ok(had) = self.space.provide(free, wanted(live_bytes, &old_set)) else { return };
+        cycle.set = chosen.set;
+        while had < wanted(live_bytes, &old_set) {
+            if old_set.pop().is_none() {
+                let Some(region) = cycle.set.pop() else { break };
+                live_bytes -= self.tables.live_bytes(free, region);
+            }
         }
+        cycle.set.extend(old_set.iter().map(|candidate| candidate.region));
     }
 }

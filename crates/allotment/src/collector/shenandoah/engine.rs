@@ -6,7 +6,7 @@ use super::assist::{Assists, Todo};
 use super::choose::ChooseSettings;
 use super::old::Old;
 use crate::collector::concurrent::{
-    CopySpace, Evacuator, Generations, Interrupt, Leftover, MarkShared, Tables,
+    CopySpace, Evacuator, Generations, Interrupt, Leftover, MarkShared, Scope, Tables,
 };
 use crate::collector::kernel::Subject;
 use crate::collector::work::{Crews, Limits};
@@ -43,15 +43,16 @@ impl Engine {
         Subject { free: &shared.free, shapes: &shared.shapes }
     }
 
-    /// What markers share.
-    pub(super) fn marking<'m>(&'m self, shared: &'m Shared) -> MarkShared<'m> {
+    /// What markers share that look for the objects of `scope`.
+    pub(super) fn marking<'m>(&'m self, shared: &'m Shared, scope: Scope) -> MarkShared<'m> {
         MarkShared {
             tables: &self.tables,
             satb: &shared.satb,
             leftover: &self.leftover,
             weak: &self.weak_objects,
             interrupt: &self.interrupt,
-            old: self.old_tables(shared),
+            scope,
+            old: self.old_shared(shared),
         }
     }
 

@@ -23,12 +23,13 @@
 //! goal.rs      the memory that the heap should do with                         (numbers only)
 //! tenuring.rs  when objects become old                                         (numbers only)
 //! old.rs       what a cycle does for old objects
+//! old_marking.rs  which cycles mark and move old objects, and the marking between cycles
 //! ```
 //!
 //! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*: they take
 //! all old objects for live, find the young ones that these refer to by dirty cards, and move young
 //! objects only. A *global* cycle is one without generations, but that it knows which copies are
-//! old.
+//! old. Old objects are mostly marked between young cycles, and moved by these.
 
 mod assist;
 mod barriers;
@@ -41,12 +42,14 @@ mod engine;
 mod goal;
 mod moving;
 mod old;
+mod old_marking;
 mod pauses;
 mod progress;
 mod rate;
 mod reason;
 mod room;
 mod stopped;
+mod survival;
 mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -61,7 +64,7 @@ use super::record::CollectionRecord;
 use super::settings::Settings;
 use super::sizing::Capacity;
 use super::work::{Crews, Gang, Limits};
-use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome};
+use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
 use crate::region::Geometry;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard};
@@ -251,9 +254,10 @@ impl Collector for Arc<Shenandoah> {
         self.overhead.begin_anew();
     }
 
-    fn emptied(&self) -> Option<usize> {
+    fn emptied(&self, world: &World<'_>) -> Option<usize> {
         self.overhead.emptied(self.history.clock.age());
-        self.engine.space.forget_rests(|_| true);
+        self.engine.no_object_is_old(world.shared());
+        world.set_barriers(0);
         None
     }
 

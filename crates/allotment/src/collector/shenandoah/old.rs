@@ -1,5 +1,5 @@
-//! Old objects (`ShenandoahGCMode=generational`): which regions are old, which cycles look at them,
-//! and what a cycle does for them beside its other work.
+//! Old objects (`ShenandoahGCMode=generational`): which regions are old, and what a cycle does for
+//! them beside its other work. `old_marking.rs` has which cycles mark them.
 //!
 //! ```text
 //! begin_marking   a young cycle lists old regions; workers look at their dirty cards first
@@ -8,17 +8,14 @@
 //! free            dead objects of the listed regions are covered, starts recorded
 //! full            nobody is old
 //! ```
-//!
-//! A global cycle is due when a quarter of what was not old behind the last has become old.
-//! Refused: HotSpot's growth by an eighth of the live old bytes. With few old objects that is a
-//! cycle for every few regions.
 
 use super::POISONED;
 use super::assist::Todo;
 use super::cycle::Cycle;
 use super::engine::Engine;
+use super::old_marking::{OldWork, Plan};
 use super::tenuring::Tenuring;
-use crate::collector::concurrent::{Found, settle_old};
+use crate::collector::concurrent::{Found, OldShared, settle_old};
 use crate::collector::kernel::OldTables;
 use crate::collector::record::{CycleScope, GenerationsRecord};
 use crate::collector::work::Team;
@@ -26,10 +23,7 @@ use crate::mutator::{Committer, Shared};
 use crate::object::MAX_AGE;
 use crate::platform::MemoryError;
 use crate::region::{FreeSet, StartTable, State};
-use crate::sync::{AtomicBool, AtomicU8, AtomicUsize, Mutex, Ordering};
-
-/// A global cycle is due when one part in this many of the other memory has become old.
-const MUCH: usize = 4;
+use crate::sync::{AtomicU8, Mutex, Ordering};
 
 /// What a heap with generations has beside one without.
 pub(super) struct Old {
@@ -43,10 +37,10 @@ pub(super) struct Old {
     /// Cycles after which an object becomes old. Written between marking and evacuation. Relaxed: a
     /// copier has left the stop in between.
     tenuring_threshold: AtomicU8,
-    /// The next cycle is a global one. Written by the thread that ends a cycle. Relaxed: a hint.
-    global_next: AtomicBool,
-    /// Bytes of old regions above which the next cycle is a global one. As above.
-    most_bytes: AtomicUsize,
+    /// What the marking of old objects has yet to look at.
+    pub(super) left: OldWork,
+    /// When old objects are marked, and which of them move then.
+    pub(super) plan: Mutex<Plan>,
 }
 
 impl Old {
@@ -61,14 +55,17 @@ impl Old {
             to_settle: Todo::default(),
             tenuring: Mutex::default(),
             tenuring_threshold: AtomicU8::new(Tenuring::default().threshold()),
-            global_next: AtomicBool::new(false),
-            most_bytes: AtomicUsize::new(heap_bytes / MUCH),
+            left: OldWork::default(),
+            plan: Mutex::new(Plan::new(heap_bytes)),
         })
     }
 
     /// In a child of `fork()`: whether no thread holds a lock.
     pub(super) fn is_at_rest(&self) -> bool {
-        self.to_scan.is_at_rest() && self.to_settle.is_at_rest() && self.tenuring.try_lock().is_ok()
+        self.to_scan.is_at_rest()
+            && self.to_settle.is_at_rest()
+            && self.tenuring.try_lock().is_ok()
+            && self.plan.try_lock().is_ok()
     }
 
     /// The tables of old regions.
@@ -88,29 +85,22 @@ impl Old {
         threshold
     }
 
-    /// Whether the next cycle has to look at old objects, too.
-    pub(super) fn wants_global(&self) -> bool {
-        self.global_next.load(Ordering::Relaxed)
-    }
-
-    /// Decides about the next cycle. Free memory should be `min_free_percent` of the heap.
-    pub(super) fn cycle_ended(&self, cycle: &Cycle, free: &FreeSet<Committer>, min_free_percent: usize) {
-        let geometry = free.table().geometry();
-        let old_bytes = free.old_regions() << geometry.region_shift;
-        if !cycle.young {
-            let other_bytes = geometry.heap_bytes().saturating_sub(old_bytes);
-            self.most_bytes.store(old_bytes + other_bytes / MUCH, Ordering::Relaxed);
-        }
-        let least = free.capacity() * min_free_percent / 100;
-        let gained_little = cycle.young && free.regions_left() < least;
-        let much_is_old = old_bytes > self.most_bytes.load(Ordering::Relaxed);
-        self.global_next.store(gained_little || much_is_old, Ordering::Relaxed);
-    }
-
     /// The counts of a cycle that ends.
-    pub(super) fn record_of(&self, cycle: &Cycle, free: &FreeSet<Committer>) -> GenerationsRecord {
+    pub(super) fn record_of(
+        &self,
+        cycle: &Cycle,
+        free: &FreeSet<Committer>,
+        is_marking: bool,
+    ) -> GenerationsRecord {
+        let mut plan = self.plan.lock().expect(POISONED);
+        let (old_marking_time, old_marked_bytes) = plan.take_marked(cycle);
         GenerationsRecord {
-            scope: if cycle.young { CycleScope::Young } else { CycleScope::Global },
+            scope: if cycle.is_global() { CycleScope::Global } else { CycleScope::Young },
+            old_marking: plan.marking_of(cycle, is_marking),
+            old_marking_time,
+            old_marked_bytes,
+            old_set_regions: cycle.old_set_regions,
+            old_candidates: plan.candidates.len(),
             old_copied_bytes: cycle.old_copied_bytes,
             promoted_regions: cycle.promoted_regions,
             tenuring_threshold: self.tenuring_threshold(),
@@ -122,7 +112,14 @@ impl Old {
 }
 
 impl Engine {
+    /// What markers share in a heap with generations.
+    pub(super) fn old_shared<'h>(&'h self, shared: &'h Shared) -> Option<OldShared<'h>> {
+        let old = self.old.as_ref()?;
+        Some(OldShared { tables: old.tables(shared), found: &old.left.found })
+    }
+
     /// The tables of old regions, in a heap with generations.
+    #[cfg(test)]
     pub(super) fn old_tables<'h>(&'h self, shared: &'h Shared) -> Option<OldTables<'h>> {
         Some(self.old.as_ref()?.tables(shared))
     }
@@ -147,6 +144,12 @@ impl Engine {
     pub(super) fn fix_generations(&self, cycle: &Cycle, shared: &Shared) {
         let Some(old) = &self.old else { return };
         let (free, table) = (&shared.free, shared.free.table());
+        // No copy comes to a region that is to be emptied, now or later.
+        let mut leave = old.plan.lock().expect(POISONED).regions();
+        leave.sort_unstable();
+        self.space.forget_rests(|index| {
+            table.get(index).state() != State::Old || leave.binary_search(&index).is_ok()
+        });
         free.withdraw(cycle.promoted.iter().copied().filter(|&index| table.get(index).run() == 0));
         for &index in &cycle.promoted {
             let region = table.get(index);
@@ -155,7 +158,6 @@ impl Engine {
             }
             (index..index + region.run().max(1)).for_each(|part| table.get(part).set_tenured(true));
         }
-        self.space.forget_rests(|index| table.get(index).state() != State::Old);
         let mut to_settle = Vec::new();
         for index in free.in_use() {
             let region = table.get(index);
@@ -167,7 +169,10 @@ impl Engine {
             region.set_age(if is_new { 0 } else { region.age().saturating_add(1).min(MAX_AGE) });
             let leaves =
                 cycle.immediate.binary_search(&index).is_ok() || region.state() == State::CollectionSet;
-            if region.is_tenured() && !leaves && table.mark_start(index) > table.bottom(index) {
+            // Which old objects are dead is known where their marking ends.
+            let is_known = cycle.ends_old || cycle.promoted.binary_search(&index).is_ok();
+            let was_marked = table.mark_start(index) > table.bottom(index);
+            if region.is_tenured() && is_known && !leaves && was_marked {
                 to_settle.push((index, 0));
             }
         }
@@ -202,8 +207,8 @@ impl Engine {
         if self.old.is_none() {
             return;
         }
+        self.no_object_is_old(shared);
         let (free, table) = (&shared.free, shared.free.table());
-        self.space.forget_rests(|_| true);
         for index in free.in_use() {
             let region = table.get(index);
             if region.state() == State::Old {

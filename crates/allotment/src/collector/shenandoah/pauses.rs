@@ -3,6 +3,7 @@
 //! None of them looks at a thread or at roots in frames. Only a pass over the borders of regions in
 //! use grows with the heap. The last step also walks regions in which copies found no memory.
 
+use super::POISONED;
 use super::cycle::{Cycle, Step};
 use super::engine::Engine;
 #[cfg(test)]
@@ -25,14 +26,14 @@ impl Engine {
             Step::FinalMark => self.final_mark(cycle, pause),
             Step::BeginMove => self.begin_move(cycle, pause),
             Step::EndMove => {
-                pause.set_barriers(0);
+                pause.set_barriers(self.resting_barriers());
                 self.end_move(cycle, pause.shared())
             }
             step => unreachable!("{step:?} needs no stop"),
         };
     }
 
-    fn init_mark(&self, cycle: &Cycle, pause: &Pause<'_>) -> Step {
+    fn init_mark(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
         let shared = pause.shared();
         self.begin_marking(cycle, shared);
         pause.set_barriers(Hot::MARKING);
@@ -54,45 +55,49 @@ impl Engine {
     }
 
     /// Sets the borders of regions, and forgets what is left of earlier markings. In a stop.
-    pub(super) fn begin_marking(&self, cycle: &Cycle, shared: &Shared) {
+    pub(super) fn begin_marking(&self, cycle: &mut Cycle, shared: &Shared) {
         let (free, table) = (&shared.free, shared.free.table());
         self.leftover.forget();
         self.weak_objects.forget();
-        shared.satb.forget();
+        self.take_over_old(cycle, shared);
         free.forget_spares();
         let mut to_scan = Vec::new();
         for index in free.in_use() {
-            if cycle.young && table.get(index).is_tenured() {
-                table.set_all_live(index);
-                if table.get(index).state().begins_objects() {
-                    to_scan.push((index, 0));
-                }
-            } else {
+            let is_old = table.get(index).is_tenured();
+            if cycle.begins_old || !is_old {
                 table.set_mark_start(index);
                 self.tables.open_region(index);
+            }
+            if is_old && !cycle.is_global() && table.get(index).state().begins_objects() {
+                to_scan.push((index, 0));
             }
         }
         if let Some(old) = &self.old {
             old.to_scan.fill(to_scan);
         }
+        self.tables.set_scope(self.scope_of(cycle));
     }
 
     fn final_mark(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
         let shared = pause.shared();
         // First: what threads that are not attached record comes from under the locks of handles.
-        pause.set_barriers(0);
+        self.close_marking(cycle);
+        pause.set_barriers(self.resting_barriers());
         let begun = Instant::now();
         let marked = self.mark_stopped(cycle, shared, || begun.elapsed() > MOST_MARKING);
         if self.has_lost(shared) {
             // A stopped collection follows.
+            self.forget_old(shared);
+            pause.set_barriers(0);
             self.assists.end();
             return Step::Idle;
         }
         if !marked {
+            self.tables.set_scope(self.scope_of(cycle));
             pause.set_barriers(Hot::MARKING);
             return Step::Mark;
         }
-        pause.set_barriers(Hot::WEAK);
+        pause.set_barriers(Hot::WEAK | self.resting_barriers());
         Step::Weak
     }
 
@@ -108,7 +113,8 @@ impl Engine {
             self.leftover.lose();
             return true;
         };
-        let mut marker = Marker::new(self.subject(shared), self.marking(shared), crew.worker(0));
+        let marking = self.marking(shared, self.scope_of(cycle));
+        let mut marker = Marker::new(self.subject(shared), marking, crew.worker(0));
         let done = marker.drain_stopped(enough);
         cycle.found.add(marker.finish());
         self.crews.keep(crew);
@@ -122,10 +128,10 @@ impl Engine {
             self.leave(shared, address);
         });
         if !self.fix_set(cycle, shared) {
-            pause.set_barriers(0);
+            pause.set_barriers(self.resting_barriers());
             return Step::Free;
         }
-        pause.set_barriers(Hot::FORWARDING);
+        pause.set_barriers(Hot::FORWARDING | self.resting_barriers());
         pause.begin_root_visit();
         pause.visit_providers(
             &mut SlotVisitor::new(&mut |slot, _| {
@@ -147,7 +153,7 @@ impl Engine {
     pub(super) fn fix_set(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
         let (free, table, tables) = (&shared.free, shared.free.table(), &self.tables);
         #[cfg(test)]
-        if let Some(old) = self.old_tables(shared).filter(|_| cycle.young) {
+        if let Some(old) = self.old_tables(shared).filter(|_| !cycle.ends_old) {
             for index in free.in_use() {
                 if table.get(index).is_tenured() && table.get(index).state().begins_objects() {
                     // SAFETY: nothing has moved yet, and old regions are in order.
@@ -158,6 +164,9 @@ impl Engine {
         let stays = |index: usize| tables.membership(index) == Membership::Kept;
         let grew = |index: usize| table.get(index).top() > table.mark_start(index);
         let is_run = |index: usize| table.get(index).state() == State::HumongousStart;
+        let is_old = |index: usize| table.get(index).is_tenured();
+        let stayed: Vec<usize> =
+            cycle.set.iter().copied().filter(|&index| is_old(index) && stays(index)).collect();
         cycle.promoted.retain(|&index| is_run(index) || !grew(index));
         cycle.immediate.retain(|&index| is_run(index) || !grew(index) && !stays(index));
         cycle.set.retain(|&index| !grew(index) && !stays(index));
@@ -169,12 +178,17 @@ impl Engine {
         let immediate = cycle.immediate.iter().copied().filter(|&index| !is_run(index));
         free.withdraw(immediate.chain(cycle.set.iter().copied()));
         cycle.record.set_regions = cycle.set.len();
+        cycle.old_set_regions = cycle.set.iter().filter(|&&index| is_old(index)).count();
+        for &index in &cycle.set {
+            tables.set_membership(index, Membership::InSet);
+        }
+        if let Some(old) = &self.old {
+            let moves = |index| tables.is_in_set(index);
+            old.plan.lock().expect(POISONED).set_is_final(cycle, &stayed, moves);
+        }
         self.fix_generations(cycle, shared);
         if cycle.set.is_empty() {
             return false;
-        }
-        for &index in &cycle.set {
-            tables.set_membership(index, Membership::InSet);
         }
         cycle.to_update.clear();
         let is_immediate = |index: usize| cycle.immediate.binary_search(&index).is_ok();
@@ -182,7 +196,9 @@ impl Engine {
         for index in free.in_use() {
             table.set_watermark(index);
             if table.get(index).state().begins_objects() && !is_immediate(index) {
-                let by_cards = cycle.young && table.get(index).is_tenured() && !is_promoted(index);
+                // Old slots in clean cards refer to old objects, which may move in other cycles.
+                let old_stay = !cycle.ends_old && cycle.old_set_regions == 0;
+                let by_cards = old_stay && table.get(index).is_tenured() && !is_promoted(index);
                 cycle.to_update.push((index, by_cards));
             }
         }
@@ -223,6 +239,8 @@ impl Engine {
                     // Old objects stay old: nobody knows which objects refer to them.
                     free.lower_top(index, end);
                     region.set_state(State::Old);
+                    // The marks are also those of objects that have moved.
+                    table.set_all_live(index);
                 } else {
                     free.offer_region(index, end);
                 }

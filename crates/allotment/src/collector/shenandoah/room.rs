@@ -21,7 +21,7 @@ use crate::sync::Ordering;
 const ZEAL_STOPPED: u64 = 4;
 
 /// Of the others in a heap with generations, one of this many looks at all objects.
-const ZEAL_GLOBAL: u64 = 3;
+const ZEAL_GLOBAL: u64 = 7;
 
 impl Shenandoah {
     /// Whether some thread wants the cycle finished that is under way.
@@ -92,7 +92,8 @@ impl Shenandoah {
         }
         self.settings.checks.after(world);
         let all = free.table().len();
-        let lost = self.engine.has_lost(shared);
+        // Also of the cycle that was under way.
+        let lost = self.lock().lost;
         let critical = all * self.failures.critical_free_percent;
         let has_gained = free.free_regions() * 100 >= critical;
         if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
@@ -114,19 +115,20 @@ impl Shenandoah {
 
     /// Does a full collection; `None`: the system has no memory for it.
     fn full(&self, world: &World<'_>, cause: Cause, compaction: Compaction) -> Option<CollectionRecord> {
-        let clock = &self.history.clock;
-        let start = clock.age();
         let shared = world.shared();
+        let start = self.history.begin(&shared.free);
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect(POISONED);
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         drop(tables);
         self.degenerated_in_row.store(0, Ordering::Relaxed);
         self.engine.make_all_young(shared);
+        world.set_barriers(self.engine.resting_barriers());
         self.fit_capacity(shared);
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
-        let pause = clock.since(start);
+        self.history.occupancy(&shared.free);
+        let pause = self.history.clock.since(start);
         let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
         // Only this cause means that cycles began too late.
         if cause == Cause::AllocationFailure {

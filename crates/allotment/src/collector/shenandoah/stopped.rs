@@ -9,12 +9,11 @@
 use super::Shenandoah;
 use super::cycle::{Cycle, Step};
 use super::engine::Engine;
-use crate::collector::record::Phase;
+use crate::collector::kernel::Phase;
 use crate::collector::work::Team;
 use crate::mutator::World;
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::sync::Ordering;
-use std::time::Instant;
 
 /// Cycles in a row that stops give up. The next is finished in the stop, or a thread that stops the
 /// world often would keep all cycles from their ends.
@@ -27,12 +26,14 @@ impl Shenandoah {
         match cycle.step {
             Step::Idle => return,
             Step::Reset | Step::InitMark => {
+                self.note_given_up(cycle);
                 self.engine.assists.end();
                 cycle.step = Step::Idle;
             }
             // Not while weak slots are cleared: threads have seen null where slots do not hold it
             // yet.
-            Step::Mark | Step::FinalMark | Step::BeginMove if self.may_give_up() => {
+            Step::Mark | Step::FinalMark | Step::BeginMove if self.may_give_up(cycle) => {
+                self.note_given_up(cycle);
                 self.engine.give_up(cycle, world);
             }
             step => {
@@ -41,25 +42,37 @@ impl Shenandoah {
                 self.finish(cycle, world);
             }
         }
-        world.set_barriers(0);
+        world.set_barriers(self.engine.resting_barriers());
         world.end_root_visit();
     }
 
-    /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so.
-    fn may_give_up(&self) -> bool {
-        !self.degenerates() && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
+    /// The cycle ends without a record.
+    pub(super) fn note_given_up(&self, cycle: &Cycle) {
+        self.history.given_up(cycle.start, &cycle.phases, &cycle.record.pauses);
+    }
+
+    /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so. With
+    /// a cycle that ends the marking of old objects the work of many would be lost.
+    fn may_give_up(&self, cycle: &Cycle) -> bool {
+        let ends_long_work = cycle.ends_old && !cycle.begins_old;
+        !self.degenerates()
+            && !ends_long_work
+            && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
     }
 
     /// Does all steps of the cycle that are left. Adds the record.
     pub(super) fn finish(&self, cycle: &mut Cycle, world: &World<'_>) {
-        let begun = Instant::now();
+        let pause = Phase::begin("Pause Degenerated");
+        cycle.record.before_stop = Some(cycle.phases.len());
         let workers = self.gang.ready(self.gang.most());
         let team = Team::new(&self.gang, workers).helped_by(world.volunteers());
         self.engine.interrupt.ignore(true);
         self.engine.finish(cycle, world, team);
         self.engine.interrupt.ignore(false);
-        let time = begun.elapsed() + world.time_to_safepoint();
-        cycle.record.pauses.push(Phase { name: "Pause Degenerated", time });
+        world.set_barriers(self.engine.resting_barriers());
+        let (pause, before) = (pause.end(), world.take_time_to_safepoint());
+        cycle.add_pause(pause.began_earlier(before), before);
+        self.history.occupancy(&world.shared().free);
         self.cycle_ended(cycle, world.shared());
     }
 }
@@ -69,7 +82,7 @@ impl Engine {
     fn give_up(&self, cycle: &mut Cycle, world: &World<'_>) {
         self.leftover.forget();
         self.weak_objects.forget();
-        world.shared().satb.forget();
+        self.give_up_young(cycle, world.shared());
         self.space.close(world.shared());
         self.assists.end();
         cycle.step = Step::Idle;
@@ -78,7 +91,7 @@ impl Engine {
     fn finish(&self, cycle: &mut Cycle, world: &World<'_>, team: Team<'_>) {
         let shared = world.shared();
         while cycle.step != Step::Idle {
-            let (name, begun) = (cycle.step.name(), Instant::now());
+            let phase = Phase::begin(cycle.step.name());
             cycle.step = match cycle.step {
                 Step::Reset => {
                     self.reset(cycle, shared);
@@ -94,8 +107,18 @@ impl Engine {
                     Step::FinalMark
                 }
                 Step::FinalMark => {
+                    // First: what threads that are not attached record comes from under the locks
+                    // of handles, and must not be left in the queue.
+                    self.close_marking(cycle);
+                    world.set_barriers(self.resting_barriers());
                     self.mark_stopped(cycle, shared, || false);
-                    if self.has_lost(shared) { Step::Idle } else { Step::Weak }
+                    cycle.lost = self.has_lost(shared);
+                    if cycle.lost {
+                        self.forget_old(shared);
+                        Step::Idle
+                    } else {
+                        Step::Weak
+                    }
                 }
                 Step::Weak => {
                     self.weak(cycle, shared, team);
@@ -123,7 +146,7 @@ impl Engine {
                 }
                 Step::Idle => Step::Idle,
             };
-            cycle.add_phase(name, begun.elapsed());
+            cycle.phases.push(phase.end());
         }
         self.space.close(shared);
     }

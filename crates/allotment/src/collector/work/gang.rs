@@ -21,6 +21,7 @@
 use crate::mutator::{AbortOnUnwind, Volunteers};
 use crate::platform::{SystemThread, current_cpu, run_on_cpus};
 use crate::sync::{AtomicBool, Builder, Condvar, JoinHandle, Mutex, MutexGuard, Ordering};
+use crate::timeline::{Shares, Timeline};
 use std::sync::{Arc, OnceLock};
 
 /// Threads that run one task at a time.
@@ -32,6 +33,8 @@ pub(crate) struct Gang {
     threads: Mutex<Threads>,
     /// The process is a child of `fork()`, and the threads are not in it.
     gone: AtomicBool,
+    /// Has what each worker did of each task.
+    timeline: Option<Arc<Timeline>>,
 }
 
 #[derive(Default)]
@@ -88,13 +91,20 @@ impl Gang {
     /// called `name-1` and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
         let threads = Mutex::new(Threads::default());
-        Gang { name, most: most.max(1), cpus: [].into(), threads, gone: AtomicBool::new(false) }
+        let gone = AtomicBool::new(false);
+        Gang { name, most: most.max(1), cpus: [].into(), threads, gone, timeline: None }
     }
 
     /// The same gang, whose threads run on these CPUs, whichever thread starts them. An empty list:
     /// on the CPUs of the starting thread.
     pub(crate) fn on_cpus(mut self, cpus: &[usize]) -> Gang {
         self.cpus = cpus.into();
+        self
+    }
+
+    /// The same gang, whose work this timeline shows.
+    pub(crate) fn with_timeline(mut self, timeline: Option<Arc<Timeline>>) -> Gang {
+        self.timeline = timeline;
         self
     }
 
@@ -300,6 +310,17 @@ impl<'g> Team<'g> {
     /// If a task of several workers panics, the process ends, because the others hold what it
     /// leaves behind. A task runs no tasks of the same gang.
     pub(crate) fn run(self, task: &(dyn Fn(usize) + Sync)) {
+        match self.gang.timeline.as_ref().filter(|timeline| timeline.is_on()) {
+            Some(timeline) => {
+                let shares = Shares::of(self.numbers());
+                self.run_all(&|number| shares.measure(number, || task(number)));
+                timeline.add_shares(shares);
+            }
+            None => self.run_all(task),
+        }
+    }
+
+    fn run_all(self, task: &(dyn Fn(usize) + Sync)) {
         let numbers = self.numbers();
         match self.volunteers {
             Some(volunteers) if numbers > 1 => {

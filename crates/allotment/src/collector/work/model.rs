@@ -50,10 +50,14 @@ fn work(log: &Log, number: usize, first: &[usize], give: bool) {
     assert_eq!(sum, expected, "somebody left while there was work");
 }
 
+fn with_three_preemptions(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
 fn check(pieces: usize, first: &'static [usize], second: &'static [usize], give: bool) {
-    let mut three_preemptions = loom::model::Builder::new();
-    three_preemptions.preemption_bound = Some(3);
-    three_preemptions.check(move || {
+    with_three_preemptions(move || {
         let log = log(pieces);
         log.left.store(first.iter().chain(second).sum(), Ordering::Relaxed);
         let other = {
@@ -80,42 +84,80 @@ fn both_have_work_and_both_leave() {
     check(4, &[2], &[1], true);
 }
 
+/// A crew of two, and memory that a worker touches while it has work or is alone.
+struct Touched(Crew, UnsafeCell<usize>);
+
+// SAFETY: loom ends the model if two threads touch the cell at once.
+unsafe impl Sync for Touched {}
+
+impl Touched {
+    fn shared() -> Arc<Touched> {
+        let crew = Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap();
+        Arc::new(Touched(crew, UnsafeCell::new(0)))
+    }
+
+    fn touch(&self) {
+        // SAFETY: loom ends the model if another thread touches it.
+        self.1.with_mut(|cell| unsafe { *cell += 1 });
+    }
+
+    /// Worker 1: touches the memory for each entry that it gets from the other.
+    fn work_for_other(&self) {
+        let mut stack = self.0.worker(1);
+        while stack.find() {
+            while stack.pop().is_some() {
+                self.touch();
+            }
+        }
+    }
+}
+
 /// A worker that is alone touches memory that the other touched before, and that the other touches
 /// again once it is offered an entry.
 #[test]
 fn who_is_alone_touches_what_others_touch() {
-    let mut three_preemptions = loom::model::Builder::new();
-    three_preemptions.preemption_bound = Some(3);
-    three_preemptions.check(|| {
-        struct Shared(Crew, UnsafeCell<usize>);
-        // SAFETY: loom ends the model if two threads touch the cell at once.
-        unsafe impl Sync for Shared {}
-        let shared =
-            Arc::new(Shared(Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap(), UnsafeCell::new(0)));
-        let touch = |shared: &Shared| {
-            // SAFETY: loom ends the model if another thread touches it.
-            shared.1.with_mut(|cell| unsafe { *cell += 1 });
-        };
+    with_three_preemptions(|| {
+        let shared = Touched::shared();
         let other = {
             let shared = shared.clone();
             thread::spawn(move || {
-                let mut stack = shared.0.worker(1);
-                touch(&shared);
-                while stack.find() {
-                    while stack.pop().is_some() {
-                        touch(&shared);
-                    }
-                }
+                shared.touch();
+                shared.work_for_other();
             })
         };
         let mut stack = shared.0.worker(0);
         stack.look_around();
         if stack.is_alone() {
-            touch(&shared);
+            shared.touch();
             assert!(stack.push(1) && stack.give_all() && !stack.is_alone());
             stack.rest();
         } else {
             while stack.find() {}
+        }
+        other.join().unwrap();
+    });
+}
+
+/// A worker looks around at the moment when the other takes its last piece.
+#[test]
+fn nobody_is_alone_while_another_takes_the_last_piece() {
+    with_three_preemptions(|| {
+        let shared = Touched::shared();
+        let other = {
+            let shared = shared.clone();
+            thread::spawn(move || shared.work_for_other())
+        };
+        let mut stack = shared.0.worker(0);
+        assert!(stack.push(1) && stack.give_all());
+        stack.look_around();
+        if stack.is_alone() {
+            shared.touch();
+        }
+        loop {
+            while stack.pop().is_some() {}
+            if !stack.find() {
+                break;
+            }
         }
         other.join().unwrap();
     });

@@ -157,11 +157,13 @@ impl WorkStack<'_> {
         if self.is_wanted() {
             self.give();
         } else if !self.alone {
-            // Acquire: from here on this worker sees the others' writes. A worker that is counted
-            // as idle had nothing then. Since then only this worker could offer anything, and its
-            // deque is empty.
+            // The deque first: once it is empty, nobody can take anything before this worker offers
+            // something. A worker that took its last piece is no longer counted as idle, and this
+            // worker sees that, since the deque's end is loaded with acquire order. The other way
+            // round, a worker that was idle takes the last piece between the two looks.
+            // Acquire: from here on this worker sees the others' writes.
             self.alone =
-                self.crew.idle.load(Ordering::Acquire) + 1 == self.workers() && self.shared.is_empty();
+                self.shared.is_empty() && self.crew.idle.load(Ordering::Acquire) + 1 == self.workers();
         }
     }
 

@@ -14,6 +14,7 @@
 //! the fast path goes on with an address that it has just written to, which the compiler knows not
 //! to be null.
 
+use super::refill::Content;
 #[cfg(not(any(miri, loom)))]
 use crate::mutator::Hot;
 use crate::mutator::thread::hot::in_buffer;
@@ -209,7 +210,7 @@ impl State {
     #[cold]
     #[inline(never)]
     fn alloc_past_pointer<Z: Zeroing>(&self, bytes: usize, header: Header) -> Option<NonNull<u8>> {
-        let start = self.memory_past_pointer(bytes, Z::WANTS_ZEROES)?;
+        let start = self.memory_past_pointer(bytes, Z::WANTS_ZEROES, Content::Object)?;
         // SAFETY: as above.
         Some(unsafe { initialise_any::<Z>(start, header, bytes) })
     }
@@ -222,7 +223,7 @@ impl State {
         shape: ShapeRef,
         length: usize,
     ) -> Option<NonNull<u8>> {
-        let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES)?;
+        let start = self.memory_past_limit(bytes, Z::WANTS_ZEROES, Content::Object)?;
         // SAFETY: `bytes` bytes, which are this thread's alone, as many as the shape needs.
         unsafe { initialise_array::<Z>(start, shape, bytes, length) };
         Some(start)
@@ -230,20 +231,25 @@ impl State {
 
     /// Memory of `bytes` when the fast path has none.
     #[inline(always)]
-    pub(in crate::mutator) fn memory_past_limit(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+    pub(in crate::mutator) fn memory_past_limit(
+        &self,
+        bytes: usize,
+        zeroed: bool,
+        content: Content,
+    ) -> Option<NonNull<u8>> {
         match self.bump_pointer(bytes, zeroed) {
             Some(start) => Some(start),
-            None => self.memory_past_pointer(bytes, zeroed),
+            None => self.memory_past_pointer(bytes, zeroed, content),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn memory_past_pointer(&self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
+    fn memory_past_pointer(&self, bytes: usize, zeroed: bool, content: Content) -> Option<NonNull<u8>> {
         if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
-        let block = self.allocate_past_limit(bytes, zeroed)?;
+        let block = self.allocate_past_limit(bytes, zeroed, content)?;
         if zeroed {
             self.zero_block(&block);
         }

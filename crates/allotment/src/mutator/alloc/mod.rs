@@ -9,6 +9,7 @@ mod recycle;
 mod refill;
 mod room;
 mod site;
+mod stall;
 
 pub use burst::Burst;
 pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};

@@ -5,7 +5,7 @@
 //! objects, each of which is a compare-and-swap.
 
 use super::initialise::zero;
-use super::refill::Block;
+use super::refill::{Block, Content};
 use crate::mutator::Mutator;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::is_stopping_that;
@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own regions, or from a run
     /// of regions.
-    pub(in crate::mutator) fn allocate_outside(&self, bytes: usize) -> Option<Block> {
+    pub(in crate::mutator) fn allocate_outside(&self, bytes: usize, content: Content) -> Option<Block> {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
         let mut owned = self.owned.borrow_mut();
@@ -40,10 +40,14 @@ impl State {
         };
         drop(owned);
         self.counters.outside(bytes);
-        if self.sampling.count_outside(&self.hot, bytes) {
-            self.arm();
-        }
         let Carve { start, dirty, .. } = carve;
+        if self.sampling.is_on() {
+            let passed = self.sampling.pass_outside(&self.hot, bytes);
+            self.arm();
+            if let Some(offset) = passed {
+                self.sample(start, bytes, offset, content == Content::Objects);
+            }
+        }
         // A spare may be larger than the requested size.
         self.shared.cover_rest(start + bytes, carve.end);
         Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })

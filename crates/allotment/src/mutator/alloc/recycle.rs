@@ -48,6 +48,8 @@ pub struct Mark<'t> {
     /// The rest of the buffer; `top = end = 0` if there was none.
     top: usize,
     end: usize,
+    /// Sampling points that the thread had passed.
+    points: u64,
     /// The attachment: a mark cannot outlive it, nor reach another thread.
     attached: PhantomData<&'t State>,
 }
@@ -71,6 +73,7 @@ impl<'t> Mutator<'t> {
             moment: private.moment(&state.shared),
             top: state.hot.top(),
             end: state.hot.end(),
+            points: state.sampling.passed(),
             attached: PhantomData,
         }
     }
@@ -90,6 +93,7 @@ impl<'t> Mutator<'t> {
         if mark.dissolved != state.owned.borrow().dissolved {
             return;
         }
+        state.recycle_samples(mark.points);
         state.sampling.lift(&state.hot);
         {
             let mut owned = state.owned.borrow_mut();
@@ -99,10 +103,13 @@ impl<'t> Mutator<'t> {
             private.undo(shared, state.hot.top(), state.hot.end());
             private.return_to(shared, mark.moment);
         }
-        if mark.end == 0 {
-            state.hot.clear();
-        } else if state.hot.holds(mark.top, mark.end) {
+        let rewinds = mark.end != 0 && state.hot.holds(mark.top, mark.end);
+        let first = if rewinds { mark.top } else { state.hot.start() };
+        state.counters.filled(state.hot.top() - first);
+        if rewinds {
             state.hot.rewind(mark.top, mark.end);
+        } else if mark.end == 0 {
+            state.hot.clear();
         } else {
             // The buffer was given up meanwhile, and it is unknown what was written there since.
             state.hot.install(mark.top, mark.end, mark.end);

@@ -12,6 +12,7 @@ use super::initialise::zero;
 use crate::mutator::Mutator;
 use crate::mutator::thread::state::{Owned, State};
 use crate::object::fill;
+use crate::probes::probe;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
@@ -23,6 +24,15 @@ pub(in crate::mutator) struct Block {
     pub(in crate::mutator) clean: usize,
 }
 
+/// The use of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mutator) enum Content {
+    /// One object, whose header is there when the allocation returns.
+    Object,
+    /// Objects that are made until the next safepoint.
+    Objects,
+}
+
 impl Block {
     /// Makes the block a filler, so that the heap is parsable whatever becomes of it.
     pub(in crate::mutator) fn cover(&self) {
@@ -32,15 +42,20 @@ impl Block {
 }
 
 impl State {
-    /// Memory of `bytes` (a multiple of 8, at least 16) for one object: in the buffer, in a new
+    /// Memory of `bytes` (a multiple of 8, at least 16) for that content: in the buffer, in a new
     /// buffer, or outside. This function does not check for a stop request and reaches no
     /// safepoint. `zeroed`: the thread wants zeroed memory, so the next window is zeroed too. The
     /// caller has to zero the block itself.
-    pub(in crate::mutator) fn allocate_past_limit(&self, bytes: usize, zeroed: bool) -> Option<Block> {
+    pub(in crate::mutator) fn allocate_past_limit(
+        &self,
+        bytes: usize,
+        zeroed: bool,
+        content: Content,
+    ) -> Option<Block> {
         if self.hot.free() >= bytes || self.refill(bytes) {
-            return Some(self.bump_past_limit(bytes, zeroed));
+            return Some(self.bump_past_limit(bytes, zeroed, content));
         }
-        self.allocate_outside(bytes)
+        self.allocate_outside(bytes, content)
     }
 
     /// Takes a new buffer that has room for `bytes`; `false` if the object belongs outside. A
@@ -78,6 +93,7 @@ impl State {
         owned.sizing.granted(&shared.sizing, taken, now);
         self.published.publish(&owned.sizing);
         self.counters.refilled(taken);
+        probe!(buffer_refill, taken);
         true
     }
 
@@ -93,6 +109,7 @@ impl State {
         self.install(&rest);
         owned.sizing.granted_of_own(&shared.sizing, rest.end - rest.start);
         self.counters.refilled(rest.end - rest.start);
+        probe!(buffer_refill, rest.end - rest.start);
         true
     }
 
@@ -115,6 +132,7 @@ impl State {
     pub(in crate::mutator) fn retire_buffer(&self, give_back: bool) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {
+            self.counters.filled(top - self.hot.start());
             let mut owned = self.owned.borrow_mut();
             owned.sizing.retired();
             let given_back = give_back
@@ -146,16 +164,19 @@ impl State {
     }
 
     /// Bumps inside the buffer, regardless of the limit, and then advances the limits.
-    fn bump_past_limit(&self, bytes: usize, zeroed: bool) -> Block {
+    fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Block {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
         let clean = if end <= hot.zeroed() { start } else { hot.clean().clamp(start, end) };
-        self.sampling.pass(end);
+        let passed = self.sampling.pass(start, end);
         hot.set_top(end);
         if zeroed && hot.zeroed() <= end {
             self.advance_window(end);
         }
         self.arm();
+        if let Some(offset) = passed {
+            self.sample(start, bytes, offset, content == Content::Objects);
+        }
         Block { start, end, clean }
     }
 
@@ -222,6 +243,7 @@ impl State {
             let (top, end) = (hot.top(), hot.end());
             // SAFETY: the tail of the old buffer is this thread's, and nothing is in it.
             unsafe { fill(top, end) };
+            self.counters.filled(top - hot.start());
             self.counters.dropped(end - top);
             self.sampling.lift(hot);
             hot.install(carve.start, clean, carve.end);

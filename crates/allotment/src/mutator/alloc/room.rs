@@ -8,7 +8,8 @@
 
 use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
-use super::refill::Block;
+use super::refill::{Block, Content};
+use super::stall::Stall;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
 use crate::object::{Header, Kind, align_to_word, fill};
@@ -77,13 +78,22 @@ impl Mutator<'_> {
             return true;
         }
         if self.state().zeal.wants_collection() {
-            let shared = self.state().shared.clone();
             // If there is no memory to collect with, the program goes on without a collection.
-            if shared.collector.collect(self, Cause::Zeal, &mut |_| true) != Outcome::Elsewhere {
+            if self.collect_as(Cause::Zeal, &mut |_| true) != Outcome::Elsewhere {
                 self.state().zeal.begin_anew();
             }
         }
         !self.state().zeal.fails()
+    }
+
+    /// Has the collector make room, as [`Collector::collect`](crate::mutator::Collector::collect).
+    /// The thread waits for that, or does it.
+    fn collect_as(&mut self, cause: Cause, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
+        let shared = self.state().shared.clone();
+        let stall = Stall::begin(cause);
+        let outcome = shared.collector.collect(self, cause, satisfied);
+        stall.end(&shared, outcome);
+        outcome
     }
 }
 
@@ -101,6 +111,7 @@ impl<'t> Mutator<'t> {
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
         self.after_fork_or_abort();
         self.safepoint();
+        self.state().hand_over_many();
         let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
             let mut error = self.out_of_memory(bytes);
@@ -120,7 +131,7 @@ impl<'t> Mutator<'t> {
                 found.is_some()
             };
             let over_limit = shared.collector.over_limit();
-            let mut outcome = shared.collector.collect(self, Cause::AllocationFailure, &mut satisfied);
+            let mut outcome = self.collect_as(Cause::AllocationFailure, &mut satisfied);
             if outcome == Outcome::Elsewhere {
                 found = self.allocate_covered(rounded);
                 if found.is_none() {
@@ -138,6 +149,9 @@ impl<'t> Mutator<'t> {
                 _ => {}
             }
             if !shared.at_heap_limit(&error) {
+                if let Some(hook) = &shared.on_out_of_memory {
+                    hook(self, &error);
+                }
                 return Err(error);
             }
             // The hook may claim a release each time, without end, and a collector that does not
@@ -149,7 +163,7 @@ impl<'t> Mutator<'t> {
     /// Memory that is a filler at once: after a collection, the embedder's hooks run before it is
     /// used, and may panic.
     fn allocate_covered(&self, bytes: usize) -> Option<Block> {
-        let block = self.state().allocate_past_limit(bytes, false)?;
+        let block = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
         block.cover();
         Some(block)
     }
@@ -182,7 +196,7 @@ impl<'t> Mutator<'t> {
             return true;
         }
         loop {
-            match shared.collector.collect(self, Cause::Requested, &mut |_| true) {
+            match self.collect_as(Cause::Requested, &mut |_| true) {
                 // The other thread's stop need not have been a full collection.
                 Outcome::Elsewhere if !counts || done() == before => continue,
                 outcome => return matches!(outcome, Outcome::Collected | Outcome::Elsewhere),
@@ -241,7 +255,8 @@ impl<'t> Mutator<'t> {
     /// Memory for a slow path of generated code, which makes objects of it before its next
     /// safepoint. Null if the heap has no room. This is a safepoint.
     pub(in crate::mutator) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
-        let memory = self.state().memory_past_limit(bytes, zeroed).or_else(|| {
+        self.state().hand_over_many();
+        let memory = self.state().memory_past_limit(bytes, zeroed, Content::Objects).or_else(|| {
             let mut room = self.make_room(bytes).ok()?;
             self.take(&mut room, bytes, zeroed)
         });
@@ -288,6 +303,8 @@ impl State {
         // Accepted first, then served: a request from here on is a new one.
         let gives_up = self.hot.limit.acknowledge();
         self.satb.give(&self.shared.satb);
+        self.hand_over_samples();
+        self.adopt_sample_interval();
         if gives_up {
             self.let_lapse();
         } else {
@@ -300,6 +317,7 @@ impl State {
     /// Lets reservations lapse and gives up the buffer. This happens at a safepoint. It happens
     /// again when the world stands still, for threads in `blocking` and for memory taken meanwhile.
     pub(in crate::mutator) fn let_lapse(&self) {
+        self.hand_over_samples();
         self.safepoints.set(self.safepoints.get() + 1);
         self.give_up_buffer();
     }

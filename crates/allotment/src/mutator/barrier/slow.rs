@@ -19,17 +19,19 @@ impl Shared {
     }
 
     /// Whether the word refers to an object that is not known to be live.
-    fn is_unmarked(&self, bits: u64) -> bool {
+    fn is_dead(&self, bits: u64) -> bool {
         reference(bits).is_some_and(|address| !self.concurrent().is_live(self, address))
     }
 
-    /// Whether the object of this slot was born since marking began.
-    fn is_born_since(&self, slot: &AtomicU64) -> bool {
-        let (address, table) = (slot.as_ptr().addr(), self.free.table());
-        let index = table.index_of(address);
-        // No object is born old. A young cycle takes all old ones for live: their borders say
-        // nothing.
-        address >= table.mark_start(index) && !table.get(index).is_tenured()
+    /// Whether the word refers to an object that marking has yet to find.
+    fn is_sought(&self, bits: u64) -> bool {
+        reference(bits).is_some_and(|address| self.concurrent().is_sought(self, address))
+    }
+
+    /// Whether an overwritten word of this slot may hide an object from marking. Otherwise the slot
+    /// may not hold a word yet.
+    fn may_hide(&self, slot: &AtomicU64) -> bool {
+        self.concurrent().may_hide(self, slot.as_ptr().addr())
     }
 
     /// The word whose referent is where the collector has put it.
@@ -44,13 +46,13 @@ impl Shared {
     pub(in crate::mutator) fn copied_root(&self, copied: Changed, weak: bool) -> u64 {
         let Changed { barriers, word } = copied;
         // The visit of weak handles may have passed the copy's place.
-        if weak && barriers & Hot::WEAK != 0 && self.is_unmarked(word) { 0 } else { word }
+        if weak && barriers & Hot::WEAK != 0 && self.is_dead(word) { 0 } else { word }
     }
 
     /// A handle that held this word was dropped, by any thread.
     pub(in crate::mutator) fn dropped_root(&self, taken: Changed, weak: bool) {
         let Changed { barriers, word } = taken;
-        if !weak && barriers & Hot::MARKING != 0 && reference(word).is_some() {
+        if !weak && barriers & Hot::MARKING != 0 && self.is_sought(word) {
             self.satb.give_word(word);
         }
     }
@@ -87,7 +89,7 @@ impl Mutator<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_live_slow(&self, bits: u64) -> bool {
-        reference(bits).is_some() && !self.shared().is_unmarked(bits)
+        reference(bits).is_some() && !self.shared().is_dead(bits)
     }
 
     /// Hands over what the slot holds, before it is overwritten. A slot of an object that was born
@@ -95,7 +97,7 @@ impl Mutator<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn record_old(&self, slot: &AtomicU64) {
-        if !self.shared().is_born_since(slot) {
+        if self.shared().may_hide(slot) {
             self.keep(slot.load(Ordering::Acquire));
         }
     }
@@ -103,7 +105,7 @@ impl Mutator<'_> {
     /// Lets marking find the referent.
     fn keep(&self, bits: u64) {
         let shared = self.shared();
-        if shared.is_unmarked(bits) {
+        if shared.is_sought(bits) {
             self.state().satb.record(bits, &shared.satb);
         }
     }
@@ -125,7 +127,7 @@ impl Mutator<'_> {
             if held != expected {
                 return Err(held);
             }
-            if barriers & Hot::MARKING != 0 && !self.shared().is_born_since(slot) {
+            if barriers & Hot::MARKING != 0 && self.shared().may_hide(slot) {
                 self.keep(held);
             }
             // The slot holds `expected`, or its stale form if it was not healed.

@@ -23,15 +23,9 @@ impl Drop for Pin {
         if self.shared.after_fork().is_err() {
             return;
         }
-        let mut pins = self.shared.roots.pins.lock();
-        if let Some(count) = pins.counts.get_mut(&self.object) {
-            *count -= 1;
-            if *count == 0 {
-                pins.counts.remove(&self.object);
-                let taken = Changed { barriers: pins.barriers, word: self.object as u64 };
-                self.shared.dropped_root(taken, false);
-            }
-        }
+        self.shared.roots.pins.unpin(self.object, |barriers| {
+            self.shared.dropped_root(Changed { barriers, word: self.object as u64 }, false);
+        });
     }
 }
 
@@ -43,7 +37,7 @@ impl Mutator<'_> {
     pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        *shared.roots.pins.lock().counts.entry(object.addr().get()).or_insert(0) += 1;
+        shared.roots.pins.pin(object.addr().get());
         Pin { shared, object: object.addr().get() }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
 //! | [`RootHandle`](super::RootHandle) | an attached thread | in the heap's table, strong or weak |
+//! | of a sampled object | the heap | in a table of weak roots |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
 //! | [`Pin`](super::Pin) | an attached thread | in the heap's table of pins |
 //!
@@ -24,12 +25,63 @@ pub use links::{RootLink, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub(super) use table::{Changed, RootTable, Slot};
 
-use crate::object::{SlotKind, SlotVisitor};
+use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::platform::abort_because;
 use crate::sync::{Mutex, MutexGuard};
 use pins::Pins;
 use providers::Providers;
 use std::sync::atomic::AtomicU64;
+
+/// The kinds of roots, by who keeps them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum RootKind {
+    /// A word in a frame of an attached thread ([`RootWord`], [`RootLink`]).
+    Frame,
+    /// A handle that keeps its object alive.
+    Handle,
+    /// A handle that lets its object die.
+    WeakHandle,
+    /// A slot or a pinned word of a [`RootProvider`].
+    Provider,
+    /// A [`Pin`](super::Pin).
+    Pin,
+}
+
+impl RootKind {
+    /// All kinds, in the order of their declaration.
+    pub const ALL: [RootKind; 5] =
+        [RootKind::Frame, RootKind::Handle, RootKind::WeakHandle, RootKind::Provider, RootKind::Pin];
+
+    /// The kind's name, in the plural: `frames`, `handles`, `weak handles`, `providers`, `pins`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RootKind::Frame => "frames",
+            RootKind::Handle => "handles",
+            RootKind::WeakHandle => "weak handles",
+            RootKind::Provider => "providers",
+            RootKind::Pin => "pins",
+        }
+    }
+}
+
+/// How many roots there are beside those in frames, which only their own threads can count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RootCounts {
+    /// Handles that keep their objects alive ([`RootKind::Handle`]), those that hold no reference
+    /// included.
+    pub handles: usize,
+    /// Handles that let their objects die ([`RootKind::WeakHandle`]), cleared ones included.
+    pub weak_handles: usize,
+    /// Providers ([`RootProvider`]), whatever number of slots each of them has.
+    pub providers: usize,
+    /// Pinned objects ([`RootKind::Pin`]). Several pins of one object count as one.
+    pub pinned_objects: usize,
+}
+
+/// Takes the kind of a root, the address that it refers to, and how it keeps its referent.
+pub(crate) type RootTargets<'v> = dyn FnMut(RootKind, usize, SlotKind) + 'v;
 
 /// Locks data that a thread may have left half changed by a panic. After such a panic the process
 /// ends, with a line that says `what` happened.
@@ -42,6 +94,8 @@ pub(super) fn lock_roots<'a, T>(mutex: &'a Mutex<T>, what: &str) -> MutexGuard<'
 pub(crate) struct Roots {
     pub(super) strong: RootTable,
     pub(super) weak: RootTable,
+    /// Weak roots of sampled objects: [`sampling`](super::sampling).
+    pub(super) sampled: RootTable,
     providers: Providers,
     pub(super) pins: Pins,
 }
@@ -52,8 +106,19 @@ impl Roots {
     pub(super) fn is_at_rest(&self) -> bool {
         self.strong.is_at_rest()
             && self.weak.is_at_rest()
+            && self.sampled.is_at_rest()
             && self.providers.is_at_rest()
             && self.pins.is_at_rest()
+    }
+
+    /// How many roots there are at about this moment. Takes no lock.
+    pub(crate) fn counts(&self) -> RootCounts {
+        RootCounts {
+            handles: self.strong.in_use(),
+            weak_handles: self.weak.in_use(),
+            providers: self.providers.count(),
+            pinned_objects: self.pins.count(),
+        }
     }
 
     /// Visits the slots of handles and providers. The providers receive the frames from which
@@ -65,23 +130,53 @@ impl Roots {
     pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
+        self.sampled.visit(|slot| slots.slot(slot, SlotKind::Weak));
         self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}, frames));
+    }
+
+    /// Calls `visit` with the referent of every handle, slot of a provider and pin.
+    ///
+    /// # Safety
+    /// - As for [`visit`](Self::visit), and the slots that providers visit are readable.
+    pub(super) unsafe fn visit_targets(&self, visit: &mut RootTargets<'_>, frames: &[*const GeneratedFrame]) {
+        let targets = std::cell::RefCell::new(visit);
+        let slot = |root, slot: *mut u64, kind| {
+            // SAFETY: handles are readable, and the caller says it of the other slots.
+            if let Some(address) = reference(unsafe { slot.read() }) {
+                (targets.borrow_mut())(root, address, kind);
+            }
+        };
+        self.strong.visit(|word| slot(RootKind::Handle, word, SlotKind::Strong));
+        self.weak.visit(|word| slot(RootKind::WeakHandle, word, SlotKind::Weak));
+        let pinned = |root| {
+            let targets = &targets;
+            move |address| (targets.borrow_mut())(root, address, SlotKind::Strong)
+        };
+        self.providers.visit(&mut RootVisitor::new(
+            &mut SlotVisitor::new(&mut |word, kind| slot(RootKind::Provider, word, kind)),
+            &mut pinned(RootKind::Provider),
+            frames,
+        ));
+        self.pins.visit(&mut pinned(RootKind::Pin));
     }
 
     /// Puts these barriers in force for handles and pins. In a stop.
     pub(super) fn set_barriers(&self, barriers: u32) {
         self.strong.set_barriers(barriers);
         self.weak.set_barriers(barriers);
-        self.pins.lock().barriers = barriers;
+        self.sampled.set_barriers(barriers);
+        self.pins.set_barriers(barriers);
     }
 
     /// Calls `visit` with the slots of the strong or weak handles, chunk by chunk, and with those
     /// that were copied meanwhile. Threads may use handles between two chunks.
     pub(crate) fn visit_handles(&self, weak: bool, mut visit: impl FnMut(&AtomicU64)) {
-        let table = if weak { &self.weak } else { &self.strong };
-        let mut number = 0;
-        while table.visit_chunk(number, &mut visit) {
-            number += 1;
+        let tables = if weak { &[&self.weak, &self.sampled][..] } else { &[&self.strong] };
+        for table in tables {
+            let mut number = 0;
+            while table.visit_chunk(number, &mut visit) {
+                number += 1;
+            }
         }
     }
 
@@ -118,6 +213,7 @@ impl Roots {
             return Err(held);
         }
         self.weak.clear();
+        self.sampled.clear();
         Ok(())
     }
 

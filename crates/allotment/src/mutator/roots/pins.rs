@@ -5,30 +5,60 @@
 
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Default)]
-pub(in crate::mutator) struct Pins(Mutex<Inner>);
+pub(in crate::mutator) struct Pins {
+    inner: Mutex<Inner>,
+    /// Number of pinned objects. Written under the lock, Relaxed: for readers without it.
+    objects: AtomicUsize,
+}
 
 #[derive(Default)]
-pub(in crate::mutator) struct Inner {
+struct Inner {
     /// Number of pins of each object, by its address. Never 0.
-    pub(in crate::mutator) counts: BTreeMap<usize, usize>,
+    counts: BTreeMap<usize, usize>,
     /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot). Changed in stops.
-    pub(in crate::mutator) barriers: u32,
+    barriers: u32,
 }
 
 impl Pins {
     pub(super) fn is_at_rest(&self) -> bool {
-        self.0.try_lock().is_ok()
+        self.inner.try_lock().is_ok()
     }
 
-    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, Inner> {
-        super::lock_roots(&self.0, "a thread panicked while it changed the table of pins")
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        super::lock_roots(&self.inner, "a thread panicked while it changed the table of pins")
     }
 
-    /// Number of pinned objects.
+    /// Pins the object at this address once more.
+    pub(in crate::mutator) fn pin(&self, address: usize) {
+        let mut inner = self.lock();
+        *inner.counts.entry(address).or_insert(0) += 1;
+        self.objects.store(inner.counts.len(), Ordering::Relaxed);
+    }
+
+    /// Takes a pin of the object at this address back. If it was the last, `taken` learns the
+    /// barriers in force, under the lock.
+    pub(in crate::mutator) fn unpin(&self, address: usize, taken: impl FnOnce(u32)) {
+        let mut inner = self.lock();
+        let Some(count) = inner.counts.get_mut(&address) else { return };
+        *count -= 1;
+        if *count == 0 {
+            inner.counts.remove(&address);
+            self.objects.store(inner.counts.len(), Ordering::Relaxed);
+            taken(inner.barriers);
+        }
+    }
+
+    /// Puts these barriers in force. In a stop.
+    pub(super) fn set_barriers(&self, barriers: u32) {
+        self.lock().barriers = barriers;
+    }
+
+    /// Number of pinned objects, at about this moment. Takes no lock.
     pub(super) fn count(&self) -> usize {
-        self.lock().counts.len()
+        self.objects.load(Ordering::Relaxed)
     }
 
     pub(super) fn visit(&self, pinned: &mut dyn FnMut(usize)) {

@@ -3,6 +3,7 @@
 use super::GeneratedFrame;
 use crate::object::{SlotVisitor, reference};
 use crate::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A runtime's own roots.
 ///
@@ -70,6 +71,8 @@ pub struct ProviderId(u64);
 #[derive(Default)]
 pub(super) struct Providers {
     inner: Mutex<Inner>,
+    /// Number of providers. Written under the lock, Relaxed: for readers without it.
+    count: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -93,6 +96,7 @@ impl Providers {
             inner.ever += 1;
             let id = ProviderId(inner.ever);
             inner.providers.push((id, provider));
+            self.count.store(inner.providers.len(), Ordering::Relaxed);
             id
         })
     }
@@ -100,8 +104,15 @@ impl Providers {
     fn remove(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.with(|inner| {
             let place = inner.providers.iter().position(|(other, _)| *other == id)?;
-            Some(inner.providers.swap_remove(place).1)
+            let (_, provider) = inner.providers.swap_remove(place);
+            self.count.store(inner.providers.len(), Ordering::Relaxed);
+            Some(provider)
         })
+    }
+
+    /// Number of providers, at about this moment. Takes no lock.
+    pub(super) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -13,8 +13,9 @@
 use crate::mutator::Hot;
 use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
+use std::alloc::{Layout, handle_alloc_error};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Number of slots made at a time.
 const CHUNK: usize = 64;
@@ -26,6 +27,8 @@ const FREE: u64 = 1;
 #[derive(Default)]
 pub(in crate::mutator) struct RootTable {
     inner: Mutex<Inner>,
+    /// Number of slots with a handle. Written under the lock, Relaxed: for readers without it.
+    in_use: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -38,6 +41,8 @@ struct Inner {
     /// Slots that were made by copying while references are being updated. The update's visit of
     /// the chunks may have passed them.
     copies: Vec<Slot>,
+    /// Visits of all slots that ended.
+    visits: u64,
 }
 
 /// The news of a change of the table, for a collector that works meanwhile.
@@ -60,9 +65,13 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// A chunk of free slots.
-    fn new() -> Chunk {
-        Chunk(NonNull::from(Box::leak(Box::new([const { AtomicU64::new(FREE) }; CHUNK]))))
+    /// A chunk of free slots; `None`: the system has no memory.
+    fn new() -> Option<Chunk> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(CHUNK).ok()?;
+        words.extend((0..CHUNK).map(|_| AtomicU64::new(FREE)));
+        let words: Box<[AtomicU64; CHUNK]> = words.into_boxed_slice().try_into().ok()?;
+        Some(Chunk(NonNull::from(Box::leak(words))))
     }
 
     /// The chunk's slots. Their pointers are valid as long as the chunk, wherever the chunk is
@@ -106,13 +115,22 @@ impl Slot {
 }
 
 impl Inner {
-    /// Ensures that there is a free slot.
-    fn add_free(&mut self) {
+    /// A free slot; `None`: the system has no memory.
+    fn free(&mut self) -> Option<Slot> {
         if self.free.is_empty() {
-            let chunk = Chunk::new();
+            self.chunks.try_reserve(1).ok()?;
+            // Room for all slots, so that giving one back takes no memory.
+            self.free.try_reserve((self.chunks.len() + 1) * CHUNK).ok()?;
+            let chunk = Chunk::new()?;
             self.free.extend(chunk.slots().rev());
             self.chunks.push(chunk);
         }
+        self.free.pop()
+    }
+
+    /// A free slot. Ends the process if the system has no memory, as any allocation of Rust does.
+    fn free_or_abort(&mut self) -> Slot {
+        self.free().unwrap_or_else(|| handle_alloc_error(Layout::new::<[AtomicU64; CHUNK]>()))
     }
 }
 
@@ -125,20 +143,39 @@ impl RootTable {
         super::lock_roots(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
+    /// Number of slots with a handle, at about this moment. Takes no lock.
+    pub(super) fn in_use(&self) -> usize {
+        self.in_use.load(Ordering::Relaxed)
+    }
+
+    /// Notes how many slots are in use, for readers without the lock.
+    fn count(&self, inner: &Inner) {
+        self.in_use.store(inner.chunks.len() * CHUNK - inner.free.len(), Ordering::Relaxed);
+    }
+
     pub(in crate::mutator) fn take(&self, bits: u64) -> Slot {
         let mut inner = self.lock();
-        inner.add_free();
-        let slot = inner.free.pop().expect("a chunk was added");
+        let slot = inner.free_or_abort();
+        self.count(&inner);
         slot.word().store(bits, Ordering::Release);
         slot
+    }
+
+    /// The same; `None`: the system has no memory.
+    pub(in crate::mutator) fn try_take(&self, bits: u64) -> Option<Slot> {
+        let mut inner = self.lock();
+        let slot = inner.free()?;
+        self.count(&inner);
+        slot.word().store(bits, Ordering::Release);
+        Some(slot)
     }
 
     /// A slot that holds what `copied` makes of the word of `other`. Copied under the lock, so no
     /// visit comes in between.
     pub(in crate::mutator) fn copy(&self, other: Slot, copied: impl FnOnce(Changed) -> u64) -> Slot {
         let mut inner = self.lock();
-        inner.add_free();
-        let slot = inner.free.pop().expect("a chunk was added");
+        let slot = inner.free_or_abort();
+        self.count(&inner);
         let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
         slot.word().store(copied(Changed { barriers, word }), Ordering::Release);
         if barriers & Hot::FORWARDING != 0 {
@@ -153,6 +190,25 @@ impl RootTable {
         let word = slot.word().swap(FREE, Ordering::Relaxed);
         taken(Changed { barriers: inner.barriers, word });
         inner.free.push(slot);
+        self.count(&inner);
+    }
+
+    /// Takes back a slot that holds no reference any more; `false`: it holds one. Collectors write
+    /// to slots under the lock.
+    pub(in crate::mutator) fn give_if_cleared(&self, slot: Slot) -> bool {
+        let mut inner = self.lock();
+        let is_cleared = reference(slot.word().load(Ordering::Relaxed)).is_none();
+        if is_cleared {
+            slot.word().store(FREE, Ordering::Relaxed);
+            inner.free.push(slot);
+            self.count(&inner);
+        }
+        is_cleared
+    }
+
+    /// How many visits of all slots have ended. As long as that stays, no slot was cleared.
+    pub(in crate::mutator) fn visits(&self) -> u64 {
+        self.lock().visits
     }
 
     /// Puts these barriers in force. In a stop.
@@ -168,8 +224,10 @@ impl RootTable {
         let mut inner = self.lock();
         std::mem::take(&mut inner.copies).iter().for_each(|slot| visit(slot.word()));
         let chunk = inner.chunks.get(number);
+        let is_there = chunk.is_some();
         chunk.into_iter().flat_map(Chunk::words).for_each(visit);
-        chunk.is_some()
+        inner.visits += u64::from(!is_there);
+        is_there
     }
 
     /// Number of slots that hold a reference.
@@ -181,7 +239,9 @@ impl RootTable {
 
     /// Makes every reference null.
     pub(super) fn clear(&self) {
-        for slot in self.lock().chunks.iter().flat_map(Chunk::words) {
+        let mut inner = self.lock();
+        inner.visits += 1;
+        for slot in inner.chunks.iter().flat_map(Chunk::words) {
             if reference(slot.load(Ordering::Relaxed)).is_some() {
                 slot.store(0, Ordering::Relaxed);
             }
@@ -190,7 +250,9 @@ impl RootTable {
 
     /// Calls `visit` with every slot that is in use, and some that are not.
     pub(super) fn visit(&self, mut visit: impl FnMut(*mut u64)) {
-        for chunk in &self.lock().chunks {
+        let mut inner = self.lock();
+        inner.visits += 1;
+        for chunk in &inner.chunks {
             chunk.slots().for_each(|slot| visit(slot.word().as_ptr()));
         }
     }
@@ -218,7 +280,7 @@ mod tests {
             unsafe { *slot += 8 };
             visited += 1;
         });
-        assert_eq!(visited, 10 * CHUNK);
+        assert_eq!((visited, table.in_use()), (10 * CHUNK, 10 * CHUNK));
         assert_eq!(slots[7].word().load(Ordering::Relaxed), 15 + 8);
         assert_eq!(table.references(), 0, "all are odd");
         slots[3].word().store(64, Ordering::Relaxed);
@@ -226,6 +288,28 @@ mod tests {
         table.clear();
         assert_eq!((table.references(), slots[3].word().load(Ordering::Relaxed)), (0, 0));
         slots.into_iter().for_each(|slot| table.give(slot, |_| ()));
+        assert_eq!(table.in_use(), 5 * CHUNK);
         assert_eq!(table.take(8).word().load(Ordering::Relaxed), 8);
+    }
+
+    #[test]
+    fn a_slot_is_taken_back_once_it_is_cleared_and_each_visit_counts() {
+        let table = RootTable::default();
+        let (lives, dies) = (table.try_take(64).unwrap(), table.try_take(72).unwrap());
+        assert!(!table.give_if_cleared(lives) && !table.give_if_cleared(dies));
+        dies.word().store(0, Ordering::Relaxed);
+        assert_eq!(table.in_use(), 2);
+        assert!(table.give_if_cleared(dies) && !table.give_if_cleared(lives));
+        assert_eq!(table.in_use(), 1);
+        assert_eq!(dies.word().load(Ordering::Relaxed), FREE);
+        assert_eq!(table.visits(), 0);
+        table.visit(|_| ());
+        assert_eq!(table.visits(), 1);
+        assert!(table.visit_chunk(0, |_| ()));
+        assert_eq!(table.visits(), 1, "not all chunks were visited");
+        assert!(!table.visit_chunk(1, |_| ()));
+        table.clear();
+        assert_eq!(table.visits(), 3);
+        assert!(table.give_if_cleared(lives));
     }
 }

@@ -1,5 +1,6 @@
 //! Statistics of the time that stops had to wait.
 
+use crate::time_histogram::TimeHistogram;
 use std::time::Duration;
 
 /// The cost of stopping the world so far. Time to safepoint is the time from the request until the
@@ -15,6 +16,8 @@ pub struct SafepointStatistics {
     pub max: Duration,
     /// The sum of all times to safepoint.
     pub total: Duration,
+    /// All times to safepoint: `times.count() = stops`, `times.sum() = total`.
+    pub times: TimeHistogram,
 }
 
 impl SafepointStatistics {
@@ -23,5 +26,6 @@ impl SafepointStatistics {
         self.last = time;
         self.max = self.max.max(time);
         self.total += time;
+        self.times.record(time);
     }
 }

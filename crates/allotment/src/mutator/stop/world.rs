@@ -11,14 +11,15 @@
 
 use super::Halted;
 use crate::mutator::Shared;
-use crate::mutator::roots::visit_links;
+use crate::mutator::roots::{RootKind, RootTargets, visit_links};
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
 use crate::mutator::thread::registry::runs_attached;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
 use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator};
-use crate::object::SlotVisitor;
+use crate::object::{SlotVisitor, reference};
 use crate::tlab::statistics::Totals;
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct World<'w> {
     /// The state of the thread that stopped the world, if that thread is attached.
     stopper_state: Option<&'w State>,
     arrival: Arrival,
+    /// The time to the safepoint, until a collection has taken it over into its record.
+    to_record: Cell<Duration>,
     /// All that the threads own belongs to the stopper, which is one thread: neither `Send` nor
     /// `Sync`.
     stopper: PhantomData<*mut ()>,
@@ -77,8 +80,15 @@ impl<'w> World<'w> {
         stopper_state: Option<&'w State>,
         arrival: Arrival,
     ) -> World<'w> {
-        let mut world =
-            World { shared, states, frames: Vec::new(), stopper_state, arrival, stopper: PhantomData };
+        let mut world = World {
+            shared,
+            states,
+            frames: Vec::new(),
+            stopper_state,
+            to_record: Cell::new(arrival.time),
+            arrival,
+            stopper: PhantomData,
+        };
         world.frames = super::generated_frames(world.states());
         for state in world.states() {
             state.let_lapse();
@@ -119,6 +129,23 @@ impl<'w> World<'w> {
         }
         // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.roots.visit(slots, &self.frames) };
+    }
+
+    /// Calls `visit` with the kind and the referent of every root that refers to an object.
+    pub(crate) fn visit_root_targets(&self, visit: &mut RootTargets<'_>) {
+        for state in self.states() {
+            let _walks = state.lock_roots();
+            let mut word = |slot: *mut u64, kind| {
+                // SAFETY: a root of a stopped thread is readable.
+                if let Some(address) = reference(unsafe { slot.read() }) {
+                    visit(RootKind::Frame, address, kind);
+                }
+            };
+            // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
+            unsafe { visit_links(state.roots(), &mut SlotVisitor::new(&mut word)) };
+        }
+        // SAFETY: the frames are of threads that this world keeps, and no thread writes to slots.
+        unsafe { self.shared.roots.visit_targets(visit, &self.frames) };
     }
 
     /// Calls `pinned` with the address of every pinned object, with some more than once. A pinned
@@ -179,6 +206,11 @@ impl<'w> World<'w> {
     /// Time from the request to stop until the last thread had arrived.
     pub fn time_to_safepoint(&self) -> Duration {
         self.arrival.time
+    }
+
+    /// The same, for the first collection of this stop; none for others.
+    pub(crate) fn take_time_to_safepoint(&self) -> Duration {
+        self.to_record.take()
     }
 
     /// The thread that arrived last. `None`: no thread had to be waited for.

@@ -69,12 +69,16 @@ fn it_is_closed_at_a_safepoint_and_with_a_mark_and_while_there_are_sampling_poin
         assert!(!is_open(mutator) && opened(mutator));
         mutator.stop_the_world(|_| ()).unwrap();
         assert!(!is_open(mutator) && opened(mutator));
-        mutator.set_sampling_interval(64);
+        let sample = |mutator: &mut Mutator<'_>, bytes| {
+            heap.set_allocation_sample_interval(bytes);
+            mutator.safepoint();
+        };
+        sample(mutator, 1);
         assert!(!is_open(mutator) && !opened(mutator));
         let before = mutator.sampling_points();
         (0..8).for_each(|_| assert!(!opened(mutator)));
-        assert_eq!(mutator.sampling_points() - before, 2);
-        mutator.set_sampling_interval(0);
+        assert_eq!(mutator.sampling_points() - before, 8);
+        sample(mutator, 0);
         assert!(opened(mutator));
         mutator.mark();
         // Objects after a mark come from regions of the thread's own.

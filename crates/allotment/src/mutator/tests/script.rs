@@ -7,6 +7,7 @@
 use super::kit::{Kit, What};
 use super::model::Model;
 use crate::Heap;
+use crate::mutator::sampling::Distances;
 use crate::mutator::{Mark, Mutator};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -72,12 +73,47 @@ struct Attached<'r, 'm, 't> {
     private: bool,
     /// Whether a safepoint was requested.
     pending: bool,
+    points: Points,
+}
+
+/// The sampling points of one attachment, by the rule: a block of more bytes than the distance left
+/// passes one, and the next distance begins behind the block.
+struct Points {
+    distances: Distances,
     /// 0: off.
     interval: usize,
-    /// Bytes allocated since the interval was set.
-    since: usize,
-    /// Points passed before.
+    /// Bytes up to the point.
+    left: usize,
     passed: u64,
+}
+
+impl Points {
+    /// Those of the heap's newest thread.
+    fn new(heap: &Heap) -> Points {
+        let distances = Distances::new(heap.shared.sampler.seed(), heap.attachments().ever);
+        let mut points = Points { distances, interval: 0, left: 0, passed: 0 };
+        points.set(heap.shared.sampler.interval());
+        points
+    }
+
+    fn set(&mut self, interval: usize) {
+        if interval != self.interval {
+            self.interval = interval;
+            self.left = self.distances.next(interval);
+        }
+    }
+
+    fn count(&mut self, bytes: usize) {
+        if self.interval == 0 {
+            return;
+        }
+        if bytes > self.left {
+            self.passed += 1;
+            self.left = self.distances.next(self.interval);
+        } else {
+            self.left -= bytes;
+        }
+    }
 }
 
 impl Run {
@@ -129,14 +165,17 @@ impl Run {
 impl<'r, 'm, 't> Attached<'r, 'm, 't> {
     fn new(run: &'r mut Run, mutator: &'m mut Mutator<'t>) -> Self {
         let (private, pending) = (false, false);
-        Attached { run, mutator, marks: Vec::new(), private, pending, interval: 0, since: 0, passed: 0 }
+        let points = Points::new(&run.heap);
+        Attached { run, mutator, marks: Vec::new(), private, pending, points }
     }
 
     fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             self.step(step);
-            let points = self.since.saturating_sub(1).checked_div(self.interval).unwrap_or(0);
-            assert_eq!(self.mutator.sampling_points(), self.passed + points as u64, "after {step:?}");
+            // Another thread may change the interval at any time.
+            if self.run.alone {
+                assert_eq!(self.mutator.sampling_points(), self.points.passed, "after {step:?}");
+            }
         }
     }
 
@@ -153,9 +192,9 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
             }
             Step::Recycle(levels, again) => self.recycle(*levels, *again),
             Step::Interval(bytes) => {
-                self.passed = self.mutator.sampling_points();
-                self.mutator.set_sampling_interval(*bytes);
-                (self.interval, self.since) = (*bytes, 0);
+                self.run.heap.set_allocation_sample_interval(*bytes);
+                self.safepoint();
+                self.points.set(*bytes);
             }
             Step::Request => self.request(),
             Step::Safepoint => self.safepoint(),
@@ -182,7 +221,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
             Some(object) => {
                 assert!(!self.pending, "{what:?} was allocated while a stop was requested");
                 self.run.model.born(what, object);
-                self.since += self.run.model.newest_bytes();
+                self.points.count(self.run.model.newest_bytes());
             }
             None if self.pending => {}
             None => self.run.check_full(self.run.kit.bytes(what.kind), self.private),
@@ -223,7 +262,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
             return self.run.check_full(bytes, self.private);
         };
         assert_eq!(room.bytes(), bytes.next_multiple_of(8));
-        self.since += room.bytes();
+        self.points.count(room.bytes());
         let mut lapsed = false;
         for (what, between) in pieces {
             let (left, needed) = (room.bytes(), self.run.kit.bytes(what.kind));
@@ -250,7 +289,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
     }
 
     fn burst(&mut self, objects: &[What], exit: Exit) {
-        let (run, since) = (&mut *self.run, &mut self.since);
+        let (run, points) = (&mut *self.run, &mut self.points);
         let (pending, private) = (self.pending, self.private);
         let heap = run.heap.clone();
         let mutator = &mut *self.mutator;
@@ -269,7 +308,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
                     match run.kit.allocate(burst, *what) {
                         Some(object) => {
                             run.model.born(*what, object);
-                            *since += run.model.newest_bytes();
+                            points.count(run.model.newest_bytes());
                         }
                         None if pending || exit == Exit::Stopped => {}
                         None => run.check_full(run.kit.bytes(what.kind), private),

@@ -36,8 +36,10 @@ impl fmt::Display for Cause {
 /// The result of a request for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// This thread collected, or found room without a collection. The collector can do nothing
-    /// more.
+    /// There is room without a collection: another thread had made it, or the collector had kept
+    /// it back.
+    Found,
+    /// This thread collected. The collector can do nothing more.
     Collected,
     /// Another thread collected, or stopped the world for another reason, while this thread stood
     /// still.
@@ -57,9 +59,16 @@ pub enum Outcome {
 /// No function waits, reaches a safepoint, or fails.
 pub(crate) trait Concurrent: Send + Sync {
     /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
-    /// [`Hot::MARKING`](super::Hot): whether it is known to be; marking may have yet to find
-    /// others.
     fn is_live(&self, shared: &Shared, address: usize) -> bool;
+
+    /// [`Hot::MARKING`](super::Hot): whether a word that the slot at `address` holds may be the
+    /// only way to an object that marking has yet to find. False for slots of objects that may be
+    /// new.
+    fn may_hide(&self, shared: &Shared, address: usize) -> bool;
+
+    /// [`Hot::MARKING`](super::Hot): whether marking has yet to find the object at this address, if
+    /// that is live. False for objects that are not being marked, whose words may be stale.
+    fn is_sought(&self, shared: &Shared, address: usize) -> bool;
 
     /// [`Hot::FORWARDING`](super::Hot): the place of the object at this address, which is moved if
     /// it has yet to move.
@@ -122,7 +131,7 @@ pub trait Collector: Send + Sync {
     /// The heap was emptied while no thread was attached. The collector's records of its regions
     /// are invalid now. Returns how many regions may be in use from now on; `None`: as many as
     /// before.
-    fn emptied(&self) -> Option<usize> {
+    fn emptied(&self, _world: &World<'_>) -> Option<usize> {
         None
     }
 

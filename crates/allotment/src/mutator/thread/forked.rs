@@ -151,6 +151,7 @@ impl Shared {
             && lists_at_rest
             && self.satb.is_at_rest()
             && self.roots.is_at_rest()
+            && self.sampler.is_at_rest()
             && self.free.is_at_rest()
             && self.collector.is_at_rest();
         if !at_rest {

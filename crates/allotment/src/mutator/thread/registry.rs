@@ -43,6 +43,7 @@ crate::debug::debug_is_display!(AttachError);
 
 /// How many threads are attached to a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Attachments {
     /// Attached now.
     pub now: usize,
@@ -188,7 +189,16 @@ impl Registry {
 
     /// Asks every attached thread to come to a safepoint. Does not wait.
     pub(crate) fn request_safepoint(&self) {
-        self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(Wish::Retire));
+        self.request(Wish::Retire);
+    }
+
+    /// Asks every attached thread to adopt what has changed for all. Does not wait.
+    pub(crate) fn request_adoption(&self) {
+        self.request(Wish::Halt);
+    }
+
+    fn request(&self, wish: Wish) {
+        self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
     }
 
     /// As [`Safepoints::stop`].
@@ -222,6 +232,7 @@ impl Registry {
 
     pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
         own.satb.give(&own.shared.satb);
+        own.hand_over_before_blocking();
         self.threads.enter_blocking(&own.into());
     }
 
@@ -409,6 +420,8 @@ pub(crate) fn attach<R>(
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
         state.hot.set_barriers(shared.barriers());
+        // Under the lock too: whoever changes it then requests a safepoint of all threads.
+        state.sampling.restart(&state.hot, shared.sampler.interval());
         *state.lock_roots() = shared.root_visits();
     });
     ATTACHED.set(&*state);
@@ -420,7 +433,9 @@ impl State {
     /// Gives up everything that the thread has of the heap, before it leaves.
     pub(in crate::mutator) fn leave(&self) {
         self.satb.give(&self.shared.satb);
+        self.hand_over_samples();
         self.give_up_buffer();
+        self.sampling.release(&self.shared);
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);

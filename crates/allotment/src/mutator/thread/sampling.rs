@@ -1,42 +1,78 @@
-//! Sampling points: once every interval of bytes, one allocation takes the slow path.
+//! Sampling points of a thread: where one is passed, an allocation is sampled.
 //!
 //! The distance to the next point is kept in allocated bytes, wherever they lie. The point is
 //! placed in the buffer as an address, which the limit then includes. When the buffer changes, the
 //! point is lifted. Objects outside buffers are counted against the distance. Between points
-//! sampling costs nothing, as in JEP 331.
+//! sampling costs nothing, as in JEP 331, and a refill costs the same as without.
 //!
-//! Points lie at the multiples of the interval, wherever objects begin and end. The bytes of an
-//! object beyond a point bring the next point nearer, and a large object passes several points. So
-//! the number of points times the interval is the number of allocated bytes. Counting anew from the
-//! end of each object would understate it.
+//! [`sampling`](crate::mutator::sampling) says how distances are drawn, and what a sample is. The
+//! distance behind a sampled block begins at the block's end. Where the block holds several
+//! objects, the same happens again among them, once they are complete: each object is sampled as if
+//! it had been allocated alone.
+//!
+//! A change of the interval is adopted at a safepoint. The next distance is drawn anew then, so
+//! each point belongs to one interval. (HotSpot keeps the drawn point, and counts it as one of the
+//! new interval.)
 
 use super::handle::Mutator;
 use super::hot::Hot;
-use std::cell::Cell;
+use super::registry::own_state;
+use super::shared::Shared;
+use super::state::State;
+use crate::mutator::roots::RootTable;
+use crate::mutator::safepoint::AbortOnUnwind;
+use crate::mutator::sampling::{
+    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Settled, StackBounds, Store, frames,
+};
+use crate::object::{Header, Kind, settle, size_of_object};
+use crate::platform::{frame_pointer, own_stack};
+use crate::probes::probe;
+use std::cell::{Cell, OnceCell};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The position of the next sampling point. Owner only.
+/// The position of the next sampling point, and the samples. Owner only; a stopper uses the samples
+/// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
     /// Its address in the buffer. `NEVER` if sampling is off or there is no buffer.
     point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
-    /// Bytes from one point to the next; 0: off.
+    /// Mean bytes from one point to the next; 0: off.
     interval: Cell<usize>,
     /// Points passed.
     passed: Cell<u64>,
+    distances: Distances,
+    /// Distances among the objects of one block.
+    inside: Distances,
+    /// Samples since the last safepoint.
+    pending: Pending,
+    /// The thread's own stack. Looked up at the first sample; `None`: the system does not tell.
+    stack: OnceCell<Option<Range<usize>>>,
 }
 
 const NEVER: usize = usize::MAX;
 
-impl Default for Sampling {
-    fn default() -> Sampling {
-        let zero = || Cell::new(0);
-        Sampling { point: Cell::new(NEVER), distance: zero(), interval: zero(), passed: Cell::new(0) }
-    }
-}
+const PANICKED: &str =
+    "a StackWalker panicked (see above): the object that was being allocated would have no header";
 
 impl Sampling {
+    /// That of the `thread`-th thread of a heap with this seed, switched off.
+    pub(in crate::mutator) fn new(seed: u64, thread: u64) -> Sampling {
+        Sampling {
+            point: Cell::new(NEVER),
+            distance: Cell::new(0),
+            interval: Cell::new(0),
+            passed: Cell::new(0),
+            distances: Distances::new(seed, thread),
+            inside: Distances::new(!seed, thread),
+            pending: Pending::default(),
+            stack: OnceCell::new(),
+        }
+    }
+
     /// The address at which an allocation must take the slow path.
     pub(in crate::mutator) fn point(&self) -> usize {
         self.point.get()
@@ -52,13 +88,21 @@ impl Sampling {
         self.passed.get()
     }
 
-    /// Places a point every `interval` bytes from here on; 0: none. `hot` holds the buffer.
+    /// Places points every `interval` bytes on average from here on; 0: none. `hot` holds the
+    /// buffer.
     pub(in crate::mutator) fn restart(&self, hot: &Hot, interval: usize) {
+        if interval == self.interval.get() {
+            return;
+        }
         hot.pointer.close();
-        self.lift(hot);
+        self.point.set(NEVER);
         self.interval.set(interval);
-        self.distance.set(interval);
+        self.draw();
         self.place(hot);
+    }
+
+    fn draw(&self) {
+        self.distance.set(self.distances.next(self.interval.get()));
     }
 
     /// Turns the point into a distance, before the buffer changes.
@@ -76,52 +120,298 @@ impl Sampling {
         }
     }
 
-    /// Passes the points that an object crosses; the object ends at `top` in the buffer.
-    pub(in crate::mutator) fn pass(&self, top: usize) {
-        if let Some(beyond @ 1..) = top.checked_sub(self.point.get()) {
-            self.go_beyond(beyond);
-            self.point.set(top.saturating_add(self.distance.get()));
+    /// Passes the point, if the block `[start, end)` in the buffer holds it. Returns the point's
+    /// offset in the block.
+    #[inline]
+    pub(in crate::mutator) fn pass(&self, start: usize, end: usize) -> Option<usize> {
+        let point = self.point.get();
+        if end <= point {
+            return None;
         }
+        self.passed.set(self.passed.get() + 1);
+        self.draw();
+        self.point.set(end.saturating_add(self.distance.get()));
+        Some(point.saturating_sub(start))
     }
 
-    /// Counts an object of `bytes` outside the buffer. Returns whether that may have moved the
-    /// point.
-    pub(in crate::mutator) fn count_outside(&self, hot: &Hot, bytes: usize) -> bool {
-        if !self.is_on() {
-            return false;
-        }
+    /// The same for a block of `bytes` outside the buffer, which may move the point in the buffer.
+    /// Sampling is on.
+    pub(in crate::mutator) fn pass_outside(&self, hot: &Hot, bytes: usize) -> Option<usize> {
         self.lift(hot);
         let distance = self.distance.get();
-        if bytes > distance {
-            self.go_beyond(bytes - distance);
+        let passed = bytes > distance;
+        if passed {
+            self.passed.set(self.passed.get() + 1);
+            self.draw();
         } else {
             self.distance.set(distance - bytes);
         }
         self.place(hot);
-        true
+        passed.then_some(distance)
     }
 
-    /// Passes a point, and any further ones, for an object that ends `beyond` bytes (at least 1)
-    /// behind it.
-    fn go_beyond(&self, beyond: usize) {
-        let interval = self.interval.get();
-        let points = beyond.div_ceil(interval);
-        self.passed.set(self.passed.get() + points as u64);
-        self.distance.set(points * interval - beyond);
+    /// The part of the thread's own stack from `low` on. `None` if `low` is not in it: the thread
+    /// runs on another stack, such as a coroutine's, whose end is not known. A thread may change
+    /// between stacks, so each sample asks.
+    pub(in crate::mutator) fn stack_bounds(&self, low: usize) -> Option<StackBounds> {
+        let stack = self.stack.get_or_init(own_stack).as_ref()?;
+        stack.contains(&low).then_some(StackBounds { low, high: stack.end })
+    }
+
+    /// Gives the memory of samples back: the thread leaves.
+    pub(in crate::mutator) fn release(&self, shared: &Shared) {
+        self.pending.release(shared.sampler.memory());
+    }
+
+    /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
+    ///
+    /// # Safety
+    /// - The entry's objects are complete, and none has moved.
+    unsafe fn settle(&self, shared: &Shared, entry: &Entry, mut found: impl FnMut(usize, u32, usize)) {
+        if !entry.is_group {
+            // SAFETY: the caller's predicate.
+            let header = unsafe { header_at(entry.address) };
+            return found(entry.address, header.shape_number(), entry.bytes);
+        }
+        let (mut at, end, mut left) = (entry.address, entry.address + entry.bytes, entry.offset);
+        while at < end {
+            // SAFETY: the caller's predicate: objects and fillers, up to the end.
+            let header = unsafe { header_at(at) };
+            let (bytes, is_object) = match header.kind() {
+                Kind::Filler(bytes) => (bytes, false),
+                Kind::Object(id) => match shared.shapes.get(id) {
+                    // SAFETY: an object of that shape.
+                    Some(shape) => (unsafe { size_of_object(at, shape) }, true),
+                    None => return,
+                },
+                Kind::Forwarded(_) | Kind::Invalid => return,
+            };
+            if bytes > end - at {
+                return;
+            }
+            if bytes <= left {
+                left -= bytes;
+            } else {
+                if is_object {
+                    found(at, header.shape_number(), bytes);
+                }
+                left = self.inside.next(entry.interval);
+            }
+            at += bytes;
+        }
+    }
+}
+
+/// The header of an object or filler. An object whose type had no id gets its real header.
+///
+/// # Safety
+/// - An object or filler is at `address`.
+unsafe fn header_at(address: usize) -> Header {
+    // SAFETY: a header is an aligned word, which is accessed atomically while mutators run.
+    let word = unsafe { AtomicU64::from_ptr(ptr::with_exposed_provenance_mut(address)) };
+    let header = Header::from_bits(word.load(Ordering::Relaxed));
+    if header.is_early() { settle(word, header) } else { header }
+}
+
+/// When samples are handed over, and so which of their objects are complete.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    /// At a safepoint: all objects.
+    Safepoint,
+    /// Between two safepoints: objects that were allocated alone.
+    Span,
+    /// Before the memory behind all points after this one is used again.
+    Recycle(u64),
+}
+
+/// Sampled objects in regions of the thread's own. Owner only.
+#[derive(Debug, Default)]
+pub(in crate::mutator) struct Followed(Vec<Follow>);
+
+#[derive(Clone, Copy, Debug)]
+struct Follow {
+    /// Points that the thread had passed.
+    number: u64,
+    address: usize,
+    bucket: u32,
+}
+
+impl Followed {
+    /// Bytes that one takes in a list that is up to half empty.
+    const BYTES: usize = 2 * size_of::<Follow>();
+
+    fn push(&mut self, memory: &Memory, store: &mut Store, table: &RootTable, follow: Follow, bytes: usize) {
+        if store.take(memory, table, Followed::BYTES) {
+            if self.0.try_reserve(1).is_ok() {
+                return self.0.push(follow);
+            }
+            memory.give(Followed::BYTES);
+        }
+        memory.drop_sample(bytes);
+    }
+
+    /// Forgets the objects behind all points after that one.
+    fn recycle(&mut self, memory: &Memory, points: u64) {
+        let before = self.0.len();
+        self.0.retain(|follow| follow.number <= points);
+        memory.give(Followed::BYTES * (before - self.0.len()));
+    }
+
+    /// Lets the heap follow the objects: their regions are everyone's now.
+    pub(in crate::mutator) fn hand_over(&mut self, shared: &Shared) {
+        if self.0.is_empty() {
+            return;
+        }
+        let (memory, mut store) = (shared.sampler.memory(), shared.sampler.store());
+        memory.give(Followed::BYTES * self.0.len());
+        for follow in std::mem::take(&mut self.0) {
+            store.follow(memory, &shared.roots.sampled, follow.address, follow.bucket);
+        }
+    }
+}
+
+impl State {
+    /// Notes a sample: the block of `bytes` at `start`, whose byte at `offset` has the point that
+    /// was passed. `is_group`: several objects may be made of it, until the next safepoint.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::mutator) fn sample(&self, start: usize, bytes: usize, offset: usize, is_group: bool) {
+        probe!(sample, bytes);
+        let (sampling, sampler) = (&self.sampling, &self.shared.sampler);
+        if sampling.pending.is_long() {
+            self.shared.after_fork_or_abort();
+            self.hand_over(Moment::Span);
+        }
+        let (number, interval) = (sampling.passed(), sampling.interval.get());
+        let entry = Entry { number, address: start, bytes, offset, interval, is_group };
+        if !sampling.pending.push(sampler.memory(), entry, |sink| self.walk_stack(sink)) {
+            // The dead samples of the heap may have the memory.
+            self.shared.after_fork_or_abort();
+            sampler.store().forget_newly_dead(sampler.memory(), &self.shared.roots.sampled);
+        }
+    }
+
+    fn walk_stack(&self, sink: &mut FrameSink<'_>) {
+        let sampler = &self.shared.sampler;
+        if let Some(walker) = sampler.walker() {
+            // The block has no header yet, and a thread that unwinds would leave it so.
+            let abort = AbortOnUnwind(PANICKED);
+            walker.walk(sink);
+            return abort.disarm();
+        }
+        let here = 0_u8;
+        let low = (&raw const here).addr();
+        let bounds = self.sampling.stack_bounds(low);
+        let at = if sampler.has_frame_pointers() { frame_pointer() } else { 0 };
+        let generated = ptr::with_exposed_provenance(self.hot.frame());
+        // SAFETY: the stack from a variable of this function on. A call from generated code that is
+        // under way has its frame on it.
+        unsafe { frames(at, bounds.unwrap_or_default(), generated, sink) };
+    }
+
+    /// Hands over all samples when the thread enters `blocking`, perhaps in a child of `fork()`.
+    pub(in crate::mutator) fn hand_over_before_blocking(&self) {
+        if !self.sampling.pending.is_empty() {
+            // A thread that is not in this process may have the lock of the samples.
+            self.shared.after_fork_or_abort();
+            self.hand_over(Moment::Safepoint);
+        }
+    }
+
+    /// Hands over all samples, at a safepoint.
+    #[inline]
+    pub(in crate::mutator) fn hand_over_samples(&self) {
+        if !self.sampling.pending.is_empty() {
+            self.hand_over(Moment::Safepoint);
+        }
+    }
+
+    /// Hands over all samples at a call that counts as a safepoint, if they are many. Generated
+    /// code whose samples are all of blocks comes to no other for long. Reservations lapse then.
+    #[inline]
+    pub(in crate::mutator) fn hand_over_many(&self) {
+        if self.sampling.pending.are_many() {
+            self.shared.after_fork_or_abort();
+            self.hand_over(Moment::Safepoint);
+            self.safepoints.set(self.safepoints.get() + 1);
+        }
+    }
+
+    /// Takes over the heap's interval.
+    pub(in crate::mutator) fn adopt_sample_interval(&self) {
+        self.sampling.restart(&self.hot, self.shared.sampler.interval());
+    }
+
+    /// Before the memory behind all points after `points` is used again.
+    pub(in crate::mutator) fn recycle_samples(&self, points: u64) {
+        if self.sampling.passed() > points {
+            self.shared.after_fork_or_abort();
+            self.hand_over(Moment::Recycle(points));
+            self.owned.borrow_mut().sampled.recycle(self.shared.sampler.memory(), points);
+        }
+    }
+
+    #[cold]
+    fn hand_over(&self, moment: Moment) {
+        let shared = &*self.shared;
+        let (sampler, memory) = (&shared.sampler, shared.sampler.memory());
+        let (mut owned, mut store, table) = (self.owned.borrow_mut(), sampler.store(), &shared.roots.sampled);
+        self.sampling.pending.drain(|entry, stack| {
+            let (number, interval) = (entry.number, entry.interval);
+            let is_recycled = match moment {
+                Moment::Safepoint => false,
+                Moment::Span if entry.is_group => return false,
+                Moment::Span => false,
+                Moment::Recycle(points) if number <= points => return false,
+                Moment::Recycle(_) if entry.is_group => {
+                    memory.drop_recycled();
+                    return true;
+                }
+                Moment::Recycle(_) => true,
+            };
+            let found = |address, shape, bytes| {
+                let sample = Settled { shape, bytes, interval, stack };
+                match store.count(memory, table, &sample) {
+                    Some(bucket) if !is_recycled && owned.private.is_some() => {
+                        let follow = Follow { number, address, bucket };
+                        owned.sampled.push(memory, &mut store, table, follow, bytes);
+                    }
+                    Some(bucket) if !is_recycled => {
+                        store.follow(memory, table, address, bucket);
+                    }
+                    _ => {}
+                }
+            };
+            // SAFETY: complete at this moment; objects move in stops only.
+            unsafe { self.sampling.settle(shared, entry, found) };
+            true
+        });
+    }
+}
+
+/// What a heap's threads sampled so far.
+pub(crate) struct Samples {
+    /// Stacks by number: whether it was cut off (0 or 1), then its frames, innermost first.
+    pub(crate) stacks: Vec<Box<[u64]>>,
+    pub(crate) buckets: Vec<Bucket>,
+    pub(crate) dropped: Dropped,
+}
+
+impl Shared {
+    /// What was sampled, but for what other threads sampled since their last safepoints.
+    pub(crate) fn samples(&self) -> Samples {
+        // While this thread is in `blocking`, a stopper or a worker may use its state.
+        if let Some(own) = own_state(self).filter(|own| !own.status.is_safe()) {
+            own.hand_over(Moment::Span);
+        }
+        let (stacks, buckets) = self.sampler.store().read(self.sampler.memory(), &self.roots.sampled);
+        Samples { stacks, buckets, dropped: self.sampler.dropped() }
     }
 }
 
 impl Mutator<'_> {
-    /// Sets the sampling interval: from here on the thread passes a sampling point every `bytes`
-    /// allocated bytes, as soon as more than that are allocated; 0: none. The fast path costs the
-    /// same either way.
-    pub fn set_sampling_interval(&mut self, bytes: usize) {
-        let state = self.state();
-        state.sampling.restart(&state.hot, bytes);
-        state.arm();
-    }
-
-    /// Sampling points this thread has passed since it attached.
+    /// Sampling points this thread has passed since it attached: the number of allocations of this
+    /// thread that were sampled.
     pub fn sampling_points(&self) -> u64 {
         self.state().sampling.passed()
     }

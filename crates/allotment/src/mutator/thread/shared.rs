@@ -6,14 +6,17 @@
 
 use super::barrier_calls::BarrierCalls;
 use super::satb::SatbQueue;
+use super::stalls::StallCounters;
 use super::stopping::is_stopping_that;
 use crate::mutator::roots::Roots;
-use crate::mutator::{Collector, GcOverhead, OutOfMemory, Registry, ZealSchedule};
+use crate::mutator::sampling::Sampler;
+use crate::mutator::{Collector, GcOverhead, Mutator, OutOfMemory, Registry, ZealSchedule};
 use crate::object::{EarlyTypes, Shapes, fill};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Reservation, current_cpu};
 use crate::region::{Backing, CardTable, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
+use crate::timeline::Timeline;
 use crate::tlab::budget::{Budget, Settlement};
 use crate::tlab::sizing::{Config, Sizing};
 use std::sync::Arc;
@@ -22,6 +25,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Releases memory if it can, and returns whether it did. See
 /// [`HeapBuilder::on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit).
 pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
+
+/// Called by a thread whose allocation fails, before it goes on.
+pub(crate) type OutOfMemoryHook = Arc<dyn Fn(&mut Mutator<'_>, &OutOfMemory) + Send + Sync>;
 
 /// The part of a heap that its threads work with.
 pub(crate) struct Shared {
@@ -39,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) collector: Box<dyn Collector>,
     /// Called when a collection did not help. Returns whether it released something.
     pub(crate) on_heap_limit: Option<HeapLimitHook>,
+    pub(crate) on_out_of_memory: Option<OutOfMemoryHook>,
     pub(crate) topology: Topology,
     pub(crate) clock: Clock,
     /// `UseTLAB`.
@@ -54,6 +61,8 @@ pub(crate) struct Shared {
     /// Full collections so far. The thread that does a full collection counts it, while the world
     /// is stopped. Relaxed: a thread that compares two readings stood still in between.
     pub(crate) full_collections: AtomicU64,
+    /// Allocations that had to wait for a collection.
+    pub(crate) stalls: StallCounters,
     /// The barriers that all threads take over, as bits of [`Hot`](super::Hot). Written in stops.
     /// Relaxed: a reader has left that stop, or holds the registry's lock.
     pub(crate) barriers: AtomicU32,
@@ -63,6 +72,10 @@ pub(crate) struct Shared {
     pub(crate) barrier_calls: BarrierCalls,
     /// The words that slots held before they were overwritten while the collector marks.
     pub(crate) satb: SatbQueue,
+    /// The samples of what threads allocate.
+    pub(crate) sampler: Sampler,
+    /// `Timeline`.
+    pub(crate) timeline: Option<Arc<Timeline>>,
     /// Held while the world is stopped. Also held by a thread that takes regions from the heap
     /// without being one of its threads. A collector relies on the set of regions that it found.
     pub(crate) regions: Mutex<()>,

@@ -2,7 +2,7 @@
 
 use super::hot::Hot;
 use super::private::Private;
-use super::sampling::Sampling;
+use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
 use crate::mutator::roots::lock_roots;
@@ -70,6 +70,9 @@ pub(in crate::mutator) struct Owned {
     pub(in crate::mutator) private: Option<Private>,
     /// How often those regions were given to all threads. A mark from before that is invalid.
     pub(in crate::mutator) dissolved: u64,
+    /// Sampled objects in those regions. The heap follows them when the regions are everyone's:
+    /// until then they may be recycled.
+    pub(in crate::mutator) sampled: Followed,
 }
 
 impl Owned {
@@ -78,6 +81,7 @@ impl Owned {
         if let Some(mut private) = self.private.take() {
             private.release(shared);
             self.dissolved += 1;
+            self.sampled.hand_over(shared);
         }
     }
 }
@@ -131,8 +135,14 @@ impl State {
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.zeal, thread),
-            sampling: Sampling::default(),
-            owned: RefCell::new(Owned { sizing, allocated_in_cycle: 0, private: None, dissolved: 0 }),
+            sampling: Sampling::new(shared.sampler.seed(), thread),
+            owned: RefCell::new(Owned {
+                sizing,
+                allocated_in_cycle: 0,
+                private: None,
+                dissolved: 0,
+                sampled: Followed::default(),
+            }),
             published: Published::default(),
             counters: StripedCounters::default(),
             counted: Cell::default(),

@@ -14,6 +14,7 @@ mod places;
 mod programs;
 mod regressions;
 mod stress;
+mod timeline;
 mod workers;
 mod zeal;
 

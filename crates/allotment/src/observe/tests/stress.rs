@@ -6,7 +6,7 @@ use super::places::Frame;
 use super::programs::{Step, program};
 use super::{BUFFERS, GEOMETRIES, heap, modes, verified};
 use crate::Heap;
-use crate::collector::{CollectionKind, CycleScope};
+use crate::collector::{CollectionKind, CycleScope, OldMarking};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
@@ -119,7 +119,7 @@ impl Young {
 
 /// What concurrent cycles did.
 #[derive(Debug, Default)]
-struct Cycles(Cell<[usize; 9]>);
+struct Cycles(Cell<[usize; 11]>);
 
 impl Cycles {
     /// Counts those of a heap.
@@ -134,6 +134,8 @@ impl Cycles {
             mut young,
             mut old,
             mut promoted,
+            mut ended,
+            mut mixed,
         ] = self.0.get();
         for record in heap.collections().recent {
             let Some(cycle) = record.cycle() else { continue };
@@ -148,15 +150,19 @@ impl Cycles {
             young += usize::from(generations.scope == CycleScope::Young);
             old += generations.old_copied_bytes;
             promoted += generations.promoted_regions;
+            let is_young = generations.scope == CycleScope::Young;
+            ended += usize::from(is_young && generations.old_marking == OldMarking::Ended);
+            mixed += usize::from(is_young && generations.old_set_regions > 0);
         }
-        self.0.set([beside, in_stops, set, workers, mutators, kept, young, old, promoted]);
+        self.0.set([beside, in_stops, set, workers, mutators, kept, young, old, promoted, ended, mixed]);
     }
 
     /// There was something of everything that does not depend on luck.
     fn check(&self) {
-        let [beside, in_stops, set, workers, mutators, _, young, old, _] = self.0.get();
+        let [beside, in_stops, set, workers, mutators, _, young, old, _, ended, mixed] = self.0.get();
         println!(
-            "cycles beside, in stops, set, by workers, by mutators, kept, young, to old, promoted: {:?}",
+            "cycles beside, in stops, set, by workers, by mutators, kept, young, to old, promoted, \
+             that ended the marking of old objects, that moved some: {:?}",
             self.0.get()
         );
         let have = |part: &str| modes().iter().any(|mode| mode.contains(part));
@@ -165,7 +171,10 @@ impl Cycles {
             !have("Collector=shenandoah") || all(&[beside, in_stops, set, workers + mutators]),
             "{self:?}"
         );
+        // These are rare.
+        let is_long = std::env::var_os("ALLOTMENT_STRESS_SECONDS").is_some();
         assert!(!have("generational") || all(&[young, old]), "{self:?}");
+        assert!(!have("generational") || !is_long || all(&[ended, mixed]), "{self:?}");
     }
 }
 

@@ -61,6 +61,7 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::ParallelGCThreads,
     OptionId::PrintGC,
     OptionId::PrintGCDetails,
+    OptionId::Timeline,
     OptionId::UncommitDelay,
     OptionId::VerifyBeforeGC,
     OptionId::VerifyAfterGC,

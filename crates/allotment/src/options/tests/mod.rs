@@ -7,6 +7,7 @@ mod refused;
 
 use super::table::for_each_option;
 use super::*;
+use std::path::PathBuf;
 
 /// The options that `list` gives on a command line, checked.
 fn finish(list: &str) -> Result<Options, OptionError> {
@@ -37,6 +38,7 @@ fn every_row_is_consistent() {
 
 #[test]
 fn types_ranges_and_defaults() {
+    const PATH: &str = "path a path without commas and blanks; none if it is empty";
     let sizes = |range: &str| format!("size {range}");
     let table: Vec<(&str, String, &str)> = vec![
         ("MaxHeapSize", sizes("0 or 2560k..32t"), "0"),
@@ -101,10 +103,19 @@ fn types_ranges_and_defaults() {
         ("ShenandoahImmediateThreshold", "count 0..100".into(), "70"),
         ("ShenandoahEvacReserve", "count 1..100".into(), "5"),
         ("ShenandoahEvacWaste", "real 1.0..100.0".into(), "1.2"),
+        ("ShenandoahOldGarbageThreshold", "count 1..100".into(), "25"),
+        ("ShenandoahExpediteMixedThreshold", "count 0..2147483647".into(), "10"),
+        ("ShenandoahOldEvacPercent", "count 0..100".into(), "75"),
+        ("ShenandoahOldEvacWaste", "real 1.0..100.0".into(), "1.4"),
         ("ShenandoahFullGCThreshold", "count 0..2147483647".into(), "3"),
         ("ShenandoahCriticalFreeThreshold", "count 0..100".into(), "1"),
+        ("AllocationSampleInterval", sizes("0 or 16..1t"), "0"),
+        ("AllocationProfile", PATH.into(), ""),
+        ("AllocationSampleMemory", sizes("64k..1t"), "16m"),
         ("PrintGC", "switch true or false".into(), "false"),
         ("PrintGCDetails", "switch true or false".into(), "false"),
+        ("Timeline", PATH.into(), ""),
+        ("SnapshotOnOutOfMemory", PATH.into(), ""),
         ("VerifyBeforeGC", "switch true or false".into(), "false"),
         ("VerifyAfterGC", "switch true or false".into(), "false"),
         ("VerifyGCLevel", "count 1..3".into(), "3"),
@@ -178,8 +189,9 @@ macro_rules! methods {
         }
 
         /// Calls every method, with values that are not the defaults where `other` has such.
+        #[allow(clippy::clone_on_copy)]
         fn call_all(builder: Builder, other: &Options) -> Builder {
-            builder$(.$field(other.$field))+
+            builder$(.$field(Clone::clone(&other.$field)))+
         }
     };
 }

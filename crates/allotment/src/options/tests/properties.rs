@@ -38,6 +38,7 @@ fn taken(info: &'static OptionInfo) -> BoxedStrategy<String> {
         OptionKind::Choice(Choice { names }) => {
             proptest::sample::select(names).prop_map(|(name, _)| name.to_owned()).boxed()
         }
+        OptionKind::Path(_) => "[a-z/.=+-]{0,20}".boxed(),
     }
 }
 
@@ -45,6 +46,7 @@ fn taken(info: &'static OptionInfo) -> BoxedStrategy<String> {
 fn refused(info: &OptionInfo) -> Option<Vec<String>> {
     Some(match info.kind {
         OptionKind::Switch(_) => return None,
+        OptionKind::Path(_) => vec!["with\0zero".to_owned()],
         OptionKind::Choice(_) => vec!["no-such-thing".to_owned()],
         OptionKind::Size(Size { min, max, .. }) => {
             let below = (min > 1).then(|| format_size(min - 1));

@@ -275,6 +275,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     ("YoungPLABSize=64k Collector=mark-compact", &["YoungPLABSize", "Collector"], "which has no generations"),
     ("OldPLABSize=64k Collector=epsilon", &["OldPLABSize", "Collector"], "which has no generations"),
     ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
+    ("Timeline=t.json Collector=epsilon", &["Timeline", "Collector"], "which never collects"),
     ("GCTimeRatio=9 Collector=mark-compact", &["GCTimeRatio", "Collector"], "which has no generations"),
     (
         "-CollectWhenIdle Collector=mark-compact",

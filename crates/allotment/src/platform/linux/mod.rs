@@ -9,18 +9,23 @@
 //! found in the C library, which `std` links in any case.
 
 pub(super) mod cgroup;
+mod code_files;
 #[cfg(test)]
 pub(super) mod fake_tree;
 mod loaded_files;
 pub(super) mod pseudo_files;
 
+pub(crate) use code_files::{CodeFile, code_files};
 pub(crate) use loaded_files::{Pointers, for_each_loaded};
 use std::ffi::{CStr, CString, c_int, c_ulong};
+use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, Mode, OFlags, fcntl_setfl, memfd_create, open};
 use rustix::io::Errno;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use rustix::thread::{CpuSet, Pid};
@@ -173,6 +178,34 @@ pub(crate) fn process_number() -> u32 {
 /// thread is the one that forked.
 pub(crate) fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
+}
+
+/// Opens what is at `path`, and is no regular file, to write to it. A named pipe that nobody reads
+/// is an error (`ENXIO`) instead of a wait without end.
+pub(crate) fn open_pipe_or_device(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let opened = open(path, flags | OFlags::NONBLOCK, Mode::empty())?;
+    // A pipe that is full is waited for.
+    fcntl_setfl(&opened, OFlags::empty())?;
+    Ok(opened.into())
+}
+
+/// The addresses of the calling thread's stack, which may run on another one, such as a
+/// coroutine's. The first thread's stack grows: addresses below its stack pointer may not be
+/// mapped. `None` if the system does not tell.
+pub(crate) fn own_stack() -> Option<Range<usize>> {
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    let (mut start, mut bytes) = (ptr::null_mut(), 0);
+    // SAFETY: the attributes are initialised by the first call if it succeeds, used by the second
+    // and destroyed once.
+    let is_known = unsafe {
+        libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) == 0 && {
+            let known = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut bytes) == 0;
+            libc::pthread_attr_destroy(attributes.as_mut_ptr());
+            known
+        }
+    };
+    is_known.then(|| start.addr()..start.addr().saturating_add(bytes))
 }
 
 /// Puts one inaccessible page of a memory file called `name` at `address`. `/proc/self/maps` shows

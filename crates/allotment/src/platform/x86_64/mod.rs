@@ -56,6 +56,23 @@ pub(crate) unsafe fn is_above_word<const OFFSET: usize, T>(value: usize, base: *
     false
 }
 
+/// The register `rbp`: the frame of the function that this is inlined to, if it was compiled with
+/// frame pointers. Otherwise it holds anything.
+#[cfg(not(any(miri, loom)))]
+#[inline(always)]
+pub(crate) fn frame_pointer() -> usize {
+    let frame: usize;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack, preserves_flags)) };
+    frame
+}
+
+/// Miri and the model checker have no such register.
+#[cfg(any(miri, loom))]
+pub(crate) fn frame_pointer() -> usize {
+    0
+}
+
 /// Fetches the line of `addr` for reading (`PREFETCHT0`). Any address is allowed.
 #[inline(always)]
 pub fn prefetch_read(addr: usize) {

@@ -1,7 +1,7 @@
 //! The effects of a collection on the free set, with memory that does not exist.
 
 use super::*;
-use crate::region::Occupancy;
+use crate::region::{Occupancy, RegionUse};
 
 /// Two regions of one core, one full and one with room, and one region that is free.
 fn used() -> FreeSet<Arc<Memory>> {
@@ -55,15 +55,21 @@ fn regions_in_use_are_all_that_are_neither_free_nor_untouched() {
 #[test]
 fn occupancy_tells_old_regions_and_runs_from_the_rest() {
     let (free, _) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
-    assert_eq!(free.occupancy(), Occupancy::default());
+    let untouched = RegionUse { uncommitted: 8, ..RegionUse::default() };
+    assert_eq!(free.occupancy(), Occupancy { regions: untouched, ..Occupancy::default() });
     allocate(&free, 1, 512, 512).expect("half a region");
     let old = free.take_region(0).expect("a region");
     free.table().get(old).set_top(free.table().bottom(old) + 256);
     free.table().get(old).set_state(State::Old);
-    free.allocate_humongous(0, 2 * 1024 + 128).expect("three regions");
+    let run = free.allocate_humongous(0, 2 * 1024 + 128).expect("three regions");
     let sum = free.occupancy();
-    assert_eq!((sum.old_bytes, sum.humongous_regions), (256, 3));
+    assert_eq!((sum.old_bytes, sum.tenured_bytes, sum.regions.humongous), (256, 256, 3));
     assert_eq!(sum.used_bytes, 512 + 256 + 2 * 1024 + 128);
+    let regions = RegionUse { uncommitted: 3, shared: 1, old: 1, humongous: 3, ..RegionUse::default() };
+    assert_eq!(sum.regions, regions);
+    // Of a run the first region says whether it is old.
+    free.table().get(free.table().index_of(run.start)).set_tenured(true);
+    assert_eq!(free.occupancy().tenured_bytes, 256 + 2 * 1024 + 128);
 }
 
 #[test]
@@ -130,7 +136,7 @@ fn a_run_is_a_run_where_it_was_moved_to() {
         assert_eq!(free.run(to), run);
         assert_eq!(free.object_end(to), free.table().bottom(to) + 2500);
         assert!(free.table().get(to).is_tenured());
-        assert_eq!(free.occupancy().humongous_regions, 3);
+        assert_eq!(free.occupancy().regions.humongous, 3);
         assert!((0..8).all(|index| index == to || !free.table().get(index).is_tenured()));
         // The written memory above it is recorded, so the next owner is told.
         free.give_humongous(to);

@@ -7,14 +7,15 @@
 //! Refused: lines while the cycle runs. Lines of several heaps would mix, and a cycle's number is
 //! known when its record is added.
 
-use super::super::{CollectionRecord, CycleRecord, Milliseconds, Phase};
+use super::super::{CollectionRecord, CycleRecord, Milliseconds, OldMarking, Phase};
 use std::fmt;
 
 impl CollectionRecord {
     /// The pauses of a concurrent cycle and what ran between them, in order, without the stop that
-    /// ended the cycle. Of a collection that was one stop: nothing.
+    /// ended the cycle. Of a collection that was one stop: nothing. A part that began beside
+    /// threads and was finished in the stop is in both.
     pub fn phases_before_stop(&self) -> &[Phase] {
-        self.cycle().map_or(&[], |cycle| &self.phases[..cycle.phases_before_stop(&self.phases)])
+        self.cycle().map_or(&[], |cycle| &self.phases[..cycle.before_stop.unwrap_or(self.phases.len())])
     }
 
     /// The parts of the stop that ended a cycle, and of a collection that was one stop.
@@ -25,7 +26,7 @@ impl CollectionRecord {
     /// The line of each pause of a cycle and of each part between them.
     pub(super) fn cycle_lines(&self) -> impl Iterator<Item = String> + '_ {
         let cycle = self.cycle();
-        let stop = cycle.filter(|cycle| cycle.degenerated.is_some()).and_then(|cycle| cycle.pauses.last());
+        let stop = cycle.filter(|cycle| cycle.before_stop.is_some()).and_then(|cycle| cycle.pauses.last());
         self.phases_before_stop().iter().chain(stop).map(|phase| self.phase_line("", phase))
     }
 
@@ -66,31 +67,21 @@ impl CollectionRecord {
                 of.tenuring_threshold,
                 of.dirty_cards
             ));
+            if of.old_marking != OldMarking::None || of.old_set_regions + of.old_candidates > 0 {
+                line(format_args!(
+                    "Old marking: {}; {}k in {} between cycles; {} old regions in the set, {} left for later",
+                    of.old_marking,
+                    kilobytes(of.old_marked_bytes as usize),
+                    Milliseconds(of.old_marking_time),
+                    of.old_set_regions,
+                    of.old_candidates
+                ));
+            }
         }
         if cycle.assists > 0 {
             line(format_args!("Assists: {} slices, {}", cycle.assists, Milliseconds(cycle.assist_time)));
         }
         line(format_args!("Workers: {} of {}", self.workers, self.wanted.most));
-    }
-}
-
-impl CycleRecord {
-    /// How many of the phases came before the stop that ended the cycle; all without such a stop.
-    ///
-    /// The pauses before it are phases too. So the stop's first part is the first one behind these
-    /// that bears the name of the step in which the cycle degenerated. A part that began beside
-    /// threads and was finished in the stop counts as the stop's.
-    fn phases_before_stop(&self, phases: &[Phase]) -> usize {
-        let Some(step) = self.degenerated else { return phases.len() };
-        let mut pauses = self.pauses[..self.pauses.len().saturating_sub(1)].iter().peekable();
-        let mut before = 0;
-        for (number, phase) in phases.iter().enumerate() {
-            if pauses.next_if(|pause| pause.name == phase.name).is_some() {
-                before = number + 1;
-            }
-        }
-        // Where a cycle is a stop from its beginning, no phase bears the step's name.
-        phases[before..].iter().position(|phase| phase.name == step).map_or(before, |more| before + more)
     }
 }
 

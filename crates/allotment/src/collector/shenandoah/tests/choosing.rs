@@ -37,10 +37,15 @@ fn settings_are_the_options() {
         min_free_percent: 10,
         reserve_percent: 5,
         waste: 1.2,
+        old_garbage_percent: 25,
+        expedite_mixed: 10,
+        old_percent: 75,
+        old_waste: 1.4,
     };
     assert_eq!(ChooseSettings::from(&Options::default()), usual);
     let list = "ShenandoahGarbageThreshold=7,ShenandoahIgnoreGarbageThreshold=6,ShenandoahImmediateThreshold=8,\
-                ShenandoahMinFreeThreshold=9,ShenandoahEvacReserve=11,ShenandoahEvacWaste=2";
+                ShenandoahMinFreeThreshold=9,ShenandoahEvacReserve=11,ShenandoahEvacWaste=2,\
+                ShenandoahOldGarbageThreshold=12,ShenandoahExpediteMixedThreshold=14,ShenandoahOldEvacPercent=13,ShenandoahOldEvacWaste=3";
     let other = ChooseSettings {
         garbage_percent: 7,
         ignore_percent: 6,
@@ -48,8 +53,31 @@ fn settings_are_the_options() {
         min_free_percent: 9,
         reserve_percent: 11,
         waste: 2.0,
+        old_garbage_percent: 12,
+        expedite_mixed: 14,
+        old_percent: 13,
+        old_waste: 3.0,
     };
     assert_eq!(settings(list), other);
+}
+
+#[test]
+fn old_regions_by_table() {
+    let usual = settings("");
+    // Of 100 regions: 5 for young copies, and three times as many for old ones.
+    assert_eq!(old_reserve(&usual, 5), 15);
+    assert_eq!(old_reserve(&settings("ShenandoahOldEvacPercent=0"), 5), 0);
+    assert_eq!(old_reserve(&settings("ShenandoahOldEvacPercent=100"), 5), usize::MAX);
+    let numbers = |list: &str, percents: &[usize], reserve| {
+        let chosen = choose_old(&regions(percents), &settings(list), REGION, reserve);
+        chosen.iter().map(|candidate| candidate.region).collect::<Vec<_>>()
+    };
+    // 10, 20 and 30 % of a region live: 0.14, 0.42 and 0.84 regions of copies.
+    assert_eq!(numbers("", &[90, 80, 70], 1), [0, 1, 2]);
+    assert_eq!(numbers("", &[90, 80, 70, 60], 1), [0, 1, 2]);
+    assert_eq!(numbers("ShenandoahOldEvacWaste=3", &[90, 80, 70], 1), [0, 1]);
+    assert_eq!(numbers("", &[90, 80, 70], 0), [0; 0]);
+    assert_eq!(numbers("", &[], 5), [0; 0]);
 }
 
 #[test]

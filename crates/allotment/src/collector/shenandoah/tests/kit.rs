@@ -39,6 +39,12 @@ pub(super) fn in_both_modes(test: impl Fn()) {
     }
 }
 
+/// Runs a test with heaps that have generations.
+pub(super) fn generational(test: impl FnOnce()) {
+    MODE.set("generational");
+    test();
+}
+
 /// All steps, in order.
 pub(super) const STEPS: [Step; 10] = [
     Step::Reset,
@@ -131,9 +137,21 @@ impl Kit {
         if cycle.step == Step::Idle {
             collector.begin_cycle(cycle, shared, Cause::Requested);
             cycle.thorough = true;
-            // With generations, every third cycle is a global one.
             let turn = self.begun.fetch_add(1, Ordering::Relaxed);
-            cycle.young = collector.engine.old.is_some() && turn % 3 < 2;
+            if collector.engine.old.is_some() {
+                // Old objects are marked over three cycles, moved in the next, and then in one.
+                (cycle.begins_old, cycle.ends_old) = match turn % 6 {
+                    1 => (true, false),
+                    3 => (false, collector.engine.marks_old()),
+                    5 => (true, true),
+                    _ => (false, false),
+                };
+            }
+            if cycle.begins_old {
+                collector.engine.forget_old(shared);
+            } else if turn.is_multiple_of(2) && collector.engine.marks_old() {
+                collector.engine.mark_old(shared, Team::new(&collector.workers, 1));
+            }
         } else if !cycle.step.is_pause() {
             collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
             if cycle.step == Step::Idle {
@@ -169,6 +187,17 @@ impl Kit {
             self.next();
         }
         panic!("{step:?} is never reached");
+    }
+
+    /// Cycles that were begun.
+    pub(super) fn cycles(&self) -> usize {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Makes a whole cycle.
+    pub(super) fn cycle(&self) {
+        self.next();
+        self.end_cycle();
     }
 
     /// Ends the cycle beside mutators.

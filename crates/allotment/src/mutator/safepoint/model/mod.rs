@@ -167,7 +167,9 @@ fn a_thread_in_blocking_is_not_waited_for_and_does_not_come_back_too_early() {
 
 #[test]
 fn one_stop_after_another_finds_a_thread_that_runs_or_has_not_woken_up() {
-    loom::model(|| {
+    let mut four_preemptions = loom::model::Builder::new();
+    four_preemptions.preemption_bound = Some(4);
+    four_preemptions.check(|| {
         let heap = heap();
         let own = attach(&heap);
         let stopper = spawn(&heap, |heap| {

@@ -4,17 +4,17 @@ package allotment;
  * Numbers without a pattern that are the same in every run: Marsaglia's xorshift (2003), the sequence that the workloads of our
  * own heap draw from the same seed.
  */
-final class Random {
+public final class Random {
     private long state;
 
     /** The sequence number {@code seed}. */
-    Random(long seed) {
+    public Random(long seed) {
         // Odd, so not 0 for any seed: the generator would stay there.
         state = 0x9E37_79B9_7F4A_7C15L * (2 * seed + 1);
     }
 
     /** Any number but 0. */
-    long draw() {
+    public long draw() {
         state ^= state << 13;
         state ^= state >>> 7;
         state ^= state << 17;
@@ -22,7 +22,7 @@ final class Random {
     }
 
     /** A number below {@code limit}, of the upper half of a drawn number. */
-    int below(int limit) {
+    public int below(int limit) {
         return (int) (((draw() >>> 32) * limit) >>> 32);
     }
 

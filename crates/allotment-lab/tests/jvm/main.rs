@@ -1,6 +1,8 @@
 //! `allotment run --jvm`, from the outside: with JDKs that are scripts, and with those of this
 //! machine.
 
+mod layout;
+
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -37,19 +39,24 @@ fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A JDK that knows its version, and does `behaviour` where it is to run the jar.
+/// A JDK that knows its version, and does `behaviour` where it is to run the jar or to tell
+/// layouts.
 fn fake_jdk(home: &Path, behaviour: &str) -> PathBuf {
     let text = format!(
-        "case \" $* \" in\n*\" -jar \"*) {behaviour} ;;\n*) echo 'openjdk version \"25.0.3\" 2026-04-21' >&2 ;;\nesac"
+        "case \" $* \" in\n*\" -jar \"*|*Layouts*) {behaviour} ;;\n*) echo 'openjdk version \"25.0.3\" 2026-04-21' >&2 ;;\nesac"
     );
     script(&home.join("bin/java"), &text);
     home.to_path_buf()
 }
 
-/// A folder with a Maven that makes an empty jar, to be the only one on the `PATH` beside the
-/// system's.
+/// Makes a Maven that makes an empty jar. Returns the `PATH` with it.
 fn fake_maven(folder: &Path) -> String {
     script(&folder.join("tools/mvn"), "mkdir target && echo jar > target/benchmarks.jar");
+    path_to_tools(folder)
+}
+
+/// A `PATH` of the folder's tools and the system's.
+fn path_to_tools(folder: &Path) -> String {
     format!("{}:/usr/bin:/bin", folder.join("tools").display())
 }
 
@@ -236,30 +243,39 @@ fn asking_a_jvm_for_its_flags_can_be_interrupted() {
     assert!(!Path::new("/proc").join(asked.trim()).join("exe").exists(), "the JVM runs on");
 }
 
-/// With the JDKs and the Maven of this machine; the jar is kept in the user's own cache, as in any
-/// run.
-#[test]
-fn real_jvms_have_rows_beside_ours() {
-    let found =
+/// The `java` of the `PATH`, if it runs and there is a Maven.
+fn java() -> Option<String> {
+    let runs =
         |program: &str| Command::new(program).arg("-version").output().is_ok_and(|out| out.status.success());
-    if !found("java") || !found("mvn") {
+    let path = Command::new("sh").args(["-c", "command -v java"]).output().ok()?.stdout;
+    (runs("java") && runs("mvn")).then(|| String::from_utf8_lossy(&path).trim().to_string())
+}
+
+/// Runs beside that `java`: the entries of the result, the table, and standard error. The jar is
+/// kept in the user's own cache, as in any run. `None`: this machine has no Java or no Maven, or
+/// its Maven cannot build the jar.
+fn beside_java(arguments: &[&str]) -> Option<(Vec<Value>, String, String)> {
+    let Some(java) = java() else {
         println!("skipped: there is no java or no mvn on the PATH");
-        return;
-    }
+        return None;
+    };
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("r.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
-    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).args(SHORT);
-    let java = String::from_utf8(Command::new("sh").args(["-c", "command -v java"]).output().unwrap().stdout);
-    command.args([&format!("--jvm={}", java.unwrap().trim()), "--json"]).arg(&json);
-    let output = command.output().unwrap();
+    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).args(arguments);
+    let output = command.args([&format!("--jvm={java}"), "--json"]).arg(&json).output().unwrap();
     let (table, told) = texts(&output);
     if told.contains("the Java benchmarks cannot be built") {
         println!("skipped: {told}");
-        return;
+        return None;
     }
     assert!(output.status.success(), "{output:?}");
-    let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    Some((serde_json::from_slice(&fs::read(&json).unwrap()).unwrap(), table, told))
+}
+
+#[test]
+fn real_jvms_have_rows_beside_ours() {
+    let Some((entries, table, told)) = beside_java(&SHORT) else { return };
     let [ours, on_jvm, bare] = entries.as_slice() else { panic!("{table}{told}") };
     assert_eq!((&ours["benchmark"], &bare["benchmark"]), (&"tlab.tlab".into(), &"tlab.bare".into()));
     for key in ["benchmark", "mode", "threads", "forks", "measurementIterations", "measurementTime"] {
@@ -280,4 +296,63 @@ fn real_jvms_have_rows_beside_ours() {
     let norm = on_jvm["secondaryMetrics"]["gc.alloc.rate.norm"]["score"].as_f64().unwrap();
     assert!((norm - 64.0).abs() < 1.0, "objects of {norm} bytes");
     assert!(table.contains("JVMs vs ours") && table.contains(&format!("\n{name}: JDK ")), "{table}");
+}
+
+/// A run of the shop of `extremem` on a JVM, beside ours.
+#[test]
+fn a_shop_on_a_jvm_has_the_rows_and_the_counts_of_ours() {
+    let shop = [
+        "run",
+        "extremem",
+        "--quick",
+        "--forks=1",
+        "--iterations=1",
+        "--warmup-iterations=0",
+        "--jvm-collector=parallel",
+    ];
+    let Some((entries, table, told)) = beside_java(&shop) else { return };
+    let [ours, theirs] = entries.as_slice() else { panic!("{table}{told}") };
+    assert!(theirs["params"]["jvm"].as_str().unwrap().ends_with("-parallel"), "{table}");
+    let score = |row: &Value, label: &str| row["secondaryMetrics"][label]["score"].as_f64();
+    let of = |row: &Value, label: &str| score(row, label).unwrap_or_else(|| panic!("{label}: {row}"));
+    for label in [
+        "preparation.p50",
+        "preparation.p100",
+        "server.sales.n",
+        "server.idle.p50",
+        "start.preparation.p50",
+        "rebuild.customers.mean",
+        "gc.young",
+        "gc.full",
+        "pause.total",
+        "start.gc.young",
+        "start.cpu",
+        "cpu",
+        "rss",
+    ] {
+        assert!(score(theirs, label).is_some() && score(ours, label).is_some(), "{label}: {theirs}");
+    }
+    for row in [ours, theirs] {
+        let engagements = of(row, "engagements");
+        // 40 threads have 25 releases each, 20 of them in the measured part. On a slow machine some
+        // of the others begin in it too, and some do not begin before its end.
+        assert!((100.0..=1000.0).contains(&engagements), "{engagements}");
+        assert_eq!(of(row, "preparation.n"), engagements);
+        let decided = of(row, "purchase.n") + of(row, "save.n") + of(row, "abandon.n");
+        assert_eq!(decided + of(row, "nothing.n"), engagements);
+        // Six deviations of what so many draws have.
+        let near = |label: &str, expected: f64, deviation: f64| {
+            let (found, most) = (of(row, label), 6.0 * deviation / engagements.sqrt());
+            assert!((found - expected).abs() < most, "{label}: {found} is not {expected}, within {most}");
+        };
+        near("share.purchase", 40.0, 49.0);
+        near("share.save", 40.0, 49.0);
+        near("share.abandon", 20.0, 40.0);
+        // 2000 products of 31 words, of which 10000 are different: about Poisson.
+        near("candidates", 6.2, 2.5);
+        // A customer saves something in two of five of its engagements, and forgets it after about
+        // half a second. There are 2000 customers and 400 engagements in a second.
+        assert!(of(row, "saved") < 0.2, "{row}");
+        assert!(of(row, "rebuild.customers") > 0.0, "{row}");
+    }
 }

@@ -1,26 +1,15 @@
-//! `allotment simulate`: simulations of machines that are not at hand.
-//!
-//! All simulated figures go to standard output, and are the same for the same arguments. The
-//! duration, and anything that could not be measured, goes to standard error.
+//! `allotment simulate coherence`: caches under contention.
 
-use super::{Failure, print};
+use super::super::{Failure, print};
+use super::{SaysTime, name, text_of};
 use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
 use crate::format::number;
 use crate::machine::{first_two, ping_pong};
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, Table, presets};
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::time::Instant;
-
-/// What `allotment simulate` can simulate.
-#[derive(Clone, Debug, clap::Subcommand)]
-pub enum Simulation {
-    /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A
-    /// model.
-    Coherence(Box<CoherenceArguments>),
-}
 
 /// The arguments of `allotment simulate coherence`.
 #[derive(Clone, Debug, clap::Args)]
@@ -127,8 +116,7 @@ type Run = (Scenario, Outcome);
 /// # Errors
 /// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot
 /// be bound for calibration; standard output is closed or full.
-pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
-    let Simulation::Coherence(arguments) = simulation;
+pub(super) fn simulate(arguments: &CoherenceArguments) -> Result<(), Failure> {
     let mut latencies = Latencies::of(arguments.model);
     let mut source = format!("the defaults of `{}`", name(&arguments.model));
     if arguments.calibrate {
@@ -142,21 +130,11 @@ pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
         .map(|scenario| Ok((scenario, scenario.run()?)))
         .collect::<Result<_, crate::coherence::ScenarioError>>()
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let time = start.elapsed();
     print(&text(&runs, arguments, &latencies, &source))?;
     let operations: u64 = runs.iter().map(|(_, outcome)| outcome.counters.memory_operations).sum();
-    let millions = operations as f64 / 1e6;
-    // A closed standard error is no reason to fail.
-    let _ = writeln!(
-        io::stderr(),
-        "{millions:.1} million memory operations in {seconds:.2} s, {:.1} million a second",
-        millions / seconds
-    );
+    SaysTime { count: operations, what: "memory operations", time }.say();
     Ok(())
-}
-
-fn name<T: ValueEnum>(value: &T) -> String {
-    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
 /// The named values, or all values if none was named.
@@ -278,9 +256,5 @@ fn table(runs: &[Run]) -> String {
             format!("{:.3}", per(counters.write_backs)),
         ]);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < 2 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+    text_of(table, 2)
 }

@@ -1,8 +1,9 @@
 //! The share of the handed-out memory that held no object at the first collection after the start.
 //!
-//! Buffers that were taken and not used are the subject of the storm. A heap shows them when it
-//! takes them back, at a collection. Totals at the end would not do, since by then the buffers have
-//! the sizes that suit their threads. So the threads report how much they have allocated.
+//! Buffers that were taken and not used are the subject of `storm` and of `extremem`. A heap shows
+//! them when it takes them back, at a collection. Totals at the end would not do, since by then the
+//! buffers have the sizes that suit their threads. So the threads report how much they have
+//! allocated.
 //!
 //! Refused: the heap's own waste (`TlabStatistics::waste_percent`). It does not count the end of a
 //! buffer that the heap can lend to the next thread, although no other thread could use that memory
@@ -31,8 +32,8 @@ struct Inner {
 enum State {
     #[default]
     Idle,
-    /// A heap that owns its own hook is never freed. So this state ends with the storm at the
-    /// latest.
+    /// A heap that owns its own hook is never freed. So whoever begins
+    /// also ends.
     Waiting { heap: Heap, before: TlabStatistics },
     /// The percentage of the handed-out bytes.
     Seen(f64),

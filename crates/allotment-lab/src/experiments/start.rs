@@ -7,7 +7,7 @@
 //! never does.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The point where threads wait for the instant, and where the controller waits for the threads.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ enum Given {
     #[default]
     Nothing,
     Begin(Instant),
-    /// The storm is called off.
+    /// The shot is called off.
     Off,
 }
 
@@ -43,7 +43,7 @@ impl Start {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the instant; returns `None` if the storm is called off.
+    /// Waits for the instant; returns `None` if the shot is called off.
     pub(super) fn wait(&self) -> Option<Instant> {
         let mut state = self.lock();
         state.ready += 1;
@@ -72,12 +72,18 @@ impl Start {
         drop(self.progress.wait_while(self.lock(), |state| state.over < threads));
     }
 
+    /// Waits until `threads` threads are done, for `most` at most. Returns whether they are.
+    pub(super) fn wait_until_over_for(&self, threads: usize, most: Duration) -> bool {
+        let waiting = self.progress.wait_timeout_while(self.lock(), most, |state| state.over < threads);
+        !waiting.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
     /// Begins now.
     pub(super) fn begin(&self) {
         self.give(Given::Begin(Instant::now()));
     }
 
-    /// Calls the storm off, and releases the threads that still wait.
+    /// Calls the shot off, and releases the threads that still wait.
     pub(super) fn call_off(&self) {
         self.give(Given::Off);
     }
@@ -115,6 +121,9 @@ mod tests {
             start.wait_until_ready(4);
             start.begin();
             start.wait_until_over(4);
+            assert!(
+                start.wait_until_over_for(4, Duration::ZERO) && !start.wait_until_over_for(5, Duration::ZERO)
+            );
             waiting.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
         });
         assert!(instants[0].is_some() && instants.iter().all(|instant| *instant == instants[0]));

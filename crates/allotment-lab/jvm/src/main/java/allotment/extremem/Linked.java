@@ -1,0 +1,10 @@
+package allotment.extremem;
+
+/** An object that can stand in a {@link Queue}. */
+abstract class Linked<T extends Linked<T>> {
+    /** The next in the queue. */
+    T next;
+
+    /** Says which object is before this one. Most objects do not remember it. */
+    void follows(T previous) {}
+}

@@ -1,0 +1,209 @@
+//! `allotment profile`: where a program allocates, and what has come between two profiles.
+//!
+//! The tables are those of `go tool pprof -top`, for machines without Go, with the shapes of the
+//! objects beside the functions. Values are printed as they are, so that scripts can read them.
+
+use super::rows::{add_table, both_readable, named, on_one_line, share};
+use super::{Failure, print};
+use crate::format::{Input, binary, open_binary};
+use crate::pprof::{Profile, SampleType, Sums, names};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// What `allotment profile` does with allocation profiles, and other files in pprof's form.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum ProfileArguments {
+    /// Print the functions and the shapes with the largest values.
+    Top(TopArguments),
+    /// Print the functions and the shapes by what their values have grown.
+    Diff(DiffArguments),
+}
+
+/// A profile, and how much of it is shown.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TopArguments {
+    /// The profile, packed by gzip or not.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The values and rows to show.
+    #[command(flatten)]
+    pub table: TableArguments,
+}
+
+/// Two profiles, and how much of their difference is shown.
+#[derive(Clone, Debug, clap::Args)]
+pub struct DiffArguments {
+    /// The earlier profile.
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+
+    /// The later one.
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+
+    /// The values and rows to show.
+    #[command(flatten)]
+    pub table: TableArguments,
+}
+
+/// Which values and rows of profiles to show.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct TableArguments {
+    /// Show these values, such as alloc_space [default: the file's own; of two files the first's].
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
+
+    /// Sort functions by the column cum.
+    #[arg(long)]
+    pub cum: bool,
+
+    /// Show this many rows of each table; 0: all of them.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+}
+
+/// Reads profiles and prints what was asked for.
+///
+/// # Errors
+/// [`Failure::Failed`] if a file cannot be read or is no profile, or if two profiles have other
+/// values. [`Failure::Usage`] if both files are standard input.
+pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
+    let text = match arguments {
+        ProfileArguments::Top(one) => top(&open(&one.file, one.table.sample_type.as_deref())?, &one.table),
+        ProfileArguments::Diff(two) => {
+            both_readable(&two.before, &two.after)?;
+            let before = open(&two.before, two.table.sample_type.as_deref())?;
+            // Two files may have the same sample types and other defaults, as Go's profiles of the
+            // heap and of allocations have. In-use values less allocated ones would be nonsense.
+            let after = open(&two.after, Some(&before.sample_type().name))?;
+            diff(&before, &after, &two.table).map_err(|why| {
+                let names = [&two.before, &two.after].map(|path| Input::quoted(path));
+                Failure::Failed(format!("cannot compare {} with {}: {why}", names[0], names[1]))
+            })?
+        }
+    };
+    print(&text)
+}
+
+/// All that is told of a profile with these bytes, or why it is none. It does the work of
+/// [`profile()`] without files, so that a test can call it with arbitrary bytes.
+///
+/// # Errors
+/// Why the bytes are no profile.
+pub fn tell_profile(bytes: &[u8]) -> Result<String, String> {
+    let file = || binary("the profile", Cursor::new(bytes.to_vec())).map_err(|error| error.to_string());
+    let read = |wanted: Option<&str>| Profile::read(file()?, wanted).map_err(|error| error.to_string());
+    let default = read(None)?;
+    let first = read(Some(&default.sample_types[0].name))?;
+    let all = TableArguments::default();
+    Ok(top(&default, &all)
+        + &diff(&default, &default, &TableArguments { cum: true, ..all })?
+        + &top(&first, &TableArguments::default()))
+}
+
+/// Reads a file, which may be packed by gzip.
+fn open(path: &Path, sample_type: Option<&str>) -> Result<Profile, Failure> {
+    let file = open_binary(path).map_err(|error| Failure::Failed(error.to_string()))?;
+    Profile::read(file, sample_type).map_err(|error| named(path, &error))
+}
+
+/// The head of a table: the sum, and what the profile has to say.
+fn head(profile: &Profile) -> String {
+    let SampleType { name, unit } = profile.sample_type();
+    let mut text = format!("{}: {} {}", on_one_line(name), profile.total, on_one_line(unit));
+    if profile.period != 0 {
+        let _ = write!(text, "; a sample in {} {}", profile.period, on_one_line(&profile.period_type.unit));
+    }
+    text.push('\n');
+    for line in profile.comments.iter().flat_map(|comment| comment.lines()) {
+        let _ = writeln!(text, "{}", on_one_line(line));
+    }
+    text
+}
+
+/// The rows in the order in which they are shown. The largest are first; of a difference that is
+/// what has grown most, and what has shrunk most is last.
+fn sorted<'a>(functions: impl Iterator<Item = (&'a str, Sums)>, by_cumulative: bool) -> Vec<(&'a str, Sums)> {
+    let mut rows: Vec<_> = functions.filter(|(_, sums)| *sums != Sums::default()).collect();
+    rows.sort_by(|(name, a), (other, b)| {
+        let (flat, cumulative) = (b.flat.cmp(&a.flat), b.cumulative.cmp(&a.cumulative));
+        if by_cumulative { cumulative.then(flat) } else { flat.then(cumulative) }.then(name.cmp(other))
+    });
+    rows
+}
+
+/// The same for shapes, whose sums are flat.
+fn sorted_shapes<'a>(shapes: impl Iterator<Item = (&'a str, i128)>) -> Vec<(&'a str, i128)> {
+    let mut rows: Vec<_> = shapes.filter(|(_, value)| *value != 0).collect();
+    rows.sort_by(|(name, a), (other, b)| b.cmp(a).then(name.cmp(other)));
+    rows
+}
+
+fn top(profile: &Profile, table: &TableArguments) -> String {
+    let mut text = head(profile);
+    let of = |value| share(value, profile.total);
+    let rows = sorted(profile.functions.iter().map(|(name, sums)| (name.as_str(), *sums)), table.cum);
+    let head = format!("\n{:>16} {:>6} {:>16} {:>6}  function", "flat", "%", "cum", "%");
+    add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
+        let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
+        format!("{flat:>16} {flat_share:>6.1} {cumulative:>16} {share:>6.1}  {name}")
+    });
+    if !profile.shapes.is_empty() {
+        let rows = sorted_shapes(profile.shapes.iter().map(|(name, value)| (name.as_str(), *value)));
+        let head = format!("\n{:>16} {:>6}  shape", "flat", "%");
+        add_table(&mut text, &head, &rows, table.top, |(name, value)| {
+            format!("{value:>16} {:>6.1}  {}", of(*value), on_one_line(name))
+        });
+    }
+    text
+}
+
+/// The difference of each name: `after` less `before`.
+fn grown<'a, T: Copy + Default>(
+    before: &'a BTreeMap<String, T>,
+    after: &'a BTreeMap<String, T>,
+    less: impl Fn(T, T) -> T,
+) -> impl Iterator<Item = (&'a str, T)> {
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    let of = |all: &BTreeMap<String, T>, name: &String| all.get(name).copied().unwrap_or_default();
+    let names = after.keys().chain(gone);
+    names.map(move |name| (name.as_str(), less(of(after, name), of(before, name))))
+}
+
+fn diff(before: &Profile, after: &Profile, table: &TableArguments) -> Result<String, String> {
+    let same_types = before.sample_types == after.sample_types && before.period_type == after.period_type;
+    // Of two types with one name the other one may be chosen.
+    if !same_types || before.chosen != after.chosen {
+        let [one, other] = [before, after].map(|profile| {
+            let SampleType { name, unit } = &profile.period_type;
+            format!("{}, a sample by {name} ({unit})", names(&profile.sample_types))
+        });
+        return Err(format!("they have other values; the one has {one}; the other {other}"));
+    }
+    let SampleType { name, unit } = after.sample_type();
+    let mut text = format!(
+        "{}: {:+} {} ({} before, {} after)\n",
+        on_one_line(name),
+        after.total - before.total,
+        on_one_line(unit),
+        before.total,
+        after.total
+    );
+    let less = |a: Sums, b: Sums| Sums { flat: a.flat - b.flat, cumulative: a.cumulative - b.cumulative };
+    let rows = sorted(grown(&before.functions, &after.functions, less), table.cum);
+    let head = format!("\n{:>16} {:>16}  function", "flat", "cum");
+    add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
+        format!("{flat:>+16} {cumulative:>+16}  {}", on_one_line(name))
+    });
+    let rows = sorted_shapes(grown(&before.shapes, &after.shapes, |a: i128, b: i128| a - b));
+    if !rows.is_empty() {
+        let head = format!("\n{:>16}  shape", "flat");
+        add_table(&mut text, &head, &rows, table.top, |(name, value)| {
+            format!("{value:>+16}  {}", on_one_line(name))
+        });
+    }
+    Ok(text)
+}

@@ -1,0 +1,187 @@
+//! Extremem: a shop with hundreds of customer threads, each with a schedule, over a large and old
+//! graph of small objects. It is the workload of JDK-8359947 ("use smaller TLABs by default").
+//!
+//! The data lies in the heap, through the safe API, with an object for each object of the Java
+//! program: strings of two, boxed numbers, nodes of trees and tables, queues, logs. Each customer
+//! and each server is a thread of the system with a mutator of its own. The page
+//! `docs/experiments/extremem.md` says what was simplified.
+//!
+//! Refused: tasks on a few threads. The buffers of hundreds of threads that sleep most of the time
+//! are the subject.
+
+mod configuration;
+mod customers;
+mod figures;
+mod goods;
+#[cfg(test)]
+mod java_tests;
+mod latency;
+mod locks;
+mod plan;
+mod queue;
+mod run;
+mod sales;
+mod schedule;
+mod search;
+mod server;
+mod shop;
+mod table;
+mod text;
+mod tree;
+mod update;
+mod verdict;
+mod visit;
+mod words;
+mod workload;
+
+use super::collectors::COLLECTOR;
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape};
+use crate::jvm::Workload;
+use crate::machine::topology;
+use plan::{AS_CONFIGURED, OWN_POLICY, Plan};
+use std::time::Duration;
+
+/// The experiment `extremem`.
+#[derive(Clone, Copy, Debug)]
+pub struct Extremem;
+
+impl Experiment for Extremem {
+    fn name(&self) -> &'static str {
+        "extremem"
+    }
+
+    fn question(&self) -> &'static str {
+        "How late are the threads of a shop against their schedule, with small buffers and with large ones?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const MODES: &[Mode] = &[Mode {
+            name: "shop",
+            what: "from the opening of the shop until its last thread has done its work",
+            jmh_modes: &[JmhMode::SingleShot],
+        }];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("config", "the configuration", Kind::Choice(configuration::NAMES), &["loaded"])
+                .quick(&["quick"]),
+            Axis {
+                default: &["genshen", "parallel"],
+                quick: &["genshen"],
+                full: &["genshen", "parallel"],
+                ..COLLECTOR
+            },
+            Axis::new(
+                "policy",
+                "TLABPolicy of the heap; own: as the heap has it, shenandoah: before JDK-8359947",
+                Kind::Choice(&[OWN_POLICY, "shenandoah", "shenandoah-8359947", "hotspot", "adaptive"]),
+                &[OWN_POLICY],
+            ),
+            Axis::new("heap", "bytes of the heap; 0: as the configuration says", Kind::Size, &["0"]),
+            Axis::new(
+                "workload",
+                "Extremem's options, Name=value, separated by spaces; `as-configured`: none",
+                Kind::Text,
+                &[AS_CONFIGURED],
+            ),
+        ];
+        AXES
+    }
+
+    /// The number of measuring threads; those of the shop are options.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("collector"), ..Charts::default() }
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        if case.jmh_mode != JmhMode::SingleShot {
+            return Some(format!("{}: each run has a fresh heap, so only ss measures it", case.jmh_mode));
+        }
+        if case.threads > 1 {
+            return Some(format!(
+                "{} threads: one measures; the shop's are the options CustomerThreads and ServerThreads",
+                case.threads
+            ));
+        }
+        Plan::of(case).map_or_else(Some, |plan| plan.refusal())
+    }
+
+    fn silence(&self, case: &Case) -> Duration {
+        Plan::of(case).map_or(Duration::ZERO, |plan| plan.silence())
+    }
+
+    fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        Plan::of(case).ok()?.on_jvm()
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        verdict::verdicts(rows)
+    }
+
+    fn objects(&self) -> Vec<ObjectShape> {
+        vec![
+            ObjectShape::of::<goods::Product>(Some("extremem.Product")),
+            ObjectShape::of::<goods::Id>(None),
+            ObjectShape::of::<customers::Customer>(Some("extremem.Customer")),
+            ObjectShape::of::<sales::Sale>(Some("extremem.Sale")),
+            ObjectShape::of::<sales::Saved>(Some("extremem.Saved")),
+            ObjectShape::of::<sales::Time>(Some("extremem.Saved$Time")),
+            ObjectShape::of::<text::Text>(None),
+            ObjectShape::of::<goods::Goods>(None),
+            ObjectShape::of::<customers::Customers>(None),
+            ObjectShape::of::<shop::Shop>(None),
+        ]
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let plan = Plan::of(case).map_err(anyhow::Error::msg)?;
+        plan.fits(topology().available_parallelism()).map_err(anyhow::Error::msg)?;
+        run::measure(&plan, bench)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    fn refused(selection: Selection) -> String {
+        expand(&[&Extremem], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("config", "large", "none of small, medium, huge"),
+            ("workload", "NumCustomers", "write Name=value"),
+            ("workload", "CustomerThreads=5000", "at most 4096"),
+            ("workload", "FastAndFurious=true", "PhasedUpdates"),
+            ("heap", "1m", "MaxHeapSize"),
+            ("policy", "none", "none of own"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let error = refused(Selection { values, ..Selection::default() });
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        let many = Selection { threads: vec![2], ..Selection::default() };
+        assert!(refused(many).contains("CustomerThreads"));
+        let timed = Selection { jmh_modes: vec![JmhMode::AverageTime], ..Selection::default() };
+        assert!(refused(timed).contains("only ss"));
+    }
+
+    /// Whether the machine holds it is found when the case runs, so that the exit says that it
+    /// could not be done.
+    #[test]
+    fn a_configuration_is_no_nonsense_because_it_is_large() {
+        let values = vec![("config".to_string(), vec!["huge".to_string()])];
+        let selection = Selection { values, quick: true, ..Selection::default() };
+        assert_eq!(expand(&[&Extremem], &selection, 2).unwrap().0.len(), 1);
+    }
+}

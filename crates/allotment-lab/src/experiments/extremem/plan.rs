@@ -1,0 +1,150 @@
+//! What a case asks for: the workload, and the heap for it.
+
+use super::configuration::Configuration;
+use super::workload::Workload;
+use crate::experiments::collectors::{heap_of, unresolved};
+use crate::experiments::on_jvm;
+use crate::harness::{Case, ParameterError, too_many_threads};
+use allotment::Heap;
+use allotment::heap::HeapBuilder;
+use allotment::options::OptionError;
+use std::time::Duration;
+
+/// No options beside those of the configuration.
+pub(super) const AS_CONFIGURED: &str = "as-configured";
+
+/// The policy that the heap has unless another is asked for.
+pub(super) const OWN_POLICY: &str = "own";
+
+/// Everything that is decided before a heap is made.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    pub(super) workload: Workload,
+    configuration: Configuration,
+    name: String,
+    heap: usize,
+    collector: String,
+    policy: String,
+}
+
+impl Plan {
+    /// The plan of a case.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(case: &Case) -> Result<Plan, String> {
+        let wrong = |error: ParameterError| error.to_string();
+        let (name, options) = (case.text("config").map_err(wrong)?, case.text("workload").map_err(wrong)?);
+        let options = if options == AS_CONFIGURED { "" } else { options };
+        let configuration = Configuration::named(name, options)?;
+        let heap = match case.size("heap").map_err(wrong)? {
+            0 => configuration.heap,
+            given => given,
+        };
+        if let Some(refused) = too_many_threads(configuration.workload.threads(), "threads of the shop") {
+            return Err(refused);
+        }
+        let (collector, policy) =
+            (case.text("collector").map_err(wrong)?, case.text("policy").map_err(wrong)?);
+        Ok(Plan {
+            workload: configuration.workload.clone(),
+            configuration,
+            name: name.into(),
+            heap,
+            collector: collector.into(),
+            policy: policy.into(),
+        })
+    }
+
+    /// The builder of the heap. The heap has its full size from the beginning, and its pages are
+    /// there, as with HotSpot's `-Xms` and `AlwaysPreTouch`.
+    ///
+    /// # Errors
+    /// An option does not take its value.
+    pub(super) fn builder(&self) -> Result<HeapBuilder, OptionError> {
+        let builder = heap_of(&self.collector, self.heap)?.region_size(self.configuration.region);
+        let builder = builder.initial_heap_size(self.heap).always_pre_touch(true);
+        if self.policy == OWN_POLICY {
+            Ok(builder)
+        } else {
+            builder.options(&format!("TLABPolicy={}", self.policy))
+        }
+    }
+
+    /// The counterpart on a JVM, if there is one.
+    pub(super) fn on_jvm(&self) -> Option<crate::jvm::Workload> {
+        on_jvm::extremem(&on_jvm::Shop {
+            options: self.workload.written(),
+            heap: self.heap,
+            region: self.configuration.region,
+            is_collected: self.collector != "epsilon",
+            policy: &self.policy,
+            // Whole seconds, and something for the JVM's start.
+            longest: Duration::from_secs(self.silence().as_secs() + 60),
+        })
+    }
+
+    /// Why such a heap is impossible, whatever machine it is; `None` if it is not.
+    pub(super) fn refusal(&self) -> Option<String> {
+        // Without the collector: the case reports a collector that this build lacks. Without the
+        // size where the configuration has chosen it: whether the machine holds it is asked when
+        // the case runs.
+        let bytes = self.heap.min(4 << 30);
+        unresolved(Heap::builder().max_heap_size(bytes).region_size(self.configuration.region))
+    }
+
+    /// Whether this machine has what the plan needs.
+    ///
+    /// # Errors
+    /// Says what is needed and what there is.
+    pub(super) fn fits(&self, cpus: usize) -> Result<(), String> {
+        self.configuration.fits(&self.name, self.heap, cpus)
+    }
+
+    /// The longest time that a run says nothing.
+    pub(super) fn silence(&self) -> Duration {
+        self.configuration.silence()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::harness::{JmhMode, TimeUnit};
+
+    pub(in super::super) fn case(config: &str, collector: &str, heap: &str, workload: &str) -> Case {
+        let params = [
+            ("config", config),
+            ("collector", collector),
+            ("policy", OWN_POLICY),
+            ("heap", heap),
+            ("workload", workload),
+        ];
+        Case {
+            experiment: "extremem".into(),
+            mode: "shop".into(),
+            jmh_mode: JmhMode::SingleShot,
+            unit: TimeUnit::Milliseconds,
+            threads: 1,
+            params: params.map(|(name, value)| (name.into(), value.into())).into(),
+        }
+    }
+
+    pub(in super::super) fn plan(collector: &str, heap: usize, workload: &str) -> Plan {
+        Plan::of(&case("quick", collector, &heap.to_string(), workload)).unwrap()
+    }
+
+    #[test]
+    fn a_heap_is_as_the_configuration_says_unless_told() {
+        let loaded = Plan::of(&case("loaded", "genshen", "0", AS_CONFIGURED)).unwrap();
+        assert_eq!((loaded.heap, loaded.configuration.region), (2 << 30, 4 << 20));
+        assert!(loaded.silence() > Duration::from_secs(60));
+        let mut quick = plan("parallel", 64 << 20, "CustomerThreads=30");
+        assert_eq!(quick.workload.customer_threads, 30);
+        quick.policy = "shenandoah".into();
+        let heap = quick.builder().unwrap().build().unwrap();
+        assert_eq!((heap.collector(), heap.geometry().heap_bytes()), ("parallel", 64 << 20));
+        let policy = heap.options().rows().find(|row| row.info.name == "TLABPolicy").unwrap().value;
+        assert_eq!(policy, "shenandoah");
+    }
+}

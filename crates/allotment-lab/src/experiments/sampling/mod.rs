@@ -1,0 +1,189 @@
+//! What allocation samples cost, and how exact the estimates are that they lead to.
+//!
+//! Mode `alloc` times a loop of small objects at each interval; 0 is without samples. A sample
+//! itself costs so little that the difference of two processes does not show it. So the same
+//! process also allocates with samples and without in turn, on the processor's clock.
+//!
+//! Mode `estimate` runs programs that know what they allocate, of the kinds that samplers get
+//! wrong, and compares the profile with that. The page `docs/experiments/sampling.md` says how to
+//! read the result.
+
+mod cost;
+mod estimate;
+mod programs;
+
+use super::memory;
+use super::saying::{all_against, of_mode, ours, place};
+use super::sizes::{self, WithSize, by_size};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+};
+use allotment::Heap;
+use anyhow::bail;
+use programs::PROGRAMS;
+
+/// The experiment `sampling`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling;
+
+/// Bytes of the heap, all of them garbage.
+const HEAP_BYTES: usize = 256 << 20;
+
+const ALLOC: &[&str] = &["alloc"];
+const ESTIMATE: &[&str] = &["estimate"];
+
+impl Experiment for Sampling {
+    fn name(&self) -> &'static str {
+        "sampling"
+    }
+
+    fn question(&self) -> &'static str {
+        "What do allocation samples cost, and how exact are the profiles made of them?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        &[
+            Mode {
+                name: "alloc",
+                what: "a loop of small objects, with samples and without",
+                jmh_modes: &[JmhMode::AverageTime],
+            },
+            Mode {
+                name: "estimate",
+                what: "programs that know what they allocate, against their profiles",
+                jmh_modes: &[JmhMode::SingleShot],
+            },
+        ]
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new("size", "bytes of an object, header included", Kind::Size, &["64"])
+                .full(&["16", "64", "256", "1024"])
+                .only_in(ALLOC),
+            Axis::new("program", "what is allocated", Kind::Choice(PROGRAMS), PROGRAMS)
+                .quick(&["sizes", "threads"])
+                .only_in(ESTIMATE),
+            Axis::new("allocated", "bytes that a program allocates", Kind::Size, &["256m"])
+                .quick(&["32m"])
+                .only_in(ESTIMATE),
+            Axis::new(
+                "interval",
+                "option AllocationSampleInterval of the heap; 0: no samples",
+                Kind::Size,
+                &["0", "4m", "512k", "64k", "8k"],
+            )
+            .quick(&["8k"]),
+        ];
+        AXES
+    }
+
+    fn unit(&self, _mode: JmhMode) -> TimeUnit {
+        TimeUnit::Nanoseconds
+    }
+
+    /// More threads share the heap and its collections, and say nothing else about samples.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("interval", "0"))
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { by_mode: true, ..Charts::default() }
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        let rows = ours(rows);
+        let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
+        said.extend(rows.iter().filter_map(|row| {
+            let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
+            if let Some(sample) = found("sample") {
+                return Some(format!("{}: a sample costs {:.0} ns.", place(row, &rows, &[]), sample.score()));
+            }
+            let error = found("error.bytes")?.score();
+            let worst = found("deviation.max").map_or(String::new(), |worst| {
+                format!(", and no estimate by more than {:.1} standard deviations", worst.score())
+            });
+            let place = place(row, &rows, &["mode"]);
+            Some(format!("{place}: estimated bytes are off by {error:.1} %{worst}."))
+        }));
+        said
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A missing parameter is reported when the case runs.
+        refusal(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        match case.mode.as_str() {
+            "alloc" => by_size::<Sampling>(case, bench),
+            "estimate" => estimate::run(case, bench),
+            other => bail!("there is no mode `{other}`"),
+        }
+    }
+}
+
+impl WithSize for Sampling {
+    fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        cost::run::<BYTES>(case, bench)
+    }
+}
+
+/// The heap of a case, without samples as yet.
+fn heap(options: &str) -> anyhow::Result<Heap> {
+    Ok(Heap::builder().name("lab").max_heap_size(HEAP_BYTES).options(options)?.build()?)
+}
+
+fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
+    if (case.mode == "estimate") != (case.jmh_mode == JmhMode::SingleShot) {
+        return Ok(Some(format!("{}: ss measures estimates, and nothing else does", case.jmh_mode)));
+    }
+    if case.mode == "estimate" {
+        if case.threads > 1 {
+            return Ok(Some(format!("{} threads: one runs a program, which has its own", case.threads)));
+        }
+        let least = programs::LEAST_BYTES;
+        if case.size("allocated")? < least {
+            return Ok(Some(format!("{} bytes allocated: {least} or more work", case.size("allocated")?)));
+        }
+        if case.size("interval")? == 0 {
+            return Ok(Some("interval=0: without samples there are no estimates".into()));
+        }
+    } else if let Some(why) = sizes::nonsense(case.size("size")?) {
+        return Ok(Some(why));
+    }
+    Ok(memory::fits("a heap", HEAP_BYTES, "no other sizes").err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (mode, name, value, threads, reason) in [
+            ("alloc", "size", "17", 1, "the sizes compiled in are"),
+            ("estimate", "interval", "0", 1, "there are no estimates"),
+            ("estimate", "allocated", "1m", 1, "or more work"),
+            ("estimate", "interval", "64k", 2, "2 threads: one runs a program"),
+        ] {
+            let values = vec![(name.to_string(), vec![value.to_string()])];
+            let (modes, threads) = (vec![mode.to_string()], vec![threads]);
+            let selection = Selection { values, modes, threads, quick: true, ..Selection::default() };
+            let error = expand(&[&Sampling], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+        for (mode, jmh_mode) in [("alloc", JmhMode::SingleShot), ("estimate", JmhMode::AverageTime)] {
+            let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
+            let selection = Selection { modes, jmh_modes, quick: true, ..Selection::default() };
+            let error = expand(&[&Sampling], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains("ss measures estimates"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Programs that know what they allocate: each of a kind that a sampler can get wrong.
+
+use super::super::memory::Advice;
+use crate::harness::keep;
+use allotment::raw::{Shape, ShapeRef};
+use allotment::{Heap, Mutator, OutOfMemory};
+use std::thread;
+
+/// The values of the axis `program`.
+///
+/// - `sizes`: objects of 16 bytes to 1 MiB, as many bytes of each size. Large objects hold several
+///   sampling points.
+/// - `threads`: threads that end after 64 KiB. A sampler that places a thread's first point at the
+///   end of an interval never sees them.
+/// - `outside`: every object outside a thread's buffer, small and large ones.
+/// - `periodic`: four sizes in turn, 256 bytes together. Points at equal distances that are a
+///   multiple of that would meet the same object each time.
+pub(super) const PROGRAMS: &[&str] = &["sizes", "threads", "outside", "periodic"];
+
+/// The least bytes that a program can allocate: each has some objects of each size.
+pub(super) const LEAST_BYTES: usize = 16 << 20;
+
+/// Objects of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    /// Bytes of an object, header included.
+    pub(super) bytes: usize,
+    /// How many were allocated.
+    pub(super) objects: u64,
+}
+
+/// The name of the shape of objects of `bytes` bytes.
+pub(super) fn name(bytes: usize) -> String {
+    format!("object of {bytes}")
+}
+
+/// Options of the heap that a program wants.
+pub(super) fn options(program: &str) -> &'static str {
+    if program == "outside" { "-UseTLAB" } else { "" }
+}
+
+/// Runs a program that allocates about `allocated` bytes. Returns what it made.
+pub(super) fn run(program: &str, heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
+    let advice = Advice::of(heap, "all objects are garbage, so this is an error of the heap");
+    match program {
+        "sizes" => {
+            const SIZES: [usize; 9] = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
+            let of = |bytes| Made { bytes, objects: (allocated / SIZES.len() / bytes) as u64 };
+            one_after_the_other(heap, &SIZES.map(of), advice)
+        }
+        "outside" => {
+            const SIZES: [usize; 2] = [64, 96 << 10];
+            let of = |bytes| Made { bytes, objects: (allocated / SIZES.len() / bytes) as u64 };
+            one_after_the_other(heap, &SIZES.map(of), advice)
+        }
+        "threads" => short_threads(heap, allocated, advice),
+        _ => periodic(heap, allocated, advice),
+    }
+}
+
+fn shape(heap: &Heap, bytes: usize) -> anyhow::Result<ShapeRef> {
+    Ok(heap.register(Shape::fixed(name(bytes), bytes))?)
+}
+
+fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, objects: u64) -> Result<(), OutOfMemory> {
+    for _ in 0..objects {
+        // SAFETY: the shape is the heap's and has no slots. The object is not used.
+        keep(unsafe { mutator.alloc_raw(shape, 0) }?.as_ptr());
+    }
+    Ok(())
+}
+
+fn one_after_the_other(heap: &Heap, all: &[Made], advice: Advice) -> anyhow::Result<Vec<Made>> {
+    for made in all {
+        let shape = shape(heap, made.bytes)?;
+        advice.on(heap.attach(|mutator| allocate(mutator, shape, made.objects))?)?;
+    }
+    Ok(all.to_vec())
+}
+
+fn short_threads(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec<Made>> {
+    const BYTES: usize = 64;
+    const OBJECTS: u64 = 1024;
+    let shape = shape(heap, BYTES)?;
+    let threads = (allocated / (BYTES * OBJECTS as usize)) as u64;
+    for _ in 0..threads {
+        let life = || heap.attach(|mutator| allocate(mutator, shape, OBJECTS));
+        let ended = thread::scope(|scope| {
+            let thread = thread::Builder::new().spawn_scoped(scope, life)?;
+            Ok::<_, std::io::Error>(thread.join())
+        })?;
+        advice.on(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)?;
+    }
+    Ok(vec![Made { bytes: BYTES, objects: threads * OBJECTS }])
+}
+
+fn periodic(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec<Made>> {
+    const SIZES: [usize; 4] = [24, 40, 64, 128];
+    let turns = (allocated / SIZES.iter().sum::<usize>()) as u64;
+    let mut shapes = Vec::new();
+    for bytes in SIZES {
+        shapes.push(shape(heap, bytes)?);
+    }
+    let outcome = heap.attach(|mutator| {
+        (0..turns).try_for_each(|_| shapes.iter().try_for_each(|shape| allocate(mutator, *shape, 1)))
+    })?;
+    advice.on(outcome)?;
+    Ok(SIZES.map(|bytes| Made { bytes, objects: turns }).to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::heap;
+    use super::*;
+
+    /// At an interval of a byte nearly every object is sampled: of 16 bytes all but one in nine
+    /// million.
+    #[test]
+    fn programs_allocate_what_they_say() {
+        for program in PROGRAMS {
+            let heap = heap(&format!("AllocationSampleMemory=1g,{}", options(program))).unwrap();
+            heap.set_allocation_sample_interval(1);
+            let made = run(program, &heap, LEAST_BYTES).unwrap();
+            let bytes: u64 = made.iter().map(|made| made.objects * made.bytes as u64).sum();
+            assert!(bytes as f64 > 0.85 * LEAST_BYTES as f64, "{program}: {bytes}");
+            let profile = heap.allocation_profile();
+            for Made { bytes, objects } in made {
+                let sites = profile.sites().iter().filter(|site| *site.type_name == name(bytes));
+                let found: u64 = sites.map(|site| site.samples).sum();
+                let missing = objects.checked_sub(found).expect("no object is sampled twice");
+                assert!(found > 0 && missing <= 3, "{program}, {bytes}: {found} of {objects}");
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! A store of market data, alone and in an application whose other threads are busy.
+//!
+//! Michael Barker looked for a data store for ticks, measured one by itself, found it fast enough,
+//! and it was not where it was used ("The 'Uncanny Valley' of L3 Cache Contention", 2014). The
+//! store here is `examples/ticks`, a B+tree in the heap. With `--neighbours` each case is measured
+//! alone and beside threads that walk memory. The page `docs/experiments/store.md` compares both
+//! with the article.
+//!
+//! The standard library's B-tree map stands beside it as a value of the axis `collector`: what
+//! holds the ticks is either a heap with a collector or that map, and only one of them has options.
+//!
+//! Refused: a data base in files, as the article's was. Its rates are those of a system call, a
+//! log and a disk, and there is no heap to measure.
+
+mod access;
+mod load;
+mod worker;
+
+use super::collectors::{self, heap_of};
+use super::heap_use::HeapUse;
+use super::memory::{self, Advice};
+use super::saying::{all_against, ours};
+use crate::format::{Comparison, ScoreRow};
+use crate::harness::{
+    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
+};
+use access::{InHeap, InMap, Map};
+use allotment::{Heap, Root, root};
+use allotment_ticks::{MIN_BLOCK_BYTES, Store as Ticks, TICK_BYTES};
+use anyhow::Context;
+use load::Load;
+use std::collections::BTreeMap;
+use std::sync::RwLock;
+use worker::{Work, Working};
+
+/// The experiment `store`.
+#[derive(Clone, Copy, Debug)]
+pub struct Store;
+
+/// The word of the axis `collector` for the standard library's map.
+const MAP: &str = "btreemap";
+
+/// The most ticks: their times are below 2^63 ns.
+const MAX_TICKS: u64 = 1 << 32;
+
+/// The largest block.
+const MAX_BLOCK_BYTES: usize = 1 << 20;
+
+/// The largest part of a heap that ticks may take, in percent: blocks that are half full, and
+/// garbage, need the rest.
+const MAX_PERCENT: usize = 40;
+
+impl Experiment for Store {
+    fn name(&self) -> &'static str {
+        "store"
+    }
+
+    fn question(&self) -> &'static str {
+        "How many operations a second does a store of market data make, alone and beside busy threads?"
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        const fn mode(name: &'static str, what: &'static str) -> Mode {
+            Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
+        }
+        const MODES: &[Mode] = &[
+            mode("put", "put ticks that are newer than all others, and remove what is too old"),
+            mode("put-random", "put ticks anywhere, and remove a stretch anywhere"),
+            mode("get", "find what was known of an instrument at a time"),
+            mode("scan", "sum up the prices of a stretch of an instrument"),
+            mode("mixed", "of a hundred operations 50 as in put, 49 as in get, and a scan"),
+        ];
+        MODES
+    }
+
+    fn axes(&self) -> &'static [Axis] {
+        const AXES: &[Axis] = &[
+            Axis::new(
+                "collector",
+                "option Collector of the heap; btreemap: no heap, the map of Rust's library",
+                Kind::Choice(&["parallel", "mark-compact", "shenandoah", "genshen", "epsilon", MAP]),
+                &["parallel", "mark-compact", MAP],
+            )
+            .quick(&["parallel"])
+            .full(&["parallel", "mark-compact", "shenandoah", "genshen", MAP]),
+            Axis::new("ticks", "ticks of the store, 32 bytes each", Kind::Count, &["1000000"])
+                .quick(&["100000"])
+                .full(&["10000", "100000", "1000000", "4000000"]),
+            Axis::new("instruments", "instruments that they belong to", Kind::Count, &["100"])
+                .full(&["1", "100", "1000"]),
+            Axis::new("block", "bytes of a block, without its header", Kind::Size, &["4k"])
+                .full(&["512", "4k", "32k"]),
+            Axis::new("range", "ticks of a scan", Kind::Count, &["500"]).only_in(&["scan", "mixed"]),
+            Axis::new("heap", "bytes of the heap", Kind::Size, &["512m"]),
+        ];
+        AXES
+    }
+
+    fn is_quick(&self, mode: &Mode) -> bool {
+        mode.name == "mixed"
+    }
+
+    /// Thousands of operations a second, as the article counts.
+    fn unit(&self, mode: JmhMode) -> TimeUnit {
+        match mode {
+            JmhMode::Throughput => TimeUnit::Milliseconds,
+            _ => TimeUnit::Nanoseconds,
+        }
+    }
+
+    /// A store has one lock, so more threads run only on request.
+    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
+        vec![1]
+    }
+
+    fn baseline(&self) -> Option<Baseline> {
+        Some(Baseline::axis("collector", MAP))
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        all_against(&ours(rows), "collector", MAP, "ticks")
+    }
+
+    fn charts(&self) -> Charts {
+        Charts { along: Some("ticks"), by_mode: true }
+    }
+
+    fn nonsense(&self, case: &Case) -> Option<String> {
+        // A missing parameter is reported when the case runs.
+        refusal(case).unwrap_or(None)
+    }
+
+    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+        let work = Work::named(&case.mode).with_context(|| format!("there is no mode `{}`", case.mode))?;
+        let load = load(case)?;
+        match case.text("collector")? {
+            MAP => in_map(load, work, bench),
+            collector => {
+                let bytes = case.size("heap")?;
+                // The initial size is the whole heap: otherwise a heap that grows would be
+                // measured.
+                let builder = heap_of(collector, bytes)?.initial_heap_size(bytes);
+                let (heap, mut probe) = HeapUse::of(builder)?;
+                in_heap(&heap, &mut probe, case.size("block")?, load, work, bench)
+            }
+        }
+    }
+}
+
+/// The sizes of a case. Modes without scans have none.
+fn load(case: &Case) -> Result<Load, ParameterError> {
+    let scans = Work::named(&case.mode).is_some_and(Work::scans);
+    Ok(Load {
+        ticks: case.count("ticks")?,
+        instruments: case.count("instruments")?,
+        range: if scans { case.count("range")? } else { 1 },
+    })
+}
+
+/// Measures the store.
+fn in_heap(
+    heap: &Heap,
+    probe: &mut HeapUse,
+    block: usize,
+    load: Load,
+    work: Work,
+    bench: &mut Bench<'_>,
+) -> anyhow::Result<()> {
+    let advice = Advice::of(heap, "a larger --heap or fewer --ticks fit");
+    let (store, clock) = heap.attach(|mutator| {
+        root!(mutator, store = advice.on(Ticks::make(mutator, block))?);
+        let clock = load.fill(work != Work::Scatter, |tick| {
+            advice.on(Ticks::put(mutator, store, tick))?;
+            Ok(())
+        })?;
+        anyhow::Ok((Root::new(mutator, store.get(mutator)), clock))
+    })??;
+    let lock = RwLock::new(clock);
+    bench.measure_within_with(probe, |thread, play| {
+        heap.attach(|mutator| {
+            root!(mutator, store = store.get(mutator));
+            let access = InHeap { mutator, store, lock: &lock };
+            play.play(Working::new(access, load, work, thread.index, Some(advice)))
+        })?
+    })
+}
+
+/// Measures the map.
+fn in_map(load: Load, work: Work, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let mut map = BTreeMap::new();
+    let clock = load.fill(work != Work::Scatter, |tick| {
+        map.insert(tick.key, tick.quote);
+        Ok(())
+    })?;
+    let map: Map = RwLock::new((clock, map));
+    bench.measure(|thread| Ok(Working::new(InMap(&map), load, work, thread.index, None)))
+}
+
+fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
+    let load = load(case)?;
+    let (block, heap, collector) = (case.size("block")?, case.size("heap")?, case.text("collector")?);
+    let Load { ticks, instruments, range } = load;
+    if !(1..=MAX_TICKS).contains(&ticks) {
+        return Ok(Some(format!("{ticks} ticks: 1 to {MAX_TICKS} work")));
+    }
+    if !(1..=ticks).contains(&instruments) {
+        return Ok(Some(format!("{instruments} instruments: 1 to {ticks} work, a tick each")));
+    }
+    if !(1..=ticks / instruments).contains(&range) {
+        let most = ticks / instruments;
+        return Ok(Some(format!("a range of {range} ticks: an instrument has {most} in all")));
+    }
+    if !(MIN_BLOCK_BYTES..=MAX_BLOCK_BYTES).contains(&block) {
+        return Ok(Some(format!("a block of {block} bytes: {MIN_BLOCK_BYTES} to 1m work")));
+    }
+    let bytes = (ticks as usize).saturating_mul(TICK_BYTES);
+    if collector == MAP {
+        return Ok(memory::fits("twice the ticks", bytes.saturating_mul(2), "fewer --ticks").err());
+    }
+    let puts = Work::named(&case.mode).is_some_and(Work::puts);
+    if collector == "epsilon" && puts {
+        return Ok(Some("collector=epsilon frees no removed block, and puts fill its heap".into()));
+    }
+    let needed = (bytes / MAX_PERCENT).saturating_mul(100);
+    if needed > heap {
+        let (heap, needed) = (heap >> 20, needed.div_ceil(1 << 20));
+        return Ok(Some(format!("a heap of {heap}m: {ticks} ticks need a --heap of {needed}m")));
+    }
+    if let Err(why) = memory::fits("heaps of that size", heap, "smaller ones") {
+        return Ok(Some(why));
+    }
+    Ok(collectors::refusal(collector, heap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Selection, expand};
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        for (name, value, reason) in [
+            ("ticks", "0", "1 to 4294967296 work"),
+            ("ticks", "4294967296", "need a --heap of"),
+            ("instruments", "0", "a tick each"),
+            ("instruments", "100001", "a tick each"),
+            ("range", "0", "an instrument has 1000 in all"),
+            ("range", "1001", "an instrument has 1000 in all"),
+            ("block", "71", "72 to 1m work"),
+            ("block", "2m", "72 to 1m work"),
+            ("heap", "7m", "need a --heap of 8m"),
+            ("heap", "16384t", "of memory"),
+            ("collector", "epsilon", "frees no removed block"),
+            ("collector", "btreemaps", "did you mean `btreemap`?"),
+        ] {
+            let mut values = vec![(name.to_string(), vec![value.to_string()])];
+            if name != "collector" {
+                values.push(("collector".into(), vec!["parallel".into()]));
+            }
+            let modes = vec!["mixed".to_string()];
+            let selection = Selection { values, modes, quick: true, ..Selection::default() };
+            let error = expand(&[&Store], &selection, 2).unwrap_err().to_string();
+            assert!(error.contains(reason), "{name}={value}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_only_read_needs_no_collector() {
+        for mode in ["get", "scan"] {
+            let values = vec![("collector".into(), vec!["epsilon".into()])];
+            let selection =
+                Selection { values, modes: vec![mode.into()], quick: true, ..Selection::default() };
+            assert_eq!(expand(&[&Store], &selection, 2).unwrap().0.len(), 1);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The locations of a profile: which functions, or which addresses, each of them is.
+//!
+//! A location is one frame, or several where functions are inlined into each other. Functions of
+//! one name are one row. A frame without a function, or whose function has no name, is an address.
+
+use super::wire::{Field, Message};
+use super::{MOST_FRAMES, PprofError, Strings, Sums};
+use allotment::profile::field::{function, line, location, mapping, profile};
+use std::collections::HashMap;
+
+/// The identity of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// The function with this name: a checked index of a string.
+    Function(u64),
+    /// A place in the mapping of this number, or an address if there is none.
+    Address(Option<u32>, u64),
+}
+
+/// A row: a function, or an address without a name.
+pub(super) struct Row {
+    place: Place,
+    pub(super) sums: Sums,
+    /// The last sample that was added, so that recursion counts once.
+    last: u64,
+}
+
+/// The most bytes of a file's name that are shown; of a longer one these are the last. Each address
+/// of the file has a copy.
+const MOST_FILE_BYTES: usize = 100;
+
+/// A file that was mapped.
+struct Mapping<'b> {
+    start: u64,
+    offset: u64,
+    /// Its name without folders.
+    file: &'b [u8],
+}
+
+/// The locations of a profile, as rows.
+pub(super) struct Code<'b> {
+    mappings: Vec<Mapping<'b>>,
+    pub(super) rows: Vec<Row>,
+    /// The frames of each location, as a part of `frames`.
+    locations: HashMap<u64, (u32, u32)>,
+    /// Indexes of rows, innermost frame of a location first.
+    frames: Vec<u32>,
+    /// Frames of the samples that were added.
+    added: u64,
+}
+
+impl<'b> Code<'b> {
+    pub(super) fn of(whole: Message<'_>, strings: &Strings<'b>) -> Result<Code<'b>, PprofError> {
+        let (mut mappings, mut mapping_ids) = (Vec::new(), HashMap::new());
+        // The name of each function, by the first of the strings that are equal to it. Each string
+        // is looked at once, however many functions have it.
+        let (mut functions, mut firsts, mut first_of) = (HashMap::new(), HashMap::new(), HashMap::new());
+        whole.each(|field| {
+            let old = match field.number {
+                profile::MAPPING => {
+                    let (id, mapping) = mapping_of(&field, strings)?;
+                    mappings.push(mapping);
+                    mapping_ids.insert(id, mappings.len() as u32 - 1)
+                }
+                profile::FUNCTION => {
+                    let [id, name] = numbers(&field, [function::ID, function::NAME])?;
+                    let name = strings.check(&field, name)?;
+                    let first = || *first_of.entry(strings.bytes(name)).or_insert(name);
+                    let name = *firsts.entry(name).or_insert_with(first);
+                    functions.insert(identity(&field, id)?, name).map(|_| 0)
+                }
+                _ => None,
+            };
+            old.map_or(Ok(()), |_| Err(field.broken("a mapping or function whose id is another's, too")))
+        })?;
+        // Indexes have 32 bits: there are fewer frames than bytes.
+        let (rows, locations, frames) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut code = Code { mappings, rows, locations, frames, added: 0 };
+        let mut indexes = HashMap::new();
+        whole.each(|field| {
+            if field.number != profile::LOCATION {
+                return Ok(());
+            }
+            let wanted = [location::ID, location::MAPPING_ID, location::ADDRESS];
+            let [id, mapping, address] = numbers(&field, wanted)?;
+            let unnamed = || match (mapping, mapping_ids.get(&mapping)) {
+                (0, _) => Ok(Place::Address(None, address)),
+                (_, Some(known)) => Ok(Place::Address(Some(*known), address)),
+                (id, None) => Err(field.broken(format!("no mapping {id}"))),
+            };
+            let first = code.frames.len();
+            field.message()?.each(|part| {
+                if part.number == location::LINE {
+                    let place = match numbers(&part, [line::FUNCTION_ID])? {
+                        [0] => unnamed()?,
+                        [id] => match functions.get(&id) {
+                            None => return Err(part.broken(format!("no function {id}"))),
+                            Some(name) if strings.bytes(*name).is_empty() => unnamed()?,
+                            Some(name) => Place::Function(*name),
+                        },
+                    };
+                    code.push(&mut indexes, place);
+                }
+                Ok(())
+            })?;
+            if code.frames.len() == first {
+                code.push(&mut indexes, unnamed()?);
+            }
+            let frames = (first as u32, code.frames.len() as u32);
+            match code.locations.insert(identity(&field, id)?, frames) {
+                None => Ok(()),
+                Some(_) => Err(field.broken("a location whose id is another's, too")),
+            }
+        })?;
+        Ok(code)
+    }
+
+    /// Adds a frame to the location that is being read.
+    fn push(&mut self, indexes: &mut HashMap<Place, u32>, place: Place) {
+        let rows = &mut self.rows;
+        let index = *indexes.entry(place).or_insert_with(|| {
+            rows.push(Row { place, sums: Sums::default(), last: 0 });
+            rows.len() as u32 - 1
+        });
+        self.frames.push(index);
+    }
+
+    /// Adds the value of a sample to the rows of its stack, innermost location first.
+    ///
+    /// # Errors
+    /// The stack has an unknown location, or all stacks together have too many frames.
+    pub(super) fn add(
+        &mut self,
+        field: &Field<'_>,
+        stack: &[u64],
+        value: i128,
+        number: u64,
+    ) -> Result<(), PprofError> {
+        let mut innermost = true;
+        for id in stack {
+            let frames = self.locations.get(id);
+            let (first, end) = *frames.ok_or_else(|| field.broken(format!("no location {id}")))?;
+            self.added += u64::from(end - first);
+            if self.added > MOST_FRAMES {
+                return Err(PprofError::TooDeep);
+            }
+            for index in &self.frames[first as usize..end as usize] {
+                let row = &mut self.rows[*index as usize];
+                if std::mem::take(&mut innermost) {
+                    row.sums.flat += value;
+                }
+                if row.last != number {
+                    row.last = number;
+                    row.sums.cumulative += value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A function's name, or where an address lies: `program+0x1234`, the place in the file.
+    pub(super) fn name(&self, row: &Row, strings: &Strings<'_>) -> String {
+        match row.place {
+            Place::Function(name) => strings.lossy(name),
+            Place::Address(None, address) => format!("{address:#x}"),
+            Place::Address(Some(mapping), address) => {
+                let Mapping { start, offset, file } = self.mappings[mapping as usize];
+                let file = String::from_utf8_lossy(file);
+                format!("{file}+{:#x}", address.wrapping_sub(start).wrapping_add(offset))
+            }
+        }
+    }
+}
+
+fn mapping_of<'b>(field: &Field<'_>, strings: &Strings<'b>) -> Result<(u64, Mapping<'b>), PprofError> {
+    let wanted = [mapping::ID, mapping::MEMORY_START, mapping::FILE_OFFSET, mapping::FILENAME];
+    let [id, start, offset, name] = numbers(field, wanted)?;
+    let path = strings.bytes(strings.check(field, name)?);
+    let end = &path[path.len().saturating_sub(MOST_FILE_BYTES)..];
+    let file = end.rsplit(|byte| *byte == b'/').next().unwrap_or(end);
+    Ok((identity(field, id)?, Mapping { start, offset, file }))
+}
+
+/// The values of fields of a message that are numbers; 0 for one that is missing.
+fn numbers<const N: usize>(field: &Field<'_>, wanted: [u64; N]) -> Result<[u64; N], PprofError> {
+    let mut found = [0; N];
+    field.message()?.each(|part| {
+        if let Some(index) = wanted.iter().position(|number| *number == part.number) {
+            found[index] = part.number()?;
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// An id, which is not 0.
+fn identity(field: &Field<'_>, id: u64) -> Result<u64, PprofError> {
+    if id == 0 { Err(field.broken("an id of 0")) } else { Ok(id) }
+}

@@ -1,0 +1,154 @@
+//! Heap snapshots in files: V8's `.heapsnapshot` and HPROF, read once from front to back.
+//!
+//! A summary keeps a row for each shape, and nothing for an object. Dominators need the references,
+//! so these are kept then: about 100 bytes for each object while they are computed. Nothing is
+//! allocated because a file announces it: what a broken file costs is bounded by its own size. A
+//! small file may unpack to a large one, so names and the head have limits.
+//!
+//! Both formats become the same [`Snapshot`]. Refused: a JSON library for the file as a whole. It
+//! would hold every number of a gigabyte as a value of its own.
+
+mod hprof;
+mod input;
+mod v8;
+
+use allotment::observe::Graph;
+use input::Input;
+use std::collections::HashMap;
+use std::io::Read;
+
+/// What a file has.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// The format, as it is called.
+    pub format: &'static str,
+    /// The classes: shapes, as our snapshots have them.
+    pub rows: Vec<Row>,
+    /// References between objects.
+    pub references: u64,
+    /// Kinds of roots, and how many there are of each.
+    pub roots: Vec<(String, u64)>,
+    /// The shapes' layouts, where the file has them.
+    pub layouts: Option<Vec<Layout>>,
+    /// The strong references: node 0 is the root, and the class of a node is its row. Empty unless
+    /// it was asked for.
+    pub graph: Graph,
+}
+
+/// The objects of a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The name of the class.
+    pub name: String,
+    /// Objects.
+    pub objects: u64,
+    /// Their bytes, as the format counts them.
+    pub bytes: u64,
+    /// Whether the nodes stand for roots and are no objects.
+    pub synthetic: bool,
+}
+
+/// The layout of a shape.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Layout {
+    /// The shape's name.
+    pub name: String,
+    /// Live objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes in front of a tail; without one, of an object.
+    pub fixed_bytes: u64,
+    /// Bytes of an element; 0: no tail.
+    pub element_bytes: u64,
+    /// `none`, `plain`, `strong` or `weak`.
+    pub elements: String,
+    /// Whether a function knows where slots are.
+    pub traced: bool,
+    /// The slots.
+    pub slots: Vec<LayoutSlot>,
+}
+
+/// A slot in a layout.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct LayoutSlot {
+    /// Its name.
+    pub name: String,
+    /// Bytes from the header.
+    pub offset: u64,
+    /// Whether it lets its referent die.
+    pub weak: bool,
+}
+
+/// Why a file is no snapshot.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotFileError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Read(#[from] std::io::Error),
+    /// It ends too early.
+    #[error("it ends at byte {at}, in the midst of {what}: it was not written to its end")]
+    Cut {
+        /// Its length.
+        at: u64,
+        /// The part of the file that was being read.
+        what: &'static str,
+    },
+    /// It is of no format that is known here.
+    #[error("it is neither a V8 heap snapshot, which begins with {{\"snapshot\":, nor HPROF")]
+    Unknown,
+    /// It contradicts its format.
+    #[error("byte {at}: {what}")]
+    Broken {
+        /// Where that was seen.
+        at: u64,
+        /// The fault at that byte.
+        what: String,
+    },
+}
+
+/// How much of a file is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The rows.
+    Rows,
+    /// And the references.
+    References,
+}
+
+/// Reads a snapshot.
+///
+/// # Errors
+/// [`SnapshotFileError`].
+pub fn read(file: &mut dyn Read, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
+    let mut input = Input::new(file);
+    match input.peek()? {
+        Some(b'J') => hprof::read(&mut input, depth),
+        Some(b'{' | b' ' | b'\n' | b'\r' | b'\t') => v8::read(&mut input, depth),
+        _ => Err(SnapshotFileError::Unknown),
+    }
+}
+
+impl Snapshot {
+    /// Objects of all rows that are objects, and their bytes.
+    pub fn total(&self) -> (u64, u64) {
+        let rows = self.rows.iter().filter(|row| !row.synthetic);
+        rows.fold((0, 0), |(objects, bytes): (u64, u64), row| {
+            (objects + row.objects, bytes.saturating_add(row.bytes))
+        })
+    }
+
+    /// The rows of objects by name; those of one name together.
+    pub fn by_name(&self) -> HashMap<&str, (u64, u64)> {
+        let mut names = HashMap::new();
+        for row in self.rows.iter().filter(|row| !row.synthetic) {
+            let entry: &mut (u64, u64) = names.entry(row.name.as_str()).or_default();
+            entry.0 += row.objects;
+            entry.1 = entry.1.saturating_add(row.bytes);
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,533 @@
+//! V8's format: JSON whose long arrays are taken number by number.
+
+use super::input::Input;
+use super::{Depth, Layout, Row, Snapshot, SnapshotFileError};
+use allotment::observe::Graph;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The most bytes of the head, of a key and of a name. A shape has some 200 bytes in the head.
+const MOST_HEAD_BYTES: usize = 64 << 20;
+
+/// The deepest nesting of values that are passed over.
+const MOST_DEPTH: usize = 128;
+
+/// The most fields of a node or an edge.
+const MOST_FIELDS: usize = 32;
+
+/// The most entries of a list in the meta data. V8 has two dozen types.
+const MOST_ENTRIES: usize = 1024;
+
+#[derive(Deserialize)]
+struct Head {
+    meta: Meta,
+    node_count: u64,
+    edge_count: u64,
+    #[serde(default)]
+    allotment: Option<Own>,
+}
+
+#[derive(Deserialize)]
+struct Own {
+    shapes: Vec<Layout>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    node_fields: Entries<String>,
+    node_types: Entries<Types>,
+    edge_fields: Entries<String>,
+    edge_types: Entries<Types>,
+}
+
+/// A list of at most [`MOST_ENTRIES`]: a small packed file may announce billions.
+struct Entries<T>(Vec<T>);
+
+/// The types of a field: names by number, or one word for all numbers.
+enum Types {
+    Names(Vec<String>),
+    Word,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entries<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = list.next_element()? {
+                    if entries.len() == MOST_ENTRIES {
+                        return Err(Error::custom(format_args!(
+                            "a list of more than {MOST_ENTRIES} entries"
+                        )));
+                    }
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        from.deserialize_seq(List(PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for Types {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Types;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a list of names, or a word")
+            }
+
+            fn visit_str<E: Error>(self, _: &str) -> Result<Types, E> {
+                Ok(Types::Word)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Types, A::Error> {
+                let names = Entries::deserialize(SeqAccessDeserializer::new(list))?;
+                Ok(Types::Names(names.0))
+            }
+        }
+        from.deserialize_any(Either)
+    }
+}
+
+/// Where the numbers of a node and of an edge are, and what the types mean.
+struct Fields {
+    node: usize,
+    kind: usize,
+    name: usize,
+    size: usize,
+    edges: usize,
+    edge: usize,
+    edge_kind: usize,
+    to: usize,
+    kinds: Vec<String>,
+    weak: Option<u64>,
+}
+
+/// The part of a file that was read so far.
+struct Reader {
+    depth: Depth,
+    head: Option<(Head, Fields)>,
+    /// By type and name, or by type alone: the row.
+    places: HashMap<(u64, u64), usize>,
+    /// By row: type, and place of the name.
+    names: Vec<(u64, u64)>,
+    /// By row: its first node, and the edges of all its nodes.
+    edges_of_rows: Vec<(u64, u64)>,
+    snapshot: Snapshot,
+    /// By node: edges, where references are kept.
+    counts: Vec<u32>,
+    nodes: u64,
+    edges: u64,
+    /// The key `edges` was there.
+    edges_seen: bool,
+    /// Edges that the nodes say that they have.
+    announced: u64,
+    strings: bool,
+}
+
+pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
+    let mut reader = Reader {
+        depth,
+        head: None,
+        places: HashMap::new(),
+        names: Vec::new(),
+        edges_of_rows: Vec::new(),
+        snapshot: Snapshot { format: "V8 heap snapshot", ..Snapshot::default() },
+        counts: Vec::new(),
+        nodes: 0,
+        edges: 0,
+        edges_seen: false,
+        announced: 0,
+        strings: false,
+    };
+    expect(input, b'{')?;
+    loop {
+        let key = string(input)?;
+        if reader.head.is_none() && key != "snapshot" {
+            return Err(SnapshotFileError::Unknown);
+        }
+        expect(input, b':')?;
+        match key.as_str() {
+            "snapshot" => reader.take_head(input)?,
+            "nodes" => reader.take_nodes(input)?,
+            "edges" => reader.take_edges(input)?,
+            "strings" => reader.take_strings(input)?,
+            _ => skip(input)?,
+        }
+        match token(input)? {
+            b',' => {}
+            b'}' => break,
+            other => return Err(input.broken(format!("{:?} where , or }} belongs", other as char))),
+        }
+    }
+    reader.finish(input)
+}
+
+impl Reader {
+    fn take_head(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+        if self.head.is_some() {
+            return Err(input.broken("the key `snapshot` twice"));
+        }
+        let text = value(input)?;
+        let mut head: Head = serde_json::from_slice(&text)
+            .map_err(|error| input.broken(format!("`snapshot` is not what V8 writes: {error}")))?;
+        let fields = fields(&head.meta).map_err(|what| input.broken(what))?;
+        self.snapshot.layouts = head.allotment.take().map(|own| own.shapes);
+        self.head = Some((head, fields));
+        Ok(())
+    }
+
+    fn take_nodes(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+        let Some((head, fields)) = &self.head else { return Err(SnapshotFileError::Unknown) };
+        if self.nodes > 0 {
+            return Err(input.broken("the key `nodes` twice"));
+        }
+        let (snapshot, places, names) = (&mut self.snapshot, &mut self.places, &mut self.names);
+        let (counts, announced, depth) = (&mut self.counts, &mut self.announced, self.depth);
+        let (nodes, edges_of_rows) = (&mut self.nodes, &mut self.edges_of_rows);
+        numbers(input, fields.node, |input, node| {
+            let (kind, name, bytes) = (node[fields.kind], node[fields.name], node[fields.size]);
+            let edges = u32::try_from(node[fields.edges])
+                .map_err(|_| input.broken(format!("a node with {} edges", node[fields.edges])))?;
+            let kind_name = usize::try_from(kind).ok().and_then(|kind| fields.kinds.get(kind));
+            let Some(kind_name) = kind_name else {
+                return Err(
+                    input.broken(format!("a node of type {kind}, and there are {}", fields.kinds.len()))
+                );
+            };
+            // Names of objects are classes. Names of other things are what they contain.
+            let own = matches!(kind_name.as_str(), "object" | "native" | "synthetic");
+            let key = (kind, if own { name } else { 0 });
+            let row = *places.entry(key).or_insert_with(|| {
+                names.push((kind, name));
+                edges_of_rows.push((*nodes, 0));
+                let name = if own { String::new() } else { format!("({kind_name})") };
+                let synthetic = kind_name == "synthetic";
+                snapshot.rows.push(Row { name, synthetic, ..Row::default() });
+                snapshot.rows.len() - 1
+            });
+            let entry = &mut snapshot.rows[row];
+            entry.objects += 1;
+            entry.bytes = entry.bytes.saturating_add(bytes);
+            edges_of_rows[row].1 += u64::from(edges);
+            if depth == Depth::References {
+                counts.push(edges);
+                snapshot.graph.class.push(row as u32);
+                // What no loader's numbers can say is no size, and sums of it would overflow.
+                snapshot.graph.bytes.push(bytes.min(1 << 48));
+            }
+            *announced += u64::from(edges);
+            *nodes += 1;
+            if *nodes >= u64::from(u32::MAX) {
+                return Err(input.broken("more nodes than 32 bits can count"));
+            }
+            Ok(())
+        })?;
+        if self.nodes != head.node_count {
+            let (nodes, said) = (self.nodes, head.node_count);
+            return Err(input.broken(format!("{nodes} nodes, and `node_count` says {said}")));
+        }
+        if self.nodes == 0 {
+            return Err(input.broken("no nodes: a snapshot has at least its root"));
+        }
+        Ok(())
+    }
+
+    fn take_edges(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+        let Some((head, fields)) = &self.head else { return Err(SnapshotFileError::Unknown) };
+        if self.nodes == 0 || std::mem::replace(&mut self.edges_seen, true) {
+            return Err(input.broken("`edges` must come once, behind `nodes`"));
+        }
+        if self.announced != head.edge_count {
+            let said = head.edge_count;
+            return Err(input
+                .broken(format!("the nodes have {} edges, and `edge_count` says {said}", self.announced)));
+        }
+        let graph = &mut self.snapshot.graph;
+        let keeps = self.depth == Depth::References;
+        let (mut left, mut of) = (0, 0);
+        graph.first.push(0);
+        let mut edges = 0;
+        numbers(input, fields.edge, |input, edge| {
+            edges += 1;
+            let (kind, to) = (edge[fields.edge_kind], edge[fields.to]);
+            let width = fields.node as u64;
+            if !to.is_multiple_of(width) || to / width >= self.nodes {
+                return Err(input.broken(format!("an edge to {to}, where no node begins")));
+            }
+            if !keeps {
+                return Ok(());
+            }
+            while left == 0 {
+                let Some(count) = self.counts.get(of) else {
+                    return Err(input.broken("more edges than the nodes have"));
+                };
+                if of > 0 {
+                    graph.first.push(graph.targets.len());
+                }
+                (left, of) = (*count, of + 1);
+            }
+            left -= 1;
+            if Some(kind) != fields.weak {
+                graph.targets.push((to / width) as u32);
+            }
+            Ok(())
+        })?;
+        self.edges = edges;
+        if edges != head.edge_count {
+            return Err(input.broken(format!("{edges} edges, and `edge_count` says {}", head.edge_count)));
+        }
+        if keeps {
+            while graph.first.len() <= self.counts.len() {
+                graph.first.push(graph.targets.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn take_strings(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+        if self.nodes == 0 || self.strings {
+            return Err(input.broken("`strings` must come once, behind `nodes`"));
+        }
+        self.strings = true;
+        // Only names of rows are kept.
+        let mut wanted: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (row, (_, name)) in self.names.iter().enumerate() {
+            wanted.entry(*name).or_default().push(row);
+        }
+        let mut place = 0;
+        array(input, |input| {
+            if !wanted.contains_key(&place) {
+                // Texts of a program may be long.
+                expect(input, b'"')?;
+                rest_of_string(input, &mut |_| {}, usize::MAX)?;
+                place += 1;
+                return Ok(());
+            }
+            let text = string(input)?;
+            for row in wanted.remove(&place).unwrap_or_default() {
+                if self.snapshot.rows[row].name.is_empty() {
+                    self.snapshot.rows[row].name.clone_from(&text);
+                }
+            }
+            place += 1;
+            Ok(())
+        })?;
+        match wanted.keys().next() {
+            None => Ok(()),
+            Some(name) => {
+                Err(input.broken(format!("string {name} is a name, and there are {place} strings")))
+            }
+        }
+    }
+
+    fn finish(mut self, input: &mut Input<'_>) -> Result<Snapshot, SnapshotFileError> {
+        while let Some(byte) = input.peek()? {
+            if !byte.is_ascii_whitespace() {
+                return Err(input.broken("more behind the end of the snapshot"));
+            }
+            input.byte("blanks")?;
+        }
+        if self.nodes == 0 || !self.strings {
+            return Err(input.broken("`nodes` or `strings` is missing"));
+        }
+        if !self.edges_seen && self.announced > 0 {
+            return Err(input.broken("`edges` is missing"));
+        }
+        if self.depth == Depth::References && self.snapshot.graph.first.len() <= self.counts.len() {
+            // No edges at all.
+            self.snapshot.graph = Graph { first: vec![0; self.counts.len() + 1], ..self.snapshot.graph };
+        }
+        // Nodes 0 and 1 are the root and all roots. Other synthetic nodes are kinds of roots.
+        let mut of_roots = 0;
+        let rows = self.snapshot.rows.iter().zip(&self.edges_of_rows);
+        for (row, (first, edges)) in rows.filter(|(row, _)| row.synthetic) {
+            of_roots += edges;
+            if *first >= 2 {
+                self.snapshot.roots.push((row.name.clone(), *edges));
+            }
+        }
+        self.snapshot.references = self.announced.saturating_sub(of_roots);
+        Ok(self.snapshot)
+    }
+}
+
+fn fields(meta: &Meta) -> Result<Fields, String> {
+    let find = |list: &[String], name: &str| {
+        let place = list.iter().position(|field| field == name);
+        place.ok_or_else(|| format!("a snapshot without the field `{name}`"))
+    };
+    let names = |types: &Entries<Types>, place: usize| match types.0.get(place) {
+        Some(Types::Names(names)) => names.clone(),
+        Some(Types::Word) | None => Vec::new(),
+    };
+    let (nodes, edges) = (&meta.node_fields.0, &meta.edge_fields.0);
+    if nodes.len() > MOST_FIELDS || edges.len() > MOST_FIELDS {
+        return Err(format!("more than {MOST_FIELDS} fields"));
+    }
+    let (kind, edge_kind) = (find(nodes, "type")?, find(edges, "type")?);
+    let edge_kinds = names(&meta.edge_types, edge_kind);
+    Ok(Fields {
+        node: nodes.len(),
+        kind,
+        name: find(nodes, "name")?,
+        size: find(nodes, "self_size")?,
+        edges: find(nodes, "edge_count")?,
+        edge: edges.len(),
+        edge_kind,
+        to: find(edges, "to_node")?,
+        kinds: names(&meta.node_types, kind),
+        weak: edge_kinds.iter().position(|name| name == "weak").map(|place| place as u64),
+    })
+}
+
+/// The next byte that is no blank.
+fn token(input: &mut Input<'_>) -> Result<u8, SnapshotFileError> {
+    loop {
+        match input.byte("a snapshot")? {
+            b' ' | b'\n' | b'\r' | b'\t' => {}
+            byte => return Ok(byte),
+        }
+    }
+}
+
+fn expect(input: &mut Input<'_>, wanted: u8) -> Result<(), SnapshotFileError> {
+    match token(input)? {
+        byte if byte == wanted => Ok(()),
+        byte => Err(input.broken(format!("{:?} where {:?} belongs", byte as char, wanted as char))),
+    }
+}
+
+/// Calls `each` before each element of an array, which `each` reads.
+fn array(
+    input: &mut Input<'_>,
+    mut each: impl FnMut(&mut Input<'_>) -> Result<(), SnapshotFileError>,
+) -> Result<(), SnapshotFileError> {
+    expect(input, b'[')?;
+    loop {
+        // An empty array, or the first element.
+        while matches!(input.peek()?, Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            input.byte("an array")?;
+        }
+        if input.peek()? == Some(b']') {
+            input.byte("an array")?;
+            return Ok(());
+        }
+        each(input)?;
+        match token(input)? {
+            b',' => {}
+            b']' => return Ok(()),
+            other => return Err(input.broken(format!("{:?} where , or ] belongs", other as char))),
+        }
+    }
+}
+
+/// Calls `each` with `width` numbers of an array at a time.
+fn numbers(
+    input: &mut Input<'_>,
+    width: usize,
+    mut each: impl FnMut(&Input<'_>, &[u64]) -> Result<(), SnapshotFileError>,
+) -> Result<(), SnapshotFileError> {
+    let (mut group, mut filled) = ([0; MOST_FIELDS], 0);
+    array(input, |input| {
+        group[filled] = number(input)?;
+        filled += 1;
+        if filled == width {
+            filled = 0;
+            each(input, &group[..width])?;
+        }
+        Ok(())
+    })?;
+    if filled == 0 { Ok(()) } else { Err(input.broken(format!("an array that is no multiple of {width}"))) }
+}
+
+fn number(input: &mut Input<'_>) -> Result<u64, SnapshotFileError> {
+    let mut number: Option<u64> = None;
+    while let Some(digit @ b'0'..=b'9') = input.peek()? {
+        let next = number.unwrap_or(0).checked_mul(10).and_then(|n| n.checked_add(u64::from(digit - b'0')));
+        number = Some(next.ok_or_else(|| input.broken("a number of more than 64 bits"))?);
+        input.byte("a number")?;
+    }
+    match (number, input.peek()?) {
+        (Some(number), Some(_)) => Ok(number),
+        (_, None) => Err(SnapshotFileError::Cut { at: input.at(), what: "a number" }),
+        (None, Some(byte)) => Err(input.broken(format!("{:?} where a whole number belongs", byte as char))),
+    }
+}
+
+/// A string, without its quotes and escapes.
+fn string(input: &mut Input<'_>) -> Result<String, SnapshotFileError> {
+    let mut text = vec![b'"'];
+    expect(input, b'"')?;
+    rest_of_string(input, &mut |byte| text.push(byte), MOST_HEAD_BYTES)?;
+    serde_json::from_slice(&text).map_err(|error| input.broken(format!("a string is not JSON: {error}")))
+}
+
+/// Takes a string behind its first quote, the last one included.
+fn rest_of_string(
+    input: &mut Input<'_>,
+    take: &mut dyn FnMut(u8),
+    most: usize,
+) -> Result<(), SnapshotFileError> {
+    for _ in 0..most {
+        let byte = input.byte("a string")?;
+        take(byte);
+        match byte {
+            b'"' => return Ok(()),
+            b'\\' => take(input.byte("a string")?),
+            _ => {}
+        }
+    }
+    Err(input.broken(format!("a string of more than {most} bytes")))
+}
+
+/// Takes a whole value: an object, an array, or something simple.
+fn each_of_value(
+    input: &mut Input<'_>,
+    take: &mut dyn FnMut(u8),
+    most: usize,
+) -> Result<(), SnapshotFileError> {
+    let (mut depth, begin) = (0, input.at());
+    loop {
+        let byte = input.byte("a value")?;
+        take(byte);
+        match byte {
+            b'"' => rest_of_string(input, take, most)?,
+            b'{' | b'[' if depth == MOST_DEPTH => return Err(input.broken("values that nest too deep")),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return Err(input.broken("a bracket that closes nothing")),
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        if input.at() - begin > most as u64 {
+            return Err(input.broken(format!("a value of more than {most} bytes")));
+        }
+        if depth == 0 && matches!(input.peek()?, Some(b',' | b'}' | b']') | None) {
+            return Ok(());
+        }
+    }
+}
+
+fn value(input: &mut Input<'_>) -> Result<Vec<u8>, SnapshotFileError> {
+    let mut text = Vec::new();
+    each_of_value(input, &mut |byte| text.push(byte), MOST_HEAD_BYTES)?;
+    Ok(text)
+}
+
+fn skip(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+    each_of_value(input, &mut |_| {}, usize::MAX)
+}

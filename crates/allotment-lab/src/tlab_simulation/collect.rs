@@ -1,0 +1,185 @@
+//! The collector's state, what is alive, and how much of the heap threads may use.
+//!
+//! ```text
+//! parallel     eden is full -> stop: copy what survived, free eden, size buffers
+//! shenandoah   trigger -> Reset -> pause, all buffers filled -> Mark
+//!              -> pause, the set chosen, buffers filled -> Move -> pause, the set is free
+//!              no memory -> stop, see `room`
+//! ```
+//!
+//! The trigger, the choice of the set and the reserve for copies are the heap's own code. What is
+//! alive is a number: it lies evenly in the regions that were filled since the last cycle.
+
+use super::engine::Engine;
+use super::regions::Regions;
+use super::scenario::CollectorModel;
+use super::thread::{Role, Thread};
+use allotment::collector::shenandoah::choose::{ChooseSettings, reserve_regions};
+use allotment::collector::shenandoah::trigger::{CycleKind, Ended, Trigger, TriggerSettings};
+use allotment::options::Options;
+use std::time::Duration;
+
+/// The part of old objects that lies in dirty cards: a young cycle looks at it.
+pub(super) const DIRTY: f64 = 0.02;
+
+/// The step of a concurrent cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Idle,
+    Reset,
+    Mark,
+    Move,
+}
+
+/// The next step of a worker whose piece is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It has another one.
+    Works,
+    /// Others are at the last pieces, or there is no cycle.
+    Leaves,
+    /// It was the last.
+    EndsPhase,
+}
+
+/// The collector.
+#[derive(Debug)]
+pub(super) struct Collector {
+    pub(super) phase: Phase,
+    /// Work of this phase that no worker has begun, in ns of one worker.
+    pub(super) left: u64,
+    /// The rest of each worker's piece, in ns; `None`: the worker is not there.
+    pub(super) pieces: Vec<Option<u64>>,
+    /// Whether each worker has begun a piece.
+    pub(super) begun: Vec<bool>,
+    pub(super) began: u64,
+    pub(super) free_at_begin: usize,
+    /// Whether the cycle marks all objects.
+    pub(super) all: bool,
+    pub(super) trigger: Trigger,
+    pub(super) choice: ChooseSettings,
+    pub(super) reserve: usize,
+    /// Regions that the cycle empties.
+    pub(super) set: Vec<u32>,
+    /// Bytes that have survived since the last cycle, and those of the cycle before it.
+    pub(super) survived: u64,
+    pub(super) aged: u64,
+    /// Live bytes when the cycle began to mark.
+    pub(super) live: u64,
+    /// Live bytes that the last cycle left in regions that threads had filled.
+    pub(super) staying: u64,
+    /// Degenerated cycles since the last other one.
+    pub(super) degenerated_in_row: usize,
+    /// `ShenandoahFullGCThreshold`: more of them in a row are followed by a full collection.
+    pub(super) most_in_row: usize,
+    /// `ShenandoahCriticalFreeThreshold`: if less of the heap is free after a cycle in a stop, in
+    /// percent, a full collection follows.
+    pub(super) critical_free_percent: usize,
+    /// A full collection has left no memory for a thread.
+    pub(super) out_of_memory: bool,
+}
+
+impl Collector {
+    pub(super) fn new(regions: &mut Regions, model: CollectorModel, workers: usize) -> Collector {
+        let options = Options::default();
+        let choice = ChooseSettings::from(&options);
+        let heap = regions.table.len() * regions.size as usize;
+        let reserve =
+            if model.is_concurrent() { reserve_regions(&choice, regions.size as usize, heap) } else { 0 };
+        Collector {
+            phase: Phase::Idle,
+            left: 0,
+            pieces: vec![None; workers],
+            begun: vec![false; workers],
+            began: 0,
+            free_at_begin: 0,
+            all: false,
+            trigger: Trigger::new(TriggerSettings::from(&options)),
+            choice,
+            reserve,
+            set: Vec::new(),
+            survived: 0,
+            aged: 0,
+            live: 0,
+            staying: 0,
+            degenerated_in_row: 0,
+            most_in_row: options.shenandoah_full_gc_threshold,
+            critical_free_percent: options.shenandoah_critical_free_threshold,
+            out_of_memory: false,
+        }
+    }
+
+    /// Bytes of live objects that the cycle visits: all of them, or young ones and the old ones
+    /// that may refer to them. Young are those of this cycle and of the cycle before.
+    pub(super) fn visited(&self) -> f64 {
+        let live = self.live as f64;
+        if self.all { live } else { (self.survived + self.aged).min(self.live) as f64 + live * DIRTY }
+    }
+}
+
+/// `cost` ns for each KiB of `bytes`.
+pub(super) fn work(bytes: f64, cost: f64) -> u64 {
+    (bytes / 1024.0 * cost) as u64
+}
+
+impl Engine {
+    /// Bytes that are alive now.
+    pub(super) fn live_bytes(&self) -> u64 {
+        let of = |thread: &Thread| match thread.role {
+            Role::Rebuilder => self.rebuilt(thread.left),
+            _ => self.scenario.kept(thread.allocated),
+        };
+        self.scenario.live + self.threads.iter().map(of).sum::<u64>()
+    }
+
+    /// Bytes alive of a rebuild that has yet to allocate `left`.
+    fn rebuilt(&self, left: u64) -> u64 {
+        let Some(rebuild) = self.scenario.rebuild.filter(|_| left > 0) else { return 0 };
+        ((1.0 - left as f64 / rebuild.bytes as f64) * rebuild.keeps as f64) as u64
+    }
+
+    /// Bytes that were allocated since the last cycle and are alive. Begins to count anew.
+    pub(super) fn count_survivors(&mut self) -> u64 {
+        let mut survived = 0;
+        for thread in &mut self.threads {
+            let since = thread.allocated - thread.allocated_before;
+            thread.allocated_before = thread.allocated;
+            survived += match (thread.role, self.scenario.rebuild) {
+                (Role::Rebuilder, Some(rebuild)) => {
+                    (since as f64 / rebuild.bytes as f64 * rebuild.keeps as f64) as u64
+                }
+                _ => self.scenario.kept(since),
+            };
+        }
+        survived
+    }
+
+    /// Lets mutators use the heap up to eden, or up to the reserve for copies.
+    pub(super) fn fit_capacity(&mut self) {
+        let (all, live) = (self.regions.table.len(), self.regions.live());
+        self.regions.capacity = match self.scenario.collector {
+            CollectorModel::Parallel => live + ((all - live) * self.scenario.eden as usize / 100).max(1),
+            _ if self.regions.free() <= 2 * self.collector.reserve => all,
+            _ => all - self.collector.reserve,
+        };
+    }
+
+    /// Notes the first collection of all.
+    pub(super) fn collected(&mut self) {
+        if self.is_unleashed() && self.tally.first_unused.is_none() {
+            let granted = (self.tally.granted - self.tally.granted_before) as f64;
+            let objects = (self.objects - self.tally.objects_before) as f64;
+            self.tally.first_unused = Some(100.0 * (1.0 - objects / granted.max(1.0)).max(0.0));
+        }
+    }
+
+    /// Tells the trigger of a cycle that lasted from `began` to `ended`, in ns.
+    pub(super) fn learn(&mut self, kind: CycleKind, began: u64, ended: u64) {
+        let size = self.regions.size as usize;
+        let (free_bytes, capacity_bytes) = (self.regions.left() * size, self.regions.capacity * size);
+        let (began, ended) = (Duration::from_nanos(began), Duration::from_nanos(ended));
+        let trigger = &mut self.collector.trigger;
+        trigger.sample(ended, capacity_bytes, self.regions.taken * self.regions.size);
+        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
+    }
+}

@@ -1,0 +1,201 @@
+//! Cycles beside threads: when they begin, what their phases cost, and which regions they free.
+//!
+//! The phases are `Reset`, `Mark` and `Move`. Each is work in ns of one worker, of which workers
+//! take pieces. Threads that take buffers while a cycle is behind take pieces as well. Between two
+//! phases is a pause.
+
+use super::collect::{Phase, Turn, work};
+use super::cpus::Task;
+use super::engine::{Engine, nanoseconds};
+use super::scenario::CollectorModel;
+use allotment::collector::shenandoah::choose::{Candidate, Space, choose};
+use allotment::collector::shenandoah::trigger::CycleKind;
+use std::time::Duration;
+
+/// Clearing the tables of the last cycle, and what a cycle does about weak references, in ns of one
+/// worker.
+const RESET: u64 = 800_000;
+const WEAK: u64 = 1_600_000;
+/// A worker looks for more work after this, in ns.
+const CHUNK: u64 = 500_000;
+/// A thread that helps a cycle does so for this long, in ns.
+const SLICE: u64 = 50_000;
+/// A cycle is behind when less than one part in this many is left of what was free at its
+/// beginning.
+const BEHIND: usize = 3;
+
+impl Engine {
+    /// A thread took a buffer elsewhere than behind its last one: it looks whether a cycle should
+    /// begin, or helps one that is behind. Returns the time that this takes it, in ns.
+    pub(super) fn refilled(&mut self) -> u64 {
+        if !self.scenario.collector.is_concurrent() {
+            return 0;
+        }
+        let now = Duration::from_nanos(self.now);
+        let (size, left) = (self.regions.size, self.regions.left());
+        let (free, capacity) = (left * size as usize, self.regions.capacity * size as usize);
+        let taken = self.regions.taken * size;
+        if self.collector.phase == Phase::Idle {
+            if self.collector.trigger.look(now, free, capacity, taken).is_some() {
+                self.begin_cycle(false);
+                self.wake_workers();
+            }
+            return 0;
+        }
+        self.collector.trigger.sample(now, capacity, taken);
+        let is_behind = left * BEHIND < self.collector.free_at_begin;
+        if self.collector.phase == Phase::Reset || !is_behind || self.collector.left == 0 {
+            return 0;
+        }
+        let slice = SLICE.min(self.collector.left);
+        self.collector.left -= slice;
+        slice
+    }
+
+    pub(super) fn begin_cycle(&mut self, all: bool) {
+        let free = self.regions.left().max(1);
+        let collector = &mut self.collector;
+        collector.all = all || self.scenario.collector == CollectorModel::Shenandoah;
+        (collector.phase, collector.left) = (Phase::Reset, RESET);
+        (collector.began, collector.free_at_begin) = (self.now, free);
+    }
+
+    /// The work of this phase is done: goes to the next. Returns whether the cycle goes on.
+    pub(super) fn next_phase(&mut self) -> bool {
+        match self.collector.phase {
+            Phase::Idle => false,
+            Phase::Reset => {
+                self.begin_marking();
+                true
+            }
+            Phase::Mark => self.begin_moving(),
+            Phase::Move => {
+                let set = std::mem::take(&mut self.collector.set);
+                self.regions.release(&set);
+                self.place_live();
+                false
+            }
+        }
+    }
+
+    /// Every buffer is filled, and every region has its border.
+    fn begin_marking(&mut self) {
+        self.end_buffers(false);
+        self.regions.set_borders();
+        let live = self.live_bytes();
+        let survived = self.count_survivors();
+        let collector = &mut self.collector;
+        (collector.survived, collector.live) = (survived, live);
+        let marked = collector.visited();
+        let visits = WEAK + nanoseconds(self.scenario.costs.visit) * self.threads.len() as u64;
+        (collector.phase, collector.left) = (Phase::Mark, visits + work(marked, self.scenario.costs.mark));
+    }
+
+    /// Chooses the regions that are emptied. Returns whether the cycle goes on: it ends where no
+    /// region is worth it.
+    fn begin_moving(&mut self) -> bool {
+        let collector = &mut self.collector;
+        let filled = self.regions.below_borders();
+        let alive = (collector.survived + collector.staying).min(collector.live);
+        let density = (alive as f64 / (filled as f64).max(1.0)).min(1.0);
+        let (mut candidates, mut immediate, mut immediate_bytes) = (Vec::new(), Vec::new(), 0);
+        for (region, top) in self.regions.behind_borders() {
+            let live = (top as f64 * density) as usize;
+            let garbage = top as usize - live;
+            if live == 0 {
+                immediate.push(region);
+                immediate_bytes += garbage;
+            } else {
+                candidates.push(Candidate {
+                    region: region as usize,
+                    live_bytes: live,
+                    garbage_bytes: garbage,
+                });
+            }
+        }
+        let size = self.regions.size as usize;
+        let space = Space {
+            region_bytes: size,
+            capacity_bytes: self.regions.capacity * size,
+            free_bytes: self.regions.left() * size,
+            immediate_bytes,
+            reserve_regions: collector.reserve.min(self.regions.free()),
+        };
+        let choice = choose(&mut candidates, &collector.choice, &space);
+        let copied = choice.live_bytes;
+        let chosen = choice.set.iter().map(|region| *region as u32);
+        collector.set = chosen.chain(immediate).collect();
+        let emptied: u64 = collector.set.iter().map(|region| self.regions.table[*region as usize].top).sum();
+        collector.staying = ((filled - emptied) as f64 * density) as u64;
+        let costs = self.scenario.costs;
+        let updated = collector.visited();
+        let moves = !choice.set.is_empty();
+        let visits = nanoseconds(costs.visit) * self.threads.len() as u64;
+        let moving = visits + work(copied as f64, costs.copy) + work(updated, costs.update);
+        collector.left = if moves { moving } else { 0 };
+        collector.phase = Phase::Move;
+        self.regions.withdraw(&self.collector.set);
+        if moves {
+            self.end_buffers(false);
+            true
+        } else {
+            // Nothing moves: regions without live objects are free at once.
+            self.next_phase()
+        }
+    }
+
+    /// Live objects that do not stay in regions filled by threads get regions of their own.
+    fn place_live(&mut self) {
+        self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
+    }
+
+    /// A cycle ends `later` ns from now.
+    pub(super) fn cycle_ended(&mut self, kind: CycleKind, later: u64) {
+        let collector = &mut self.collector;
+        collector.phase = Phase::Idle;
+        collector.aged = collector.survived;
+        let degenerated = kind == CycleKind::Degenerated;
+        collector.degenerated_in_row = if degenerated { collector.degenerated_in_row + 1 } else { 0 };
+        let began = collector.began;
+        self.fit_capacity();
+        self.learn(kind, began, self.now + later);
+        self.collected();
+    }
+
+    /// The workers of a phase beside threads get CPUs next.
+    pub(super) fn wake_workers(&mut self) {
+        for worker in (0..self.collector.pieces.len()).rev() {
+            if self.collector.pieces[worker].is_none() {
+                self.collector.pieces[worker] = Some(0);
+                self.queue.push_front(Task::Collector(worker));
+            }
+        }
+    }
+
+    /// A worker has done its piece, and takes the next.
+    pub(super) fn next_piece(&mut self, worker: usize) -> Turn {
+        let collector = &mut self.collector;
+        (collector.pieces[worker], collector.begun[worker]) = (None, false);
+        if collector.phase == Phase::Idle {
+            return Turn::Leaves;
+        }
+        if collector.left > 0 {
+            let piece = collector.left.min(CHUNK);
+            collector.left -= piece;
+            (collector.pieces[worker], collector.begun[worker]) = (Some(piece), true);
+            return Turn::Works;
+        }
+        if collector.begun.contains(&true) { Turn::Leaves } else { Turn::EndsPhase }
+    }
+
+    /// The last worker has ended a phase: a pause follows.
+    pub(super) fn end_phase(&mut self) {
+        self.freeze();
+        let moved = self.collector.phase == Phase::Move;
+        if !self.next_phase() {
+            self.window().collections += 1;
+            self.cycle_ended(if moved { CycleKind::Concurrent } else { CycleKind::Abbreviated }, 0);
+        }
+        self.stop(nanoseconds(self.scenario.costs.pause), false);
+    }
+}

@@ -1,0 +1,332 @@
+//! What is simulated: the threads, their machine, their heap and its collector.
+
+use allotment::options::TlabPolicy;
+use allotment::region::{Geometry, GeometryError};
+use clap::ValueEnum;
+use std::time::Duration;
+
+/// The most threads of a scenario.
+pub const MAX_THREADS: usize = 100_000;
+/// The most CPUs of a scenario.
+pub const MAX_CPUS: usize = 1024;
+/// The most regions of a heap. 512 GiB in regions of 512 KiB are as many.
+pub const MAX_REGIONS: usize = 1 << 20;
+/// The longest time of a scenario.
+const LONGEST: Duration = Duration::from_secs(86_400);
+/// The longest pause, visit or stop of a thread, and the most nanoseconds that a KiB costs. A heap
+/// of 32 TiB is collected in little more than a year then, and no sum of times overflows.
+const LONGEST_COST: Duration = Duration::from_secs(1);
+const MOST_COST: f64 = 1e6;
+/// The most operations of one thread.
+pub const MAX_OPERATIONS: u64 = 1_000_000_000;
+
+/// When threads begin their operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Arrival {
+    /// All threads begin at one instant, and sleep for the pace between two operations.
+    Instant,
+    /// Each thread has a schedule with the pace as its period. The first operations are spread over
+    /// one period.
+    Staggered,
+    /// Each thread has a schedule with gaps drawn at random. Their mean is the pace.
+    Poisson,
+    /// All threads begin at one instant, and never sleep.
+    Steady,
+}
+
+impl Arrival {
+    /// Whether times are counted from a schedule. Otherwise from the beginning of the operation.
+    pub const fn is_scheduled(self) -> bool {
+        matches!(self, Arrival::Staggered | Arrival::Poisson)
+    }
+}
+
+/// How memory is made free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CollectorModel {
+    /// Stops the world when eden is full, and copies what has survived.
+    Parallel,
+    /// Marks all objects and moves some of them while threads run. Allocation failure ends the
+    /// cycle in a stop.
+    Shenandoah,
+    /// The same, and most cycles look at young objects only.
+    Genshen,
+}
+
+impl CollectorModel {
+    /// Whether it works while threads run.
+    pub const fn is_concurrent(self) -> bool {
+        !matches!(self, CollectorModel::Parallel)
+    }
+}
+
+/// Costs of a collector's work, for one worker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// Every pause costs this.
+    pub pause: Duration,
+    /// A stop that takes back the buffers costs this for each thread.
+    pub thread: Duration,
+    /// A look at the roots of a thread, beside the others or in a stop.
+    pub visit: Duration,
+    /// Marking, in ns for each KiB of live objects.
+    pub mark: f64,
+    /// Copying, in ns for each KiB.
+    pub copy: f64,
+    /// Updating references, in ns for each KiB of live objects.
+    pub update: f64,
+    /// A full collection, in ns for each KiB of live objects.
+    pub full: f64,
+}
+
+/// A thread that makes a large part of the live objects anew from time to time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuild {
+    /// Bytes that one rebuild allocates.
+    pub bytes: u64,
+    /// Bytes of them that take the place of what is alive.
+    pub keeps: u64,
+    /// The time between two rebuilds.
+    pub every: Duration,
+    /// CPU time of one rebuild.
+    pub cpu: Duration,
+}
+
+/// A scenario.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scenario {
+    /// The policy of buffer sizes.
+    pub policy: TlabPolicy,
+    /// Threads that allocate.
+    pub threads: usize,
+    /// When they do.
+    pub arrival: Arrival,
+    /// The sleep between two operations, the period, or the mean gap. Not used by
+    /// [`Arrival::Steady`].
+    pub pace: Duration,
+    /// Sleep within an operation.
+    pub think: Duration,
+    /// The part of an operation before that sleep, in percent.
+    pub split: u32,
+    /// Operations of each thread, if they end before `duration` does.
+    pub operations: u64,
+    /// No operation is planned for a later time. A late thread still does its own.
+    pub duration: Duration,
+    /// Operations that begin before this time are not counted.
+    pub warm_up: Duration,
+    /// Operations of one thread alone, before all others begin.
+    pub before: u64,
+    /// Bytes that one operation allocates.
+    pub bytes: u64,
+    /// Bytes of the smallest and of the largest object. All multiples of 8 between are as frequent.
+    pub objects: (u64, u64),
+    /// CPU time of an operation, without refills.
+    pub cpu: Duration,
+    /// Extra CPU time of a thread's first operation.
+    pub first: Duration,
+    /// CPU time of a refill.
+    pub refill: Duration,
+    /// CPU time from one thread to the next on a CPU.
+    pub switch: Duration,
+    /// From the end of a sleep until the thread wants a CPU.
+    pub wake_up: Duration,
+    /// CPUs, each with threads in turn.
+    pub cpus: usize,
+    /// How long a thread has a CPU while others want it.
+    pub time_slice: Duration,
+    /// Bytes of the heap.
+    pub heap: u64,
+    /// Bytes of a region; 0: as the heap chooses.
+    pub region: u64,
+    /// Bytes that stay alive.
+    pub live: u64,
+    /// Share of what an operation allocates that stays alive for a while, in percent.
+    pub survives: f64,
+    /// The most of that which one thread keeps alive, in bytes.
+    pub keeps: u64,
+    /// The thread that rebuilds.
+    pub rebuild: Option<Rebuild>,
+    /// The collector.
+    pub collector: CollectorModel,
+    /// Workers in a stop.
+    pub workers: usize,
+    /// Workers beside threads.
+    pub concurrent_workers: usize,
+    /// Eden of [`CollectorModel::Parallel`], in percent of what is not alive.
+    pub eden: u32,
+    /// Costs of the collector's work, for one worker.
+    pub costs: Costs,
+    /// `TLABSize`; 0: the policy chooses.
+    pub tlab_size: u64,
+    /// `MaxTLABSize`; 0: the policy chooses.
+    pub max_tlab_size: u64,
+    /// `TLABIdlePercent`.
+    pub idle_percent: f64,
+    /// The seed of sizes and gaps.
+    pub seed: u64,
+}
+
+/// Why a scenario cannot be simulated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ScenarioError {
+    /// A number is out of its range.
+    #[error("{what} of {found} cannot be simulated; {works}")]
+    Range {
+        /// The name of the number.
+        what: &'static str,
+        /// The number.
+        found: String,
+        /// The numbers that work.
+        works: String,
+    },
+    /// The heap cannot be divided into such regions.
+    #[error(transparent)]
+    Regions(#[from] GeometryError),
+    /// The live objects leave no room.
+    #[error("{live} bytes of live objects leave no room in a heap of {heap} bytes; at most 90 % of it work")]
+    Full {
+        /// Bytes of live objects, those that are kept for a while and those of a rebuild included.
+        live: u64,
+        /// Bytes of the heap.
+        heap: u64,
+    },
+}
+
+fn range(what: &'static str, found: impl ToString, works: impl ToString) -> Result<(), ScenarioError> {
+    Err(ScenarioError::Range { what, found: found.to_string(), works: works.to_string() })
+}
+
+impl Scenario {
+    /// The division of the heap into regions.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn geometry(&self) -> Result<Geometry, GeometryError> {
+        let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Geometry::new(bytes(self.heap), bytes(self.region))
+    }
+
+    /// Bytes that stay alive for a while of those that a thread has allocated.
+    pub(super) fn kept(&self, allocated: u64) -> u64 {
+        ((allocated as f64 * self.survives / 100.0) as u64).min(self.keeps)
+    }
+
+    /// Checks all numbers.
+    ///
+    /// # Errors
+    /// Says which one is wrong, and what would be right.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let (least, most) = self.objects;
+        if !(1..=MAX_THREADS).contains(&self.threads) {
+            return range("a number of threads", self.threads, format!("1 to {MAX_THREADS} can"));
+        }
+        if !(1..=MAX_CPUS).contains(&self.cpus) {
+            return range("a number of CPUs", self.cpus, format!("1 to {MAX_CPUS} can"));
+        }
+        if !(1..=MAX_OPERATIONS).contains(&self.operations) {
+            return range("a number of operations", self.operations, format!("1 to {MAX_OPERATIONS} can"));
+        }
+        if self.before > MAX_OPERATIONS {
+            return range("a number of operations before", self.before, format!("0 to {MAX_OPERATIONS} can"));
+        }
+        for workers in [self.workers, self.concurrent_workers] {
+            if !(1..=MAX_CPUS).contains(&workers) {
+                return range("a number of workers", workers, format!("1 to {MAX_CPUS} can"));
+            }
+        }
+        if least < 16 || least > most || !least.is_multiple_of(8) || !most.is_multiple_of(8) {
+            return range(
+                "an object size",
+                format!("{least}..{most} bytes"),
+                "multiples of 8 from 16 can, the smaller first",
+            );
+        }
+        if self.bytes < most || self.bytes > 1 << 40 {
+            return range(
+                "an operation",
+                format!("{} bytes", self.bytes),
+                format!("{most} bytes (one object) to 1 TiB can"),
+            );
+        }
+        let percent = |value: f64, most: f64| (0.0..=most).contains(&value);
+        if !percent(self.survives, 100.0) {
+            return range("a surviving share", self.survives, "0 to 100 percent can");
+        }
+        if !percent(self.idle_percent, 50.0) {
+            return range("TLABIdlePercent", self.idle_percent, "0 to 50 can");
+        }
+        if !(1..=99).contains(&self.split) {
+            return range("a split", format!("{} percent", self.split), "1 to 99 can");
+        }
+        if !(1..=100).contains(&self.eden) {
+            return range("an eden", format!("{} percent", self.eden), "1 to 100 can");
+        }
+        self.check_times()?;
+        let geometry = self.geometry()?;
+        if geometry.regions > MAX_REGIONS {
+            return range("a number of regions", geometry.regions, format!("up to {MAX_REGIONS} can"));
+        }
+        let region = geometry.region_bytes() as u64;
+        if most > region {
+            return range(
+                "an object",
+                format!("{most} bytes"),
+                format!("up to a region of {region} bytes can"),
+            );
+        }
+        let rebuilt = self.rebuild.map_or(0, |rebuild| rebuild.keeps);
+        let kept = self.keeps.saturating_mul(self.threads as u64);
+        let live = self.live.saturating_add(kept).saturating_add(rebuilt);
+        if live > self.heap / 10 * 9 {
+            return Err(ScenarioError::Full { live, heap: self.heap });
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), ScenarioError> {
+        if self.time_slice.is_zero() || self.cpu.is_zero() {
+            return range("a time", "0", "a time slice and the CPU time of an operation are at least 1 ns");
+        }
+        let Scenario { pace, think, duration, warm_up, cpu, first, refill, switch, wake_up, .. } = *self;
+        let mut times =
+            vec![pace, think, duration, warm_up, cpu, first, refill, switch, wake_up, self.time_slice];
+        if let Some(rebuild) = self.rebuild {
+            if rebuild.every.is_zero() || rebuild.bytes == 0 {
+                let found = format!("{} bytes every {:?}", rebuild.bytes, rebuild.every);
+                return range("a rebuild", found, "one byte and 1 ns, and more, can");
+            }
+            times.extend([rebuild.every, rebuild.cpu]);
+        }
+        if let Some(time) = times.iter().find(|time| **time > LONGEST) {
+            return range("a time", format!("{time:?}"), "up to a day can");
+        }
+        let Costs { pause, thread, visit, mark, copy, update, full } = self.costs;
+        if let Some(time) = [pause, thread, visit].iter().find(|time| **time > LONGEST_COST) {
+            return range("a cost", format!("{time:?}"), format!("up to {LONGEST_COST:?} can"));
+        }
+        let works = |cost: &f64| (0.0..=MOST_COST).contains(cost);
+        if let Some(cost) = [mark, copy, update, full].iter().find(|cost| !works(cost)) {
+            return range("a cost", cost, format!("0 to {MOST_COST} ns for a KiB can"));
+        }
+        let scheduled = self.arrival != Arrival::Steady;
+        if scheduled == self.pace.is_zero() {
+            let works = if scheduled {
+                "threads that never sleep are --arrival steady"
+            } else {
+                "--arrival steady has none"
+            };
+            return range("a pace", format!("{:?}", self.pace), works);
+        }
+        if self.arrival.is_scheduled() && self.think >= self.pace {
+            return range("a think time", format!("{:?}", self.think), "less than the pace can");
+        }
+        if self.warm_up >= self.duration {
+            return range(
+                "a warm-up",
+                format!("{:?}", self.warm_up),
+                format!("less than the duration of {:?} can, 0 is none", self.duration),
+            );
+        }
+        Ok(())
+    }
+}

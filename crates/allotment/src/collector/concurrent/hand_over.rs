@@ -1,0 +1,55 @@
+//! Old objects that a marker of young ones has met, on their way to the markers of old ones.
+//!
+//! Many young objects refer to the same old ones. The marker does not look at these, and so does
+//! not mark them. It remembers the last few instead, and hands each of those over once. Refused: to
+//! mark them here. The size of an object is in its header, which would have to be fetched.
+
+use super::crew::Leftover;
+use crate::collector::work::Entry;
+use crate::object::WORD;
+
+/// Objects that are remembered.
+const REMEMBERED: usize = if cfg!(test) { 2 } else { 128 };
+
+/// Objects that are handed over together.
+const TOGETHER: usize = if cfg!(test) { 4 } else { 256 };
+
+/// One marker's.
+pub(super) struct HandOver<'m> {
+    /// Where they go; `None`: the heap has no generations, and nothing comes here.
+    to: Option<&'m Leftover>,
+    entries: Vec<usize>,
+    /// The last ones, by some bits of their addresses.
+    last: [usize; REMEMBERED],
+}
+
+impl<'m> HandOver<'m> {
+    pub(super) fn new(to: Option<&'m Leftover>) -> HandOver<'m> {
+        HandOver { to, entries: Vec::new(), last: [0; REMEMBERED] }
+    }
+
+    /// Hands over the object at `address`, now or with others. Without memory it is lost, and the
+    /// receiver knows.
+    #[cold]
+    pub(super) fn add(&mut self, address: usize) {
+        let last = &mut self.last[address / WORD % REMEMBERED];
+        if std::mem::replace(last, address) == address {
+            return;
+        }
+        if self.entries.len() >= TOGETHER {
+            self.give();
+        }
+        if self.entries.try_reserve(1).is_ok() {
+            self.entries.push(Entry::Plain(address).encode());
+        } else if let Some(to) = self.to {
+            to.lose();
+        }
+    }
+
+    /// Hands over what has come.
+    pub(super) fn give(&mut self) {
+        if let Some(to) = self.to {
+            to.leave(std::mem::take(&mut self.entries));
+        }
+    }
+}

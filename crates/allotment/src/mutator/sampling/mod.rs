@@ -1,0 +1,167 @@
+//! Allocation samples: which objects are sampled, from where they were allocated, what is kept.
+//!
+//! ```text
+//! distance  how far the next point is, and what a sample stands for     (distance.rs)
+//! stack     the frames of the allocating thread                         (stack.rs)
+//! pending   a thread's samples since its last safepoint                 (pending.rs)
+//! store     what all threads sampled: stacks, counts, living objects    (store.rs)
+//! ```
+//!
+//! A thread passes a point of its own. It notes the object's address and its stack in its own
+//! memory: no lock, no shared line. The object has no header at that moment, and generated code may
+//! make several objects of the memory. So the thread reads the headers later: at its next
+//! safepoint, when all of them are complete and nothing has moved. There it hands its samples over.
+//!
+//! Refused:
+//! - A fixed distance between points. A loop whose turns allocate a divisor of the distance has the
+//!   same object sampled each time.
+//! - To hand the shape to the slow path. Generated code asks for bytes, and its callers would pay
+//!   for an argument that one call in thousands uses.
+
+mod distance;
+mod pending;
+mod stack;
+mod store;
+
+pub(in crate::mutator) use distance::Distances;
+pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
+pub(in crate::mutator) use pending::{Entry, Pending};
+pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
+pub(in crate::mutator) use stack::{StackBounds, frames};
+pub(crate) use store::{Bucket, Dropped};
+pub(in crate::mutator) use store::{Settled, Store};
+
+use crate::sync::{Mutex, MutexGuard};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Walks the stacks of an embedder's threads.
+pub(crate) type Walker = Arc<dyn StackWalker>;
+
+/// The samples of one heap.
+pub(crate) struct Sampler {
+    /// Mean bytes from one point to the next; 0: off. Any thread writes, then requests a stop.
+    /// Relaxed: a thread reads it after it has acknowledged the request.
+    interval: AtomicUsize,
+    /// The seed of all threads' distances. Never changes.
+    seed: u64,
+    /// The embedder's frames. Never changes.
+    walker: Option<Walker>,
+    /// Whether this library was compiled with frame pointers. Never changes.
+    frame_pointers: bool,
+    memory: Memory,
+    store: Mutex<Store>,
+}
+
+/// The memory that samples take.
+///
+/// ```text
+/// used = bytes of all threads' pending samples + bytes of the store <= limit
+/// ```
+#[derive(Debug)]
+pub(in crate::mutator) struct Memory {
+    limit: usize,
+    /// Any thread. Relaxed: nothing else depends on it.
+    used: AtomicUsize,
+    /// Samples for which there was no memory. Relaxed.
+    samples: AtomicU64,
+    /// Bytes of those samples' objects. Relaxed.
+    bytes: AtomicU64,
+    /// Samples of memory that was recycled before its objects were complete. Relaxed.
+    recycled: AtomicU64,
+}
+
+impl Memory {
+    /// Takes `bytes` of the limit; `false` if so many are not left.
+    pub(in crate::mutator) fn take(&self, bytes: usize) -> bool {
+        let fits = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.limit);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+
+    /// Gives back what was taken.
+    pub(in crate::mutator) fn give(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts a sample of memory that is used again before its objects' types were read.
+    pub(in crate::mutator) fn drop_recycled(&self) {
+        self.recycled.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a sample of an object of `bytes` that cannot be kept.
+    pub(in crate::mutator) fn drop_sample(&self, bytes: usize) {
+        self.samples.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+impl Sampler {
+    pub(crate) fn new(interval: usize, limit: usize, seed: u64, walker: Option<Walker>) -> Sampler {
+        Sampler {
+            interval: AtomicUsize::new(interval),
+            seed,
+            walker,
+            frame_pointers: stack::has_frame_pointers(),
+            memory: Memory {
+                limit,
+                used: AtomicUsize::new(0),
+                samples: AtomicU64::new(0),
+                bytes: AtomicU64::new(0),
+                recycled: AtomicU64::new(0),
+            },
+            store: Mutex::new(Store::default()),
+        }
+    }
+
+    /// Mean bytes from one point to the next; 0: off.
+    pub(crate) fn interval(&self) -> usize {
+        self.interval.load(Ordering::Relaxed)
+    }
+
+    /// The caller then requests a safepoint of each thread, at which the thread adopts it.
+    pub(crate) fn set_interval(&self, bytes: usize) {
+        self.interval.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(in crate::mutator) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The embedder's walker of stacks.
+    pub(crate) fn walker(&self) -> Option<&Walker> {
+        self.walker.as_ref()
+    }
+
+    pub(in crate::mutator) fn has_frame_pointers(&self) -> bool {
+        self.frame_pointers
+    }
+
+    pub(in crate::mutator) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Whether no thread holds the lock. Asked in a child of `fork()`.
+    pub(in crate::mutator) fn is_at_rest(&self) -> bool {
+        self.store.try_lock().is_ok()
+    }
+
+    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().expect("nothing panics while it has the samples")
+    }
+
+    /// The samples that were dropped.
+    pub(crate) fn dropped(&self) -> Dropped {
+        Dropped {
+            samples: self.memory.samples.load(Ordering::Relaxed),
+            bytes: self.memory.bytes.load(Ordering::Relaxed),
+            recycled: self.memory.recycled.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampler").field("interval", &self.interval()).field("memory", &self.memory).finish()
+    }
+}

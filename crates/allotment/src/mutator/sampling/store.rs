@@ -1,0 +1,240 @@
+//! What all threads of a heap sampled: stacks, counts, and which sampled objects live.
+//!
+//! ```text
+//! stacks   stack -> number
+//! buckets  (stack, shape, bytes, interval) -> number of samples
+//! living   weak slot, bucket                for each sampled object that may live
+//! ```
+//!
+//! Samples of one bucket have the same weight. So the estimate of a bucket is exact arithmetic on a
+//! whole number, and no average over sizes distorts it (Go's profiles are kept in the same way).
+//! The weak slots are in a table of roots of their own: every collector follows and clears them as
+//! it does those of weak handles.
+//!
+//! Refused: a list of young samples beside the old ones. A young collection looks at a slot in a
+//! few ns, and a heap of 10 GiB has 20,000 of them.
+
+use super::Memory;
+use crate::mutator::roots::{RootTable, Slot};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Living samples up to which no search for dead ones is worth while.
+const FIRST_SEARCH: usize = 1024;
+
+/// Bytes of a stack beside its words, of a bucket, and of a living sample. Upper bounds: lists and
+/// maps are up to twice as large as what is in them, and maps have 1/7 and a byte more.
+const STACK_BYTES: usize = 3 * (size_of::<(Box<[u64]>, u32)>() + 1) + 32;
+const BUCKET_BYTES: usize = 2 * size_of::<Bucket>() + 3 * (size_of::<(Key, u32)>() + 1);
+const LIVING_BYTES: usize = 2 * size_of::<Living>() + 3 * size_of::<Slot>();
+
+/// A sample whose object is complete.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mutator) struct Settled<'s> {
+    /// Number of the object's shape.
+    pub(in crate::mutator) shape: u32,
+    pub(in crate::mutator) bytes: usize,
+    pub(in crate::mutator) interval: usize,
+    /// Whether the stack was cut off (0 or 1), then its frames, innermost first.
+    pub(in crate::mutator) stack: &'s [u64],
+}
+
+/// Samples of objects of one shape and size, from one stack, by points of one interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    /// Number of the stack.
+    pub(crate) stack: u32,
+    /// Number of the shape.
+    pub(crate) shape: u32,
+    /// Bytes of each object.
+    pub(crate) bytes: usize,
+    /// Mean bytes from one point to the next.
+    pub(crate) interval: usize,
+    /// Number of samples.
+    pub(crate) samples: u64,
+    /// How many of the sampled objects live. Counted when a profile is taken.
+    pub(crate) living: u64,
+}
+
+/// Samples that are missing: for most there was no memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    /// Samples for which there was no memory.
+    pub(crate) samples: u64,
+    /// Bytes of their objects, without weights.
+    pub(crate) bytes: u64,
+    /// Samples of memory that was recycled before the types of its objects were read.
+    pub(crate) recycled: u64,
+}
+
+type Key = (u32, u32, usize, usize);
+
+#[derive(Clone, Copy)]
+struct Living {
+    slot: Slot,
+    bucket: u32,
+}
+
+/// All samples of a heap, under one lock.
+#[derive(Default)]
+pub(in crate::mutator) struct Store {
+    stacks: HashMap<Box<[u64]>, u32, BuildHasherDefault<WordHasher>>,
+    numbers: HashMap<Key, u32, BuildHasherDefault<WordHasher>>,
+    buckets: Vec<Bucket>,
+    living: Vec<Living>,
+    /// Number of living samples at which dead ones are searched for.
+    search_at: usize,
+    /// Visits of the table at the last search for want of memory.
+    searched: Option<u64>,
+}
+
+impl Store {
+    /// Counts a sample. Returns its bucket; `None` if there is no memory for it.
+    pub(in crate::mutator) fn count(
+        &mut self,
+        memory: &Memory,
+        table: &RootTable,
+        sample: &Settled<'_>,
+    ) -> Option<u32> {
+        let bucket = self.bucket(memory, table, sample);
+        match bucket {
+            Some(bucket) => self.buckets[bucket as usize].samples += 1,
+            None => memory.drop_sample(sample.bytes),
+        }
+        bucket
+    }
+
+    fn bucket(&mut self, memory: &Memory, table: &RootTable, sample: &Settled<'_>) -> Option<u32> {
+        let Settled { shape, bytes, interval, stack } = *sample;
+        let stack = match self.stacks.get(stack) {
+            Some(&number) => number,
+            None => {
+                let number = u32::try_from(self.stacks.len()).ok()?;
+                let taken = STACK_BYTES + size_of_val(stack);
+                if !self.take(memory, table, taken) {
+                    return None;
+                }
+                let mut words = Vec::new();
+                if self.stacks.try_reserve(1).and(words.try_reserve_exact(stack.len())).is_err() {
+                    memory.give(taken);
+                    return None;
+                }
+                words.extend_from_slice(stack);
+                self.stacks.insert(words.into(), number);
+                number
+            }
+        };
+        let key = (stack, shape, bytes, interval);
+        if let Some(&number) = self.numbers.get(&key) {
+            return Some(number);
+        }
+        let number = u32::try_from(self.buckets.len()).ok()?;
+        if !self.take(memory, table, BUCKET_BYTES) {
+            return None;
+        }
+        if self.buckets.try_reserve(1).and(self.numbers.try_reserve(1)).is_err() {
+            memory.give(BUCKET_BYTES);
+            return None;
+        }
+        self.buckets.push(Bucket { stack, shape, bytes, interval, samples: 0, living: 0 });
+        self.numbers.insert(key, number);
+        Some(number)
+    }
+
+    /// Follows the sampled object at `address`, in a slot of `table`. Without memory for that, the
+    /// object counts as dead, and its sample as dropped.
+    pub(in crate::mutator) fn follow(
+        &mut self,
+        memory: &Memory,
+        table: &RootTable,
+        address: usize,
+        bucket: u32,
+    ) {
+        if self.living.len() >= self.search_at.max(FIRST_SEARCH) {
+            self.forget_dead(memory, table);
+            self.search_at = 2 * self.living.len();
+        }
+        if self.take(memory, table, LIVING_BYTES) {
+            let slot = self.living.try_reserve(1).ok().and_then(|()| table.try_take(address as u64));
+            if let Some(slot) = slot {
+                return self.living.push(Living { slot, bucket });
+            }
+            memory.give(LIVING_BYTES);
+        }
+        memory.drop_sample(self.buckets[bucket as usize].bytes);
+    }
+
+    /// Takes `bytes` of the memory. If so many are not left, it gives up the dead samples first.
+    pub(in crate::mutator) fn take(&mut self, memory: &Memory, table: &RootTable, bytes: usize) -> bool {
+        memory.take(bytes) || (self.forget_newly_dead(memory, table) && memory.take(bytes))
+    }
+
+    /// Gives up the dead samples, if a collection may have found some since the last call. Returns
+    /// whether it looked.
+    pub(in crate::mutator) fn forget_newly_dead(&mut self, memory: &Memory, table: &RootTable) -> bool {
+        let visits = Some(table.visits());
+        let looks = self.searched != visits;
+        if looks {
+            self.searched = visits;
+            self.forget_dead(memory, table);
+        }
+        looks
+    }
+
+    /// Gives up the slots of sampled objects that died.
+    fn forget_dead(&mut self, memory: &Memory, table: &RootTable) {
+        let before = self.living.len();
+        self.living.retain(|living| !table.give_if_cleared(living.slot));
+        memory.give(LIVING_BYTES * (before - self.living.len()));
+    }
+
+    /// The stacks, by number, and all buckets. What lives is as the last collection found it that
+    /// looked.
+    pub(in crate::mutator) fn read(
+        &mut self,
+        memory: &Memory,
+        table: &RootTable,
+    ) -> (Vec<Box<[u64]>>, Vec<Bucket>) {
+        self.forget_dead(memory, table);
+        let mut stacks = vec![Box::default(); self.stacks.len()];
+        for (stack, &number) in &self.stacks {
+            stacks[number as usize] = stack.clone();
+        }
+        let mut buckets = self.buckets.clone();
+        for living in &self.living {
+            buckets[living.bucket as usize].living += 1;
+        }
+        (stacks, buckets)
+    }
+}
+
+/// Hashes words. The keys are addresses and sizes of the program, not input of an attacker.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_ne_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        // The map takes its bucket from the low bits, which a multiplication mixes least.
+        self.0 ^ self.0 >> 32
+    }
+}

@@ -1,0 +1,55 @@
+//! A profile as a file. There is never half of one.
+//!
+//! The bytes are made in memory first. They go to a new file beside the old one, which takes its
+//! place when it is complete ([`OutputFile`] says how). A path that is no regular file (a pipe, a
+//! terminal) is written to. A named pipe without a reader is an error.
+
+use super::AllocationProfile;
+use crate::platform::OutputFile;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a profile could not be saved.
+#[derive(thiserror::Error)]
+#[error("cannot write the allocation profile {}: {source}", path.display())]
+pub struct ProfileError {
+    /// The path that was to be written.
+    pub path: PathBuf,
+    /// What the system answered.
+    pub source: io::Error,
+}
+crate::debug::debug_is_display!(ProfileError);
+
+impl AllocationProfile {
+    /// Writes the profile in pprof's form to a file, in place of what was there. Of a symbolic
+    /// link, what it leads to is replaced. A pipe or a terminal is written to. Of two profiles that
+    /// are saved at one path, the later one stays: give each heap and each process a path of its
+    /// own.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("heap.pb.gz");
+    /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.set_allocation_sample_interval(allotment::stats::DEFAULT_SAMPLE_INTERVAL);
+    /// // ... the program runs ...
+    /// heap.allocation_profile().save(path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ProfileError`] if the file cannot be created or written. What was there before stays.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
+        let path = path.as_ref();
+        self.save_to(path).map_err(|source| ProfileError { path: path.to_owned(), source })
+    }
+
+    fn save_to(&self, path: &Path) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes)?;
+        let mut file = OutputFile::create(path)?;
+        file.write_all(&bytes)?;
+        file.finish()
+    }
+}

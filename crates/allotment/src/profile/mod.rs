@@ -1,0 +1,223 @@
+//! Allocation profiles: what samples say of a program, as numbers and as a file.
+//!
+//! A profile is a copy of the heap's samples at one moment, with the names of shapes and frames. It
+//! is written in the form of pprof (`pprof.rs`), which `go tool pprof`, Speedscope and Grafana's
+//! Pyroscope read. This is the layer above the mutator: it needs samples and shapes, and no
+//! collector. A heap that writes a profile at its end uses it.
+//!
+//! Refused: names of native functions in the file. To read debug information takes hundreds of
+//! megabytes and shows up in the profile itself. The reader of the file finds the names, by the
+//! build id of each file.
+
+pub mod field;
+mod file;
+mod pprof;
+mod protobuf;
+mod summary;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use file::ProfileError;
+
+use crate::mutator::{Bucket, FrameName, Samples, Shared, sample_probability};
+use crate::object::ShapeId;
+use crate::platform::{CodeFile, code_files};
+use std::collections::HashMap;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// A copy of a heap's allocation samples at one moment:
+/// [`Heap::allocation_profile`](crate::Heap::allocation_profile).
+///
+/// `Display` prints a table of the types that have most bytes in use.
+#[derive(Clone)]
+pub struct AllocationProfile {
+    sites: Vec<AllocationSite>,
+    stacks: Vec<Stack>,
+    /// What the embedder says of its frames. Empty for frames of the machine's stack.
+    names: HashMap<u64, FrameName>,
+    /// The files that the process had loaded, if frames are of the machine's stack.
+    files: Vec<CodeFile>,
+    interval: usize,
+    taken: SystemTime,
+    /// The time since the heap was made.
+    age: Duration,
+    dropped_samples: u64,
+    dropped_bytes: u64,
+    recycled_samples: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Stack {
+    frames: Vec<u64>,
+    truncated: bool,
+}
+
+/// The samples of objects of one type and size, from one stack, at one interval.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AllocationSite {
+    /// Name of the objects' shape.
+    pub type_name: Arc<str>,
+    /// Bytes of each object, header included.
+    pub bytes: usize,
+    /// The interval at which they were sampled, in bytes.
+    pub interval: usize,
+    /// Number of samples.
+    pub samples: u64,
+    /// How many of the sampled objects the last collection found alive, or were allocated since.
+    pub living_samples: u64,
+    stack: usize,
+}
+
+impl AllocationSite {
+    /// Objects that a sample stands for: `1 / (1 - e^(-bytes/interval))`.
+    #[must_use]
+    pub fn weight(&self) -> f64 {
+        1.0 / sample_probability(self.bytes, self.interval)
+    }
+
+    /// Estimated number of objects allocated so far.
+    #[must_use]
+    pub fn allocated_objects(&self) -> f64 {
+        self.samples as f64 * self.weight()
+    }
+
+    /// Estimated bytes allocated so far.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> f64 {
+        self.allocated_objects() * self.bytes as f64
+    }
+
+    /// Estimated number of objects in use.
+    #[must_use]
+    pub fn objects_in_use(&self) -> f64 {
+        self.living_samples as f64 * self.weight()
+    }
+
+    /// Estimated bytes in use.
+    #[must_use]
+    pub fn bytes_in_use(&self) -> f64 {
+        self.objects_in_use() * self.bytes as f64
+    }
+}
+
+impl AllocationProfile {
+    /// Copies the samples of a heap that is `age` old.
+    pub(crate) fn take(shared: &Shared, age: Duration) -> AllocationProfile {
+        let Samples { stacks, buckets, dropped } = shared.samples();
+        let stacks: Vec<Stack> = stacks.iter().map(|words| Stack::of(words)).collect();
+        let mut type_names = HashMap::new();
+        let sites = buckets.iter().filter(|bucket| bucket.samples > 0);
+        let sites: Vec<AllocationSite> =
+            sites.map(|bucket| AllocationSite::of(shared, bucket, &mut type_names)).collect();
+        let mut names = HashMap::new();
+        if let Some(walker) = shared.sampler.walker() {
+            for frame in stacks.iter().flat_map(|stack| &stack.frames) {
+                names.entry(*frame).or_insert_with(|| walker.name(*frame));
+            }
+        }
+        let files = if shared.sampler.walker().is_none() { code_files() } else { Vec::new() };
+        let largest = sites.iter().map(|site| site.interval).max();
+        let interval = Some(shared.sampler.interval()).filter(|interval| *interval != 0).or(largest);
+        AllocationProfile {
+            sites,
+            stacks,
+            names,
+            files,
+            interval: interval.unwrap_or(0),
+            taken: SystemTime::now(),
+            age,
+            dropped_samples: dropped.samples,
+            dropped_bytes: dropped.bytes,
+            recycled_samples: dropped.recycled,
+        }
+    }
+
+    /// The samples, in groups with the same weight.
+    #[must_use]
+    pub fn sites(&self) -> &[AllocationSite] {
+        &self.sites
+    }
+
+    /// The stack of a site of this profile, innermost frame first: what
+    /// [`StackWalker`](crate::raw::StackWalker) pushed, or return addresses. The second value says
+    /// whether outer frames were cut off.
+    #[must_use]
+    pub fn stack(&self, site: &AllocationSite) -> (&[u64], bool) {
+        self.stacks.get(site.stack).map_or((&[], false), |stack| (&stack.frames, stack.truncated))
+    }
+
+    /// The name that the [`StackWalker`](crate::raw::StackWalker) gave a frame.
+    #[must_use]
+    pub fn frame_name(&self, frame: u64) -> Option<&FrameName> {
+        self.names.get(&frame)
+    }
+
+    /// The sampling interval in force, or the largest in the profile if sampling is off, in bytes.
+    #[must_use]
+    pub fn interval(&self) -> usize {
+        self.interval
+    }
+
+    /// Samples for which there was no memory: `AllocationSampleMemory` was used up, or the system
+    /// had none. They are missing in all numbers, or in the numbers of what is in use only: an
+    /// object that cannot be followed counts as dead.
+    #[must_use]
+    pub fn dropped_samples(&self) -> u64 {
+        self.dropped_samples
+    }
+
+    /// Bytes of the objects of those samples, not weighted.
+    #[must_use]
+    pub fn dropped_bytes(&self) -> u64 {
+        self.dropped_bytes
+    }
+
+    /// Samples of blocks for several objects (reserved, or of generated code) that were
+    /// [recycled](crate::Mutator::recycle) before the thread came to a safepoint. Which objects
+    /// they were of is not known, so they are missing in all numbers.
+    #[must_use]
+    pub fn recycled_samples(&self) -> u64 {
+        self.recycled_samples
+    }
+}
+
+impl Stack {
+    /// A stack as a heap keeps it.
+    fn of(words: &[u64]) -> Stack {
+        let (truncated, frames) = words.split_first().unwrap_or((&0, &[]));
+        Stack { frames: frames.to_vec(), truncated: *truncated != 0 }
+    }
+}
+
+impl AllocationSite {
+    fn of(shared: &Shared, bucket: &Bucket, names: &mut HashMap<u32, Arc<str>>) -> AllocationSite {
+        let name = || {
+            let id = NonZeroU32::new(bucket.shape).map(ShapeId::from_raw);
+            let shape = id.and_then(|id| shared.shapes.get(id));
+            shape.map_or("[unknown]", |shape| shape.name()).into()
+        };
+        AllocationSite {
+            type_name: names.entry(bucket.shape).or_insert_with(name).clone(),
+            bytes: bucket.bytes,
+            interval: bucket.interval,
+            samples: bucket.samples,
+            living_samples: bucket.living,
+            stack: bucket.stack as usize,
+        }
+    }
+}
+
+impl fmt::Debug for AllocationProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AllocationProfile")
+            .field("sites", &self.sites.len())
+            .field("stacks", &self.stacks.len())
+            .field("interval", &self.interval)
+            .field("dropped_samples", &self.dropped_samples)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,245 @@
+//! A profile in the form of pprof: `profile.proto` of github.com/google/pprof, compressed.
+//!
+//! The form is that of Go's heap profiles: four values a sample (objects and bytes, allocated and
+//! in use), the period in bytes, and the object's size as a label. So the tools that know those
+//! know these. In addition the label `type` has the object's shape (`-tagroot=type`), and the
+//! default is what is in use. Values are estimates of the whole program, rounded once for each
+//! group of samples of one weight.
+//!
+//! Frames of the embedder become functions with a line. Frames of the machine become addresses in
+//! mapped files with their build ids, whose names the tool finds. A sample without a stack gets its
+//! type as its function. Ids count from 1, without holes: some readers use them as indexes.
+
+use super::field::{function, label, line, location, mapping, profile, sample, value_type};
+use super::protobuf::Message;
+use super::{AllocationProfile, AllocationSite};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+/// The values of a sample: name and unit, in the order of Go's heap profiles.
+const VALUES: [(&str, &str); 4] = [
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+];
+
+/// The function whose callers were cut off.
+const TRUNCATED: &str = "[truncated]";
+
+/// Native functions that a tool leaves out, with what they call: the slow path of the allocation.
+/// Debug information has their names without modules, so each is listed.
+pub(super) const SLOW_PATH: &str = "(.*::)?(alloc_out_of_line|alloc_with_room|alloc_slow|alloc_array_slow|alloc_past_pointer|\
+    memory_past_pointer|burst_slow|burst_array_slow|memory_for_generated|allocate_covered|allocate_past_limit)";
+
+impl AllocationProfile {
+    /// Writes the profile in pprof's form, compressed by gzip: the contents of a `.pb.gz` file.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, writer: impl Write) -> io::Result<()> {
+        let mut compressed = GzEncoder::new(writer, Compression::default());
+        compressed.write_all(&Encoder::new(self).encode())?;
+        compressed.finish()?.flush()
+    }
+}
+
+/// What is given a number as it is met: the numbers are the order.
+struct Numbered<T>(HashMap<T, u64>);
+
+impl<T: Hash + Eq> Numbered<T> {
+    fn new() -> Numbered<T> {
+        Numbered(HashMap::new())
+    }
+
+    /// The number of `item`, and whether it is new.
+    fn of(&mut self, item: T, first: u64) -> (u64, bool) {
+        let next = self.0.len() as u64 + first;
+        let number = *self.0.entry(item).or_insert(next);
+        (number, number == next)
+    }
+}
+
+/// A function: its name and its file, by their indexes as strings.
+type Function = (u64, u64);
+
+/// A place in a stack.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    /// A line of a function, by its id.
+    Line(u64, u32),
+    /// An address of the machine.
+    Address(u64),
+}
+
+/// A value that the format's signed numbers can hold.
+fn whole(value: u64) -> u64 {
+    value.min(i64::MAX as u64)
+}
+
+struct Encoder<'p> {
+    profile: &'p AllocationProfile,
+    out: Message,
+    strings: Numbered<String>,
+    /// The strings in order. They are written last.
+    texts: Vec<String>,
+    functions: Numbered<Function>,
+    places: Numbered<Place>,
+}
+
+impl<'p> Encoder<'p> {
+    fn new(profile: &'p AllocationProfile) -> Encoder<'p> {
+        let mut encoder = Encoder {
+            profile,
+            out: Message::default(),
+            strings: Numbered::new(),
+            texts: Vec::new(),
+            functions: Numbered::new(),
+            places: Numbered::new(),
+        };
+        // The first string has to be empty.
+        encoder.string("");
+        encoder
+    }
+
+    fn string(&mut self, text: &str) -> u64 {
+        let (index, new) = self.strings.of(text.to_owned(), 0);
+        if new {
+            self.texts.push(text.to_owned());
+        }
+        index
+    }
+
+    fn encode(mut self) -> Vec<u8> {
+        for (name, unit) in VALUES {
+            self.value_type(profile::SAMPLE_TYPE, name, unit);
+        }
+        for (index, file) in self.profile.files.iter().enumerate() {
+            let (name, build) = (self.string(&file.path.to_string_lossy()), self.string(&file.build_id));
+            self.out.message(profile::MAPPING, |out| {
+                out.number(mapping::ID, index as u64 + 1)
+                    .number(mapping::MEMORY_START, file.start)
+                    .number(mapping::MEMORY_LIMIT, file.end)
+                    .number(mapping::FILE_OFFSET, file.offset)
+                    .number(mapping::FILENAME, name)
+                    .number(mapping::BUILD_ID, build);
+            });
+        }
+        for site in &self.profile.sites {
+            self.site(site);
+        }
+        self.frame();
+        for text in &self.texts {
+            self.out.bytes(profile::STRING_TABLE, text.as_bytes());
+        }
+        self.out.finish()
+    }
+
+    /// What a profile has beside samples and what they refer to.
+    fn frame(&mut self) {
+        self.value_type(profile::PERIOD_TYPE, "space", "bytes");
+        let default = self.string("inuse_space");
+        let drop = if self.profile.files.is_empty() { 0 } else { self.string(SLOW_PATH) };
+        let comment = self.profile.missing();
+        let comment = if comment.is_empty() { 0 } else { self.string(&comment) };
+        let since_epoch = self.profile.taken.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.out
+            .number(profile::PERIOD, whole(self.profile.interval as u64))
+            .number(profile::TIME_NANOS, since_epoch.as_nanos() as u64)
+            .number(profile::DURATION_NANOS, self.profile.age.as_nanos() as u64)
+            .number(profile::DROP_FRAMES, drop)
+            .number(profile::COMMENT, comment)
+            .number(profile::DEFAULT_SAMPLE_TYPE, default);
+    }
+
+    fn value_type(&mut self, field: u64, name: &str, unit: &str) {
+        let (name, unit) = (self.string(name), self.string(unit));
+        self.out.message(field, |out| {
+            out.number(value_type::TYPE, name).number(value_type::UNIT, unit);
+        });
+    }
+
+    fn site(&mut self, site: &AllocationSite) {
+        let places = self.stack(site);
+        let values =
+            [site.allocated_objects(), site.allocated_bytes(), site.objects_in_use(), site.bytes_in_use()];
+        let [key_bytes, unit, key_type, name] =
+            ["bytes", "bytes", "type", &site.type_name].map(|text| self.string(text));
+        self.out.message(profile::SAMPLE, |out| {
+            out.numbers(sample::LOCATION_ID, places.into_iter())
+                .numbers(sample::VALUE, values.into_iter().map(|value| whole(value.round() as u64)))
+                .message(sample::LABEL, |out| {
+                    out.number(label::KEY, key_bytes)
+                        .number(label::NUM, site.bytes as u64)
+                        .number(label::NUM_UNIT, unit);
+                })
+                .message(sample::LABEL, |out| _ = out.number(label::KEY, key_type).number(label::STR, name));
+        });
+    }
+
+    /// The ids of the places of a site's stack, innermost first.
+    fn stack(&mut self, site: &AllocationSite) -> Vec<u64> {
+        let profile = self.profile;
+        let (frames, truncated) = profile.stack(site);
+        let mut places: Vec<u64> = frames
+            .iter()
+            .map(|frame| match profile.frame_name(*frame) {
+                Some(name) => self.line(&name.function, &name.file, name.line),
+                // The call is in front of the address that it returns to.
+                None => self.place(Place::Address(frame.saturating_sub(1))),
+            })
+            .collect();
+        if frames.is_empty() {
+            places.push(self.line(&site.type_name, "", 0));
+        }
+        if truncated {
+            places.push(self.line(TRUNCATED, "", 0));
+        }
+        places
+    }
+
+    fn line(&mut self, name: &str, file: &str, line: u32) -> u64 {
+        let (name, file) = (self.string(name), self.string(file));
+        let (id, new) = self.functions.of((name, file), 1);
+        if new {
+            self.out.message(profile::FUNCTION, |out| {
+                out.number(function::ID, id)
+                    .number(function::NAME, name)
+                    .number(function::SYSTEM_NAME, name)
+                    .number(function::FILENAME, file);
+            });
+        }
+        self.place(Place::Line(id, line))
+    }
+
+    fn place(&mut self, place: Place) -> u64 {
+        let described = match place {
+            Place::Line(function, line) => Ok((function, line)),
+            Place::Address(address) => Err(address),
+        };
+        let (id, new) = self.places.of(place, 1);
+        if new {
+            let files = &self.profile.files;
+            self.out.message(profile::LOCATION, |out| {
+                out.number(location::ID, id);
+                match described {
+                    Ok((function, number)) => {
+                        out.message(location::LINE, |out| {
+                            out.number(line::FUNCTION_ID, function).number(line::LINE, number.into());
+                        });
+                    }
+                    Err(address) => {
+                        let file = files.iter().position(|file| (file.start..file.end).contains(&address));
+                        out.number(location::MAPPING_ID, file.map_or(0, |index| index as u64 + 1))
+                            .number(location::ADDRESS, address);
+                    }
+                }
+            });
+        }
+        id
+    }
+}

@@ -1,0 +1,33 @@
+//! What each of several workers did of one task, as each of them noted it.
+
+use crate::platform::SystemThread;
+use std::sync::OnceLock;
+use std::thread::Thread;
+use std::time::Instant;
+
+/// The times of workers, each in a place of its own. Their caller hands them over when all have
+/// finished, so no worker takes a lock.
+pub(crate) struct Shares(Box<[OnceLock<Share>]>);
+
+/// A worker, its number in the system, and when it began and ended.
+pub(super) type Share = (Thread, i32, [Instant; 2]);
+
+impl Shares {
+    /// Of so many workers.
+    pub(crate) fn of(workers: usize) -> Shares {
+        Shares((0..workers).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Does the work of one of them, on its thread.
+    pub(crate) fn measure(&self, worker: usize, work: impl FnOnce()) {
+        let start = Instant::now();
+        work();
+        let share = (std::thread::current(), SystemThread::current().number(), [start, Instant::now()]);
+        // Each worker has a number of its own.
+        let _ = self.0[worker].set(share);
+    }
+
+    pub(super) fn into_iter(self) -> impl Iterator<Item = Share> {
+        self.0.into_iter().filter_map(OnceLock::into_inner)
+    }
+}

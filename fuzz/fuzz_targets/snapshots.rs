@@ -1,0 +1,11 @@
+//! Heap snapshots in both formats: summaries, dominators, differences and layouts of them.
+#![no_main]
+
+use allotment_lab::command::tell_heap;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(error) = tell_heap(bytes) {
+        assert!(!error.is_empty());
+    }
+});
