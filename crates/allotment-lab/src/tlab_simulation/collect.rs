@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! parallel     eden is full -> stop: copy what survived, free eden, size buffers
-//! shenandoah   trigger -> Reset -> pause, all buffers filled -> Mark
-//!              -> pause, the set chosen, buffers filled -> Move -> pause, the set is free
+//! shenandoah   trigger -> Reset -> pause -> Mark, each thread's buffer filled when it is visited
+//!              -> pause, the set chosen -> Move, buffers filled again -> pause, the set is free
 //!              no memory -> stop, see `room`
 //! ```
 //!
 //! The trigger, the choice of the set and the reserve for copies are the heap's own code. What is
-//! alive is a number: it lies evenly in the regions that were filled since the last cycle.
+//! alive is a number: it lies evenly in the regions that threads have filled, except those in
+//! which all must be dead by now ([`Scenario::dies_after`](super::scenario::Scenario)).
 
 use super::engine::Engine;
 use super::regions::Regions;
@@ -52,6 +53,11 @@ pub(super) struct Collector {
     pub(super) pieces: Vec<Option<u64>>,
     /// Whether each worker has begun a piece.
     pub(super) begun: Vec<bool>,
+    /// Visits of all threads' roots that began. A thread that was not visited by the latest one has
+    /// the buffer that it had when the visit began.
+    pub(super) visits: u64,
+    /// The thread that a worker visits next.
+    pub(super) next_visited: usize,
     pub(super) began: u64,
     pub(super) free_at_begin: usize,
     /// Whether the cycle marks all objects.
@@ -61,7 +67,8 @@ pub(super) struct Collector {
     pub(super) reserve: usize,
     /// Regions that the cycle empties.
     pub(super) set: Vec<u32>,
-    /// Bytes that have survived since the last cycle, and those of the cycle before it.
+    /// Bytes that have survived since the last cycle, and those of the cycle before it. In a heap
+    /// without a cycle yet, and after a full collection, all objects are young.
     pub(super) survived: u64,
     pub(super) aged: u64,
     /// Live bytes when the cycle began to mark.
@@ -80,7 +87,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(regions: &mut Regions, model: CollectorModel, workers: usize) -> Collector {
+    pub(super) fn new(regions: &mut Regions, model: CollectorModel, workers: usize, live: u64) -> Collector {
         let options = Options::default();
         let choice = ChooseSettings::from(&options);
         let heap = regions.table.len() * regions.size as usize;
@@ -91,6 +98,8 @@ impl Collector {
             left: 0,
             pieces: vec![None; workers],
             begun: vec![false; workers],
+            visits: 0,
+            next_visited: usize::MAX,
             began: 0,
             free_at_begin: 0,
             all: false,
@@ -99,7 +108,7 @@ impl Collector {
             reserve,
             set: Vec::new(),
             survived: 0,
-            aged: 0,
+            aged: live,
             live: 0,
             staying: 0,
             degenerated_in_row: 0,
@@ -168,7 +177,7 @@ impl Engine {
     pub(super) fn collected(&mut self) {
         if self.is_unleashed() && self.tally.first_unused.is_none() {
             let granted = (self.tally.granted - self.tally.granted_before) as f64;
-            let objects = (self.objects - self.tally.objects_before) as f64;
+            let objects = (self.regions.objects - self.tally.objects_before) as f64;
             self.tally.first_unused = Some(100.0 * (1.0 - objects / granted.max(1.0)).max(0.0));
         }
     }

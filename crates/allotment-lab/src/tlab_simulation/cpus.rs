@@ -1,7 +1,8 @@
 //! CPUs that tasks take in turn, and the stops of the world.
 //!
-//! CPUs have one queue, first come, first served. A worker of the collector that has slept comes
-//! first, once: the kernel gives a thread that seldom runs its CPU soon.
+//! CPUs have one queue. As the kernel does, it prefers threads that run for a short time and sleep:
+//! those that have used up a time slice since they slept, and the workers of the collector, come
+//! behind them. Each of the two groups is served in the order in which its tasks came.
 //!
 //! Only [`dispatch`](Engine::dispatch) gives a task a CPU, once after each event. Whatever happens
 //! at the event only changes the queue: a task that is ready is put there, and a CPU whose task has
@@ -36,6 +37,7 @@ impl Engine {
     /// A thread wants a CPU.
     pub(super) fn wake(&mut self, id: usize) {
         self.threads[id].stage = Stage::Woken;
+        self.threads[id].is_hog = false;
         self.queue.push_back(Task::Thread(id));
     }
 
@@ -43,10 +45,18 @@ impl Engine {
     pub(super) fn dispatch(&mut self) {
         while !self.stopped
             && let Some(cpu) = self.cpus.iter().position(|cpu| cpu.task.is_none())
-            && let Some(task) = self.queue.pop_front()
+            && let Some(task) = self.next_task()
         {
             self.switch_to(cpu, task);
         }
+    }
+
+    /// The task that gets a CPU next: the first thread that has not used up a time slice since it
+    /// slept, and otherwise the first task.
+    pub(super) fn next_task(&mut self) -> Option<Task> {
+        let is_quick = |task: &Task| matches!(task, Task::Thread(id) if !self.threads[*id].is_hog);
+        let place = self.queue.iter().position(is_quick).unwrap_or(0);
+        self.queue.remove(place)
     }
 
     fn switch_to(&mut self, cpu: usize, task: Task) {
@@ -59,6 +69,8 @@ impl Engine {
                 self.threads[id].burst = nanoseconds(self.scenario.switch);
                 self.threads[id].stage = Stage::Begin;
             }
+            let visit = self.visit(id);
+            self.threads[id].burst += visit;
         }
         self.go_on(cpu);
     }
@@ -93,6 +105,9 @@ impl Engine {
         let Some(task) = self.cpus[cpu].task else { return };
         if self.burst(task) > 0 && self.now >= self.cpus[cpu].slice_end && !self.queue.is_empty() {
             self.leave(cpu);
+            if let Task::Thread(id) = task {
+                self.threads[id].is_hog = true;
+            }
             self.queue.push_back(task);
         } else {
             self.go_on(cpu);
@@ -123,7 +138,11 @@ impl Engine {
                     }
                 },
                 Task::Collector(worker) => match self.next_piece(worker) {
-                    Turn::Works => true,
+                    Turn::Works if self.queue.is_empty() => true,
+                    Turn::Works => {
+                        self.queue.push_back(task);
+                        false
+                    }
                     Turn::Leaves => false,
                     Turn::EndsPhase => {
                         self.leave(cpu);

@@ -3,11 +3,19 @@
 //! The phases are `Reset`, `Mark` and `Move`. Each is work in ns of one worker, of which workers
 //! take pieces. Threads that take buffers while a cycle is behind take pieces as well. Between two
 //! phases is a pause.
+//!
+//! `Mark` and `Move` begin with a visit of each thread, in which its buffer is filled: by a worker
+//! while the thread sleeps, and otherwise by the thread when it has a CPU. A stop that comes first
+//! finds buffers that were not visited, and gives their rests back: those regions hold next to
+//! nothing, and are not worth a move. With buffers of a region and many threads this decides
+//! whether a cycle frees anything.
 
 use super::collect::{Phase, Turn, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
+use super::regions::Region;
 use super::scenario::CollectorModel;
+use super::thread::Stage;
 use allotment::collector::shenandoah::choose::{Candidate, Space, choose};
 use allotment::collector::shenandoah::trigger::CycleKind;
 use std::time::Duration;
@@ -68,8 +76,13 @@ impl Engine {
                 self.begin_marking();
                 true
             }
-            Phase::Mark => self.begin_moving(),
+            Phase::Mark => {
+                // Threads that wait for a CPU are left: the cycle would wait for them.
+                self.end_visits();
+                self.begin_moving()
+            }
             Phase::Move => {
+                self.end_visits();
                 let set = std::mem::take(&mut self.collector.set);
                 self.regions.release(&set);
                 self.place_live();
@@ -78,30 +91,74 @@ impl Engine {
         }
     }
 
-    /// Every buffer is filled, and every region has its border.
+    /// Every region has its border, and the roots of threads are visited.
     fn begin_marking(&mut self) {
-        self.end_buffers(false);
+        self.begin_visits();
         self.regions.set_borders();
         let live = self.live_bytes();
         let survived = self.count_survivors();
         let collector = &mut self.collector;
         (collector.survived, collector.live) = (survived, live);
         let marked = collector.visited();
-        let visits = WEAK + nanoseconds(self.scenario.costs.visit) * self.threads.len() as u64;
-        (collector.phase, collector.left) = (Phase::Mark, visits + work(marked, self.scenario.costs.mark));
+        (collector.phase, collector.left) = (Phase::Mark, WEAK + work(marked, self.scenario.costs.mark));
+    }
+
+    /// All threads are to be visited: by a worker if they sleep, and otherwise by themselves when
+    /// they have a CPU.
+    fn begin_visits(&mut self) {
+        self.waste += self.regions.forget_spares();
+        self.collector.visits += 1;
+        self.collector.next_visited = 0;
+    }
+
+    /// Visits all threads that were not visited.
+    fn end_visits(&mut self) {
+        for id in 0..self.threads.len() {
+            self.visit(id);
+        }
+        self.collector.next_visited = usize::MAX;
+    }
+
+    /// Visits a thread's roots, and fills its buffer. Returns the time that this takes, in ns; 0: it
+    /// was visited.
+    pub(super) fn visit(&mut self, id: usize) -> u64 {
+        let thread = &mut self.threads[id];
+        if thread.visited == self.collector.visits {
+            return 0;
+        }
+        thread.visited = self.collector.visits;
+        self.retire(id, false);
+        nanoseconds(self.scenario.costs.visit)
+    }
+
+    /// A worker visits sleeping threads for a piece's time. Returns that time, in ns; 0: there are
+    /// none left.
+    fn visit_some(&mut self) -> u64 {
+        let mut time = 0;
+        while time < CHUNK && self.collector.next_visited < self.threads.len() {
+            let id = self.collector.next_visited;
+            self.collector.next_visited += 1;
+            if matches!(self.threads[id].stage, Stage::Away | Stage::Woken) {
+                time += self.visit(id);
+            }
+        }
+        time
     }
 
     /// Chooses the regions that are emptied. Returns whether the cycle goes on: it ends where no
     /// region is worth it.
     fn begin_moving(&mut self) -> bool {
         let collector = &mut self.collector;
-        let filled = self.regions.below_borders();
+        let dead_before =
+            self.scenario.dies_after().map_or(0, |bytes| self.regions.objects.saturating_sub(bytes));
+        let may_live = |row: &Region| if row.age_mark < dead_before { 0 } else { row.top.min(row.border) };
+        let filled: u64 = self.regions.bordered().map(|(_, row)| may_live(&row)).sum();
         let alive = (collector.survived + collector.staying).min(collector.live);
         let density = (alive as f64 / (filled as f64).max(1.0)).min(1.0);
         let (mut candidates, mut immediate, mut immediate_bytes) = (Vec::new(), Vec::new(), 0);
-        for (region, top) in self.regions.behind_borders() {
-            let live = (top as f64 * density) as usize;
-            let garbage = top as usize - live;
+        for (region, row) in self.regions.bordered().filter(|(_, row)| (1..=row.border).contains(&row.top)) {
+            let live = (may_live(&row) as f64 * density) as usize;
+            let garbage = row.top as usize - live;
             if live == 0 {
                 immediate.push(region);
                 immediate_bytes += garbage;
@@ -125,18 +182,18 @@ impl Engine {
         let copied = choice.live_bytes;
         let chosen = choice.set.iter().map(|region| *region as u32);
         collector.set = chosen.chain(immediate).collect();
-        let emptied: u64 = collector.set.iter().map(|region| self.regions.table[*region as usize].top).sum();
+        let emptied: u64 =
+            collector.set.iter().map(|region| may_live(&self.regions.table[*region as usize])).sum();
         collector.staying = ((filled - emptied) as f64 * density) as u64;
         let costs = self.scenario.costs;
         let updated = collector.visited();
         let moves = !choice.set.is_empty();
-        let visits = nanoseconds(costs.visit) * self.threads.len() as u64;
-        let moving = visits + work(copied as f64, costs.copy) + work(updated, costs.update);
+        let moving = work(copied as f64, costs.copy) + work(updated, costs.update);
         collector.left = if moves { moving } else { 0 };
         collector.phase = Phase::Move;
         self.regions.withdraw(&self.collector.set);
         if moves {
-            self.end_buffers(false);
+            self.begin_visits();
             true
         } else {
             // Nothing moves: regions without live objects are free at once.
@@ -167,7 +224,7 @@ impl Engine {
         for worker in (0..self.collector.pieces.len()).rev() {
             if self.collector.pieces[worker].is_none() {
                 self.collector.pieces[worker] = Some(0);
-                self.queue.push_front(Task::Collector(worker));
+                self.queue.push_back(Task::Collector(worker));
             }
         }
     }
@@ -178,6 +235,12 @@ impl Engine {
         (collector.pieces[worker], collector.begun[worker]) = (None, false);
         if collector.phase == Phase::Idle {
             return Turn::Leaves;
+        }
+        let visits = self.visit_some();
+        let collector = &mut self.collector;
+        if visits > 0 {
+            (collector.pieces[worker], collector.begun[worker]) = (Some(visits), true);
+            return Turn::Works;
         }
         if collector.left > 0 {
             let piece = collector.left.min(CHUNK);

@@ -25,6 +25,12 @@ use std::time::Duration;
 /// overflows.
 const LAST: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 
+/// Of so many wake-ups one is late, and takes so many times as long in the mean. With 80 us that is
+/// what was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of threads that begin at
+/// one instant are flat after some seconds.
+const LATE: usize = 64;
+const LATER: u32 = 25;
+
 /// An event of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
@@ -49,8 +55,6 @@ pub(super) struct Engine {
     pub(super) tally: Tally,
     /// In ns.
     pub(super) now: u64,
-    /// Bytes of objects ever.
-    pub(super) objects: u64,
     /// Bytes in which there is no object and will be none.
     pub(super) waste: u64,
     pub(super) cpus: Vec<Cpu>,
@@ -89,7 +93,8 @@ impl Engine {
         });
         let mut regions = Regions::new(geometry.regions, geometry.region_bytes() as u64, scenario.cpus);
         regions.set_live(scenario.live);
-        let collector = Collector::new(&mut regions, scenario.collector, scenario.concurrent_workers);
+        let collector =
+            Collector::new(&mut regions, scenario.collector, scenario.concurrent_workers, scenario.live);
         let mut engine = Engine {
             averages: Averages::new(&config),
             budget: Budget::new(&config, geometry.heap_bytes(), scenario.idle_percent),
@@ -101,7 +106,6 @@ impl Engine {
             queue: VecDeque::new(),
             tally: Tally::default(),
             now: 0,
-            objects: 0,
             waste: 0,
             cpus: vec![Cpu::default(); scenario.cpus],
             events: BinaryHeap::new(),
@@ -202,7 +206,7 @@ impl Engine {
     /// All threads begin. A thread whose first operation would begin too late is not there.
     pub(super) fn unleash(&mut self) {
         self.unleashed = Some(self.now);
-        (self.tally.granted_before, self.tally.objects_before) = (self.tally.granted, self.objects);
+        (self.tally.granted_before, self.tally.objects_before) = (self.tally.granted, self.regions.objects);
         let (count, last) = (self.scenario.threads, self.last_begin());
         let pace = nanoseconds(self.scenario.pace);
         self.active = 0;
@@ -210,16 +214,14 @@ impl Engine {
             let offset = match self.scenario.arrival {
                 Arrival::Instant | Arrival::Steady => 0,
                 Arrival::Staggered => (u128::from(pace) * number as u128 / count as u128) as u64,
-                Arrival::Poisson => self.gap(),
+                Arrival::Poisson => self.exponential(self.scenario.pace),
             };
             let mut thread = Thread::new(Role::Worker, Sizing::start(&self.config, &self.averages));
             thread.planned = self.now + offset;
             if thread.planned < last {
                 self.active += 1;
-                self.plan(
-                    thread.planned + nanoseconds(self.scenario.wake_up),
-                    Event::Wake(self.threads.len()),
-                );
+                let awake = thread.planned + self.delay();
+                self.plan(awake, Event::Wake(self.threads.len()));
                 self.threads.push(thread);
             }
         }
@@ -234,9 +236,16 @@ impl Engine {
         self.unleashed.unwrap_or(self.now) + nanoseconds(self.scenario.duration)
     }
 
-    /// A gap of mean pace.
-    pub(super) fn gap(&mut self) -> u64 {
+    /// How late a thread wakes, in ns.
+    pub(super) fn delay(&mut self) -> u64 {
+        let usual = self.scenario.wake_up;
+        let is_late = self.random.below(LATE) == 0;
+        self.exponential(if is_late { usual.saturating_mul(LATER) } else { usual })
+    }
+
+    /// A time of this mean, exponentially distributed, in ns.
+    pub(super) fn exponential(&mut self, mean: Duration) -> u64 {
         let part = ((self.random.draw() >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
-        (-part.ln() * nanoseconds(self.scenario.pace) as f64) as u64
+        (-part.ln() * nanoseconds(mean) as f64) as u64
     }
 }

@@ -19,9 +19,13 @@ pub(super) enum Taken {
 }
 
 impl Engine {
-    /// Gets memory for the object that the thread wants next. `None`: the heap has none.
-    pub(super) fn get_memory(&mut self, id: usize) -> Option<Taken> {
-        self.refill(id).or_else(|| self.allocate_outside(id))
+    /// Allocates the object that the thread wants next, in memory that it takes for this. `None`:
+    /// the heap has none. The object comes at once: another thread may stop the world next, and
+    /// take the buffer back.
+    pub(super) fn allocate(&mut self, id: usize) -> Option<Taken> {
+        let Some(taken) = self.refill(id) else { return self.allocate_outside(id) };
+        self.regions.objects += self.threads[id].bump();
+        Some(taken)
     }
 
     /// Takes a new buffer; `None`: the object belongs outside, or there is no memory.
@@ -92,7 +96,9 @@ impl Engine {
     /// Gives up a buffer for a new one: what is free in it is waste.
     fn drop_buffer(&mut self, id: usize) {
         let thread = &mut self.threads[id];
-        let free = thread.buffer.take().map_or(0, Buffer::free);
+        let Some(buffer) = thread.buffer.take() else { return };
+        self.regions.leave(buffer.piece.region);
+        let free = buffer.free();
         thread.counts.refill_waste += free;
         self.waste += free;
     }
@@ -111,7 +117,7 @@ impl Engine {
         thread.counts.outside_bytes += bytes;
         thread.allocated += bytes;
         (thread.left, thread.next) = (thread.left.saturating_sub(bytes), 0);
-        self.objects += bytes;
+        self.regions.objects += bytes;
         self.tally.granted += bytes;
         Some(Taken::Outside)
     }
@@ -121,6 +127,7 @@ impl Engine {
     pub(super) fn retire(&mut self, id: usize, give_back: bool) {
         let thread = &mut self.threads[id];
         let Some(Buffer { piece, top }) = thread.buffer.take() else { return };
+        self.regions.leave(piece.region);
         thread.sizing.retired();
         if !give_back || !self.regions.give_back(thread.cpu, piece.region, top, piece.end) {
             thread.counts.gc_waste += piece.end - top;
@@ -128,14 +135,14 @@ impl Engine {
         }
     }
 
-    /// The same for all threads.
-    pub(super) fn retire_all(&mut self, give_back: bool) {
-        (0..self.threads.len()).for_each(|id| self.retire(id, give_back));
+    /// Gives back the buffers of all threads.
+    pub(super) fn retire_all(&mut self) {
+        (0..self.threads.len()).for_each(|id| self.retire(id, true));
     }
 
     /// The same. The tails that earlier buffers left for others become waste.
-    pub(super) fn end_buffers(&mut self, give_back: bool) {
-        self.retire_all(give_back);
+    pub(super) fn end_buffers(&mut self) {
+        self.retire_all();
         self.waste += self.regions.forget_spares();
     }
 
@@ -148,7 +155,7 @@ impl Engine {
         use allotment::options::TlabPolicy;
         self.regions.verify()?;
         let held: u64 = self.threads.iter().filter_map(|thread| thread.buffer).map(Buffer::free).sum();
-        let (objects, waste, spared) = (self.objects, self.waste, self.regions.spared());
+        let (objects, waste, spared) = (self.regions.objects, self.waste, self.regions.spared());
         let handed = self.regions.handed();
         if handed != objects + waste + held + spared {
             return Err(format!(

@@ -46,19 +46,19 @@ impl Engine {
             Stage::Work if thread.left == 0 => self.finish(id),
             Stage::Work => {
                 let filled = thread.fill(scenario.objects, &mut self.random);
-                self.objects += filled;
+                self.regions.objects += filled;
                 let thread = &mut self.threads[id];
                 thread.burst = match (thread.role, scenario.rebuild) {
                     (Role::Rebuilder, Some(rebuild)) => share(rebuild.cpu, filled, rebuild.bytes),
                     _ => share(scenario.cpu, filled, scenario.bytes),
                 };
-                if filled == 0 && thread.left > 0 { self.allocate(id) } else { Next::Goes }
+                if filled == 0 && thread.left > 0 { self.go_on_allocating(id) } else { Next::Goes }
             }
         }
     }
 
-    fn allocate(&mut self, id: usize) -> Next {
-        let Some(taken) = self.get_memory(id) else { return Next::NoMemory };
+    fn go_on_allocating(&mut self, id: usize) -> Next {
+        let Some(taken) = self.allocate(id) else { return Next::NoMemory };
         let looks = if taken == Taken::Elsewhere { self.refilled() } else { 0 };
         self.threads[id].burst = nanoseconds(self.scenario.refill) + looks;
         Next::Goes
@@ -100,7 +100,11 @@ impl Engine {
         }
         self.threads[id].thought = false;
         self.threads[id].done += 1;
-        let gap = if scenario.arrival == Arrival::Poisson { self.gap() } else { nanoseconds(scenario.pace) };
+        let gap = if scenario.arrival == Arrival::Poisson {
+            self.exponential(scenario.pace)
+        } else {
+            nanoseconds(scenario.pace)
+        };
         let last = self.last_begin();
         let thread = &mut self.threads[id];
         thread.planned = if scenario.arrival.is_scheduled() { thread.planned + gap } else { now + gap };
@@ -113,7 +117,7 @@ impl Engine {
 
     fn sleep_until(&mut self, id: usize, until: u64) -> Next {
         if until > self.now {
-            return Next::Sleeps(until + nanoseconds(self.scenario.wake_up));
+            return Next::Sleeps(until + self.delay());
         }
         self.threads[id].stage = Stage::Begin;
         Next::Goes

@@ -44,6 +44,12 @@ pub(super) struct Region {
     /// `top` when the cycle that is under way began to mark; `u64::MAX` if the region was not in
     /// use.
     pub(super) border: u64,
+    /// Bytes of objects that all threads had allocated when a thread last took or left memory here.
+    pub(super) age_mark: u64,
+}
+
+impl Region {
+    const FREE: Region = Region { state: Use::Free, top: 0, border: u64::MAX, age_mark: 0 };
 }
 
 /// A piece of a region, `[start, end)` in bytes from the region's beginning.
@@ -82,6 +88,8 @@ pub(super) struct Regions {
     partial: BTreeSet<u32>,
     /// Regions that may be in use.
     pub(super) capacity: usize,
+    /// Bytes of objects that all threads have allocated.
+    pub(super) objects: u64,
     /// Regions ever taken to be allocated in.
     pub(super) taken: u64,
     /// Bytes ever handed out, less those that came back unused.
@@ -91,16 +99,16 @@ pub(super) struct Regions {
 impl Regions {
     /// `count` free regions of `size` bytes, for threads on `cpus` CPUs.
     pub(super) fn new(count: usize, size: u64, cpus: usize) -> Regions {
-        let free = Region { state: Use::Free, top: 0, border: u64::MAX };
         Regions {
             size,
-            table: vec![free; count],
+            table: vec![Region::FREE; count],
             free: (0..count as u32).collect(),
             live: Vec::new(),
             slots: vec![NONE; cpus],
             spares: vec![Vec::new(); cpus],
             partial: BTreeSet::new(),
             capacity: count,
+            objects: 0,
             taken: 0,
             handed: 0,
         }
@@ -141,6 +149,7 @@ impl Regions {
         let row = &mut self.table[region as usize];
         let start = row.top;
         row.top += bytes;
+        row.age_mark = self.objects;
         self.handed += bytes;
         Piece { region, start, end: row.top }
     }
@@ -197,7 +206,7 @@ impl Regions {
         }
         let Some(region) = self.free.pop_first() else { return false };
         self.taken += 1;
-        self.table[region as usize] = Region { state: Use::Shared, top: 0, border: u64::MAX };
+        self.table[region as usize] = Region { state: Use::Shared, ..Region::FREE };
         let old = std::mem::replace(&mut self.slots[cpu], region);
         if old != NONE {
             self.set_aside(old);
@@ -246,6 +255,11 @@ impl Regions {
         Some(spares.swap_remove(place))
     }
 
+    /// A thread has allocated in a region, and leaves it.
+    pub(super) fn leave(&mut self, region: u32) {
+        self.table[region as usize].age_mark = self.objects;
+    }
+
     /// Takes back the unused tail `[top, end)` of a buffer. Returns whether anybody can use it.
     pub(super) fn give_back(&mut self, cpu: usize, region: u32, top: u64, end: u64) -> bool {
         if top == end {
@@ -281,16 +295,9 @@ impl Regions {
         }
     }
 
-    /// Shared regions to which nothing came since the borders were set, and their tops.
-    pub(super) fn behind_borders(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        (0_u32..).zip(&self.table).filter_map(|(number, row)| {
-            (row.state == Use::Shared && row.top == row.border).then_some((number, row.top))
-        })
-    }
-
-    /// Bytes handed out below the borders, of all shared regions.
-    pub(super) fn below_borders(&self) -> u64 {
-        self.table.iter().filter(|row| row.border != u64::MAX).map(|row| row.border).sum()
+    /// Shared regions that had a border, with their numbers.
+    pub(super) fn bordered(&self) -> impl Iterator<Item = (u32, Region)> + '_ {
+        (0_u32..).zip(self.table.iter().copied()).filter(|(_, row)| row.border != u64::MAX)
     }
 
     /// All shared regions.
@@ -310,7 +317,7 @@ impl Regions {
     /// Frees regions that were [withdrawn](Self::withdraw).
     pub(super) fn release(&mut self, regions: &[u32]) {
         for &region in regions {
-            self.table[region as usize] = Region { state: Use::Free, top: 0, border: u64::MAX };
+            self.table[region as usize] = Region::FREE;
             self.free.insert(region);
         }
     }
@@ -325,7 +332,7 @@ impl Regions {
         while self.live.len() < wanted
             && let Some(region) = self.free.pop_last()
         {
-            self.table[region as usize] = Region { state: Use::Live, top: self.size, border: u64::MAX };
+            self.table[region as usize] = Region { state: Use::Live, top: self.size, ..Region::FREE };
             self.live.push(region);
         }
     }
@@ -409,8 +416,8 @@ mod tests {
         }
         assert_eq!(regions.allocate(0, 1024, 1024), None);
         regions.set_borders();
-        let set: Vec<u32> = regions.behind_borders().map(|(region, _)| region).collect();
-        assert_eq!((set.len(), regions.below_borders()), (2, 2048));
+        let set: Vec<u32> = regions.bordered().map(|(region, _)| region).collect();
+        assert_eq!(set.len(), 2);
         regions.withdraw(&set);
         regions.release(&set);
         regions.set_live(900);

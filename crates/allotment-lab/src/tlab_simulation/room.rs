@@ -25,11 +25,15 @@ impl Engine {
             self.make_room_concurrent(id, &mut pause)
         } else {
             self.collect_young(&mut pause);
-            self.get_memory(id).is_some()
+            self.allocate(id).is_some()
         };
         let satisfied = satisfied || {
             pause += self.collect_fully(pause);
-            self.get_memory(id).is_some()
+            self.allocate(id).is_some() || {
+                // Whatever is left serves the thread.
+                self.regions.capacity = self.regions.table.len();
+                self.allocate(id).is_some()
+            }
         };
         self.collector.out_of_memory = !satisfied;
         self.window().stops += 1;
@@ -37,7 +41,7 @@ impl Engine {
     }
 
     fn make_room_concurrent(&mut self, id: usize, pause: &mut u64) -> bool {
-        self.retire_all(true);
+        self.retire_all();
         match self.collector.phase {
             Phase::Idle => {}
             Phase::Reset => {
@@ -46,7 +50,7 @@ impl Engine {
             }
             Phase::Mark | Phase::Move => *pause += self.finish_cycle(*pause),
         }
-        if self.get_memory(id).is_some() {
+        if self.allocate(id).is_some() {
             return true;
         }
         if self.collector.degenerated_in_row <= self.collector.most_in_row {
@@ -55,7 +59,7 @@ impl Engine {
             *pause += self.finish_cycle(*pause);
         }
         let critical = self.regions.table.len() * self.collector.critical_free_percent;
-        self.regions.free() * 100 >= critical && self.get_memory(id).is_some()
+        self.regions.free() * 100 >= critical && self.allocate(id).is_some()
     }
 
     /// Workers leave the phase. Their pieces go back to it.
@@ -72,7 +76,7 @@ impl Engine {
         self.recall_workers();
         let mut time = 0;
         loop {
-            time += std::mem::take(&mut self.collector.left) / workers;
+            time += (std::mem::take(&mut self.collector.left) + self.visits_left()) / workers;
             if !self.next_phase() {
                 break;
             }
@@ -82,10 +86,17 @@ impl Engine {
         time
     }
 
+    /// The time of the visits that workers have yet to make, in ns of one worker.
+    fn visits_left(&mut self) -> u64 {
+        let left = self.threads.len().saturating_sub(self.collector.next_visited) as u64;
+        self.collector.next_visited = usize::MAX;
+        left * nanoseconds(self.scenario.costs.visit)
+    }
+
     /// Copies what survived in eden, in a stop, and sizes the threads' buffers.
     fn collect_young(&mut self, pause: &mut u64) {
         let (used, capacity) = self.eden();
-        self.end_buffers(true);
+        self.end_buffers();
         let live = self.live_bytes();
         let survived = self.count_survivors();
         let costs = self.scenario.costs;
@@ -137,7 +148,7 @@ impl Engine {
 
     /// Slides all objects together in a stop, `later` ns from now. Returns the time, in ns.
     fn collect_fully(&mut self, later: u64) -> u64 {
-        self.end_buffers(true);
+        self.end_buffers();
         let live = self.live_bytes();
         self.count_survivors();
         self.empty(live);
@@ -146,9 +157,8 @@ impl Engine {
             let began = self.now + later;
             self.learn(CycleKind::Full, began, began + time);
             self.collector.degenerated_in_row = 0;
+            self.collector.aged = live;
         }
-        // Whatever is left serves the thread.
-        self.regions.capacity = self.regions.table.len();
         self.window().full += 1;
         self.collected();
         time

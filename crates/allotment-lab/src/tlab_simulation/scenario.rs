@@ -128,7 +128,7 @@ pub struct Scenario {
     pub refill: Duration,
     /// CPU time from one thread to the next on a CPU.
     pub switch: Duration,
-    /// From the end of a sleep until the thread wants a CPU.
+    /// From the end of a sleep until the thread wants a CPU, in the mean of all but the latest.
     pub wake_up: Duration,
     /// CPUs, each with threads in turn.
     pub cpus: usize,
@@ -209,6 +209,13 @@ impl Scenario {
     /// Bytes that stay alive for a while of those that a thread has allocated.
     pub(super) fn kept(&self, allocated: u64) -> u64 {
         ((allocated as f64 * self.survives / 100.0) as u64).min(self.keeps)
+    }
+
+    /// What is alive for a while is dead when all threads together have allocated so many bytes
+    /// more. `None`: it never dies.
+    pub(super) fn dies_after(&self) -> Option<u64> {
+        let share = self.survives / 100.0;
+        (share > 0.0).then(|| (self.keeps as f64 / share * self.threads as f64) as u64)
     }
 
     /// Checks all numbers.

@@ -65,6 +65,10 @@ pub(super) struct Thread {
     pub(super) began: u64,
     /// Whether the thread has thought: the rest of the operation follows.
     pub(super) thought: bool,
+    /// It has used up a time slice since it slept.
+    pub(super) is_hog: bool,
+    /// The latest visit of its roots, see [`Collector::visits`](super::collect::Collector::visits).
+    pub(super) visited: u64,
     /// For how long the operation stood still for memory, in ns.
     pub(super) held: u64,
     /// Whether an operation of it ever stood still for memory.
@@ -92,6 +96,8 @@ impl Thread {
             planned: 0,
             began: 0,
             thought: false,
+            is_hog: false,
+            visited: 0,
             held: 0,
             waited: false,
             allocated: 0,
@@ -99,6 +105,17 @@ impl Thread {
             counts: TlabStatistics::default(),
             counts_before: TlabStatistics::default(),
         }
+    }
+
+    /// Allocates the next object in the buffer, which has room for it. Returns its bytes.
+    pub(super) fn bump(&mut self) -> u64 {
+        let bytes = std::mem::take(&mut self.next);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.top += bytes;
+        }
+        self.left = self.left.saturating_sub(bytes);
+        self.allocated += bytes;
+        bytes
     }
 
     /// Fills the buffer with objects of `least` to `most` bytes, until the operation has all it

@@ -106,8 +106,13 @@ impl Shenandoah {
             records.push(record);
             // The little room that is left serves the handler of a failure.
             free.set_capacity(all);
-            if exceeded || satisfied() || free.end_quarantine() && satisfied() {
-                return (records, !exceeded);
+            if exceeded {
+                return (records, false);
+            }
+            if satisfied() || free.end_quarantine() && satisfied() {
+                // The next cycle needs its reserve again.
+                self.fit_capacity(shared);
+                return (records, true);
             }
         }
         (records, false)

@@ -193,7 +193,7 @@ impl Gang {
         if wanted == 0 {
             return task(0);
         }
-        let abort = AbortOnUnwind(PANICKED);
+        let abort = AbortOnUnwind::new(PANICKED);
         let Threads { all, running } = &mut *self.lock();
         assert!(wanted <= all.len(), "{workers} workers were not made ready");
         // SAFETY: only the lifetime is changed. `running` counts each thread that is given the task
@@ -364,7 +364,7 @@ impl Post {
 
 /// The loop of a thread of the gang, until its end.
 fn serve(post: &Post, running: &Running) {
-    let abort = AbortOnUnwind(PANICKED);
+    let abort = AbortOnUnwind::new(PANICKED);
     while let Order::Work(task, number) = post.next() {
         task(number);
         let mut count = running.count.lock().expect(POISONED);

@@ -100,7 +100,7 @@ impl Volunteers {
     }
 
     fn work(&self) {
-        let abort = AbortOnUnwind("a thread that helped a collection panicked (see above)");
+        let abort = AbortOnUnwind::new("a thread that helped a collection panicked (see above)");
         let (task, number) = {
             let mut place = self.task.lock().expect(POISONED);
             let (task, next) = place.as_mut().expect("there is one while somebody is called or at work");
@@ -122,7 +122,7 @@ impl Volunteers {
         if count(self.counts.load(Ordering::Relaxed), LOOKING) == 0 {
             return body(0);
         }
-        let abort = AbortOnUnwind("a collection panicked (see above) in which other threads helped");
+        let abort = AbortOnUnwind::new("a collection panicked (see above) in which other threads helped");
         // SAFETY: only the lifetime is changed. A called thread is counted until it has returned
         // from the task, and this function returns when no thread is counted; if it unwinds, the
         // process ends.

@@ -28,7 +28,7 @@ impl State {
     /// Does the duty. Called by the owner, which runs.
     #[cold]
     pub(in crate::mutator) fn do_duty(&self) {
-        let abort = AbortOnUnwind(PANICKED);
+        let abort = AbortOnUnwind::new(PANICKED);
         // First: until then a worker may use this state in place of the owner.
         let mut visited = self.lock_roots();
         self.hot.set_barriers(self.shared.barriers());
@@ -68,7 +68,7 @@ impl Shared {
             let mut visited = state.lock_roots();
             // Asked under the lock: a thread that is safe now cannot run past its duty.
             if state.status.is_safe() {
-                let abort = AbortOnUnwind(PANICKED);
+                let abort = AbortOnUnwind::new(PANICKED);
                 state.visit_if_due(&mut visited);
                 abort.disarm();
             }

@@ -66,7 +66,7 @@ impl Shared {
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(StopKind::Light, None, |arrival| {
-            let abort = AbortOnUnwind("code of a collector's pause panicked (see above)");
+            let abort = AbortOnUnwind::new("code of a collector's pause panicked (see above)");
             let outcome = f(&Pause { shared: self, time_to_safepoint: arrival.time, stopper: PhantomData });
             abort.disarm();
             outcome

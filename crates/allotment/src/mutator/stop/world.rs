@@ -267,7 +267,7 @@ impl Shared {
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.registry);
         self.registry.stop(StopKind::Full, own, |arrival| {
-            let abort = AbortOnUnwind(
+            let abort = AbortOnUnwind::new(
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );

@@ -295,7 +295,7 @@ impl State {
         let sampler = &self.shared.sampler;
         if let Some(walker) = sampler.walker() {
             // The block has no header yet, and a thread that unwinds would leave it so.
-            let abort = AbortOnUnwind(PANICKED);
+            let abort = AbortOnUnwind::new(PANICKED);
             walker.walk(sink);
             return abort.disarm();
         }

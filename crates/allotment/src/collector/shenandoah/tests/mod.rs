@@ -1,6 +1,7 @@
 //! The promises of the numbers: tables, properties, and simulated mutators. Then cycles in heaps.
 
 mod choosing;
+mod full;
 mod generations;
 mod kit;
 mod numbers;
