@@ -23,6 +23,18 @@ use std::time::Duration;
 /// The part of old objects that lies in dirty cards: a young cycle looks at it.
 pub(super) const DIRTY: f64 = 0.02;
 
+/// Cycles that an object survives before it is old. The heap's census says 7 at the beginning, and
+/// soon 1 where hardly anything dies any more.
+pub(super) const TENURING: usize = 3;
+
+/// Young bytes by cycles survived in a heap that has no old object: it is new, or was collected
+/// fully.
+pub(super) fn all_young(live: u64) -> [u64; TENURING] {
+    let mut aged = [0; TENURING];
+    aged[0] = live;
+    aged
+}
+
 /// The step of a concurrent cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -62,15 +74,19 @@ pub(super) struct Collector {
     pub(super) free_at_begin: usize,
     /// Whether the cycle marks all objects.
     pub(super) all: bool,
+    /// Whether the next cycle does: the last one has left little free.
+    pub(super) all_next: bool,
+    /// `ShenandoahMinFreeThreshold`: less of the heap is little, in percent.
+    pub(super) min_free_percent: usize,
     pub(super) trigger: Trigger,
     pub(super) choice: ChooseSettings,
     pub(super) reserve: usize,
     /// Regions that the cycle empties.
     pub(super) set: Vec<u32>,
-    /// Bytes that have survived since the last cycle, and those of the cycle before it. In a heap
-    /// without a cycle yet, and after a full collection, all objects are young.
+    /// Bytes that have survived since the last cycle.
     pub(super) survived: u64,
-    pub(super) aged: u64,
+    /// Those that survived earlier cycles and are young yet, by the number of cycles, less one.
+    pub(super) aged: [u64; TENURING],
     /// Live bytes when the cycle began to mark.
     pub(super) live: u64,
     /// Live bytes that the last cycle left in regions that threads had filled.
@@ -103,12 +119,14 @@ impl Collector {
             began: 0,
             free_at_begin: 0,
             all: false,
+            all_next: false,
+            min_free_percent: options.shenandoah_min_free_threshold,
             trigger: Trigger::new(TriggerSettings::from(&options)),
             choice,
             reserve,
             set: Vec::new(),
             survived: 0,
-            aged: live,
+            aged: all_young(live),
             live: 0,
             staying: 0,
             degenerated_in_row: 0,
@@ -119,10 +137,11 @@ impl Collector {
     }
 
     /// Bytes of live objects that the cycle visits: all of them, or young ones and the old ones
-    /// that may refer to them. Young are those of this cycle and of the cycle before.
+    /// that may refer to them.
     pub(super) fn visited(&self) -> f64 {
         let live = self.live as f64;
-        if self.all { live } else { (self.survived + self.aged).min(self.live) as f64 + live * DIRTY }
+        let young = self.survived + self.aged.iter().sum::<u64>();
+        if self.all { live } else { young.min(self.live) as f64 + live * DIRTY }
     }
 }
 

@@ -63,7 +63,9 @@ impl Engine {
     pub(super) fn begin_cycle(&mut self, all: bool) {
         let free = self.regions.left().max(1);
         let collector = &mut self.collector;
-        collector.all = all || self.scenario.collector == CollectorModel::Shenandoah;
+        collector.all = all
+            || std::mem::take(&mut collector.all_next)
+            || self.scenario.collector == CollectorModel::Shenandoah;
         (collector.phase, collector.left) = (Phase::Reset, RESET);
         (collector.began, collector.free_at_begin) = (self.now, free);
     }
@@ -119,7 +121,7 @@ impl Engine {
         self.collector.next_visited = usize::MAX;
     }
 
-    /// Visits a thread's roots, and fills its buffer. Returns the time that this takes, in ns; 0: it
+    /// Visits the roots of a thread, and fills its buffer. Returns the time of that in ns; 0: it
     /// was visited.
     pub(super) fn visit(&mut self, id: usize) -> u64 {
         let thread = &mut self.threads[id];
@@ -210,11 +212,15 @@ impl Engine {
     pub(super) fn cycle_ended(&mut self, kind: CycleKind, later: u64) {
         let collector = &mut self.collector;
         collector.phase = Phase::Idle;
-        collector.aged = collector.survived;
+        collector.aged.rotate_right(1);
+        collector.aged[0] = collector.survived;
         let degenerated = kind == CycleKind::Degenerated;
         collector.degenerated_in_row = if degenerated { collector.degenerated_in_row + 1 } else { 0 };
         let began = collector.began;
         self.fit_capacity();
+        let (left, capacity) = (self.regions.left(), self.regions.capacity);
+        let collector = &mut self.collector;
+        collector.all_next = !collector.all && left * 100 < capacity * collector.min_free_percent;
         self.learn(kind, began, self.now + later);
         self.collected();
     }

@@ -9,7 +9,7 @@
 //!
 //! As in the heap, a cycle that only resets its tables is dropped.
 
-use super::collect::{DIRTY, Phase, work};
+use super::collect::{DIRTY, Phase, all_young, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
 use allotment::collector::shenandoah::trigger::CycleKind;
@@ -157,7 +157,7 @@ impl Engine {
             let began = self.now + later;
             self.learn(CycleKind::Full, began, began + time);
             self.collector.degenerated_in_row = 0;
-            self.collector.aged = live;
+            self.collector.aged = all_young(live);
         }
         self.window().full += 1;
         self.collected();

@@ -5,6 +5,7 @@ use super::cpus::Task;
 use super::engine::Engine;
 use super::thread::Stage;
 use super::{Arrival, CollectorModel, Costs, MAX_CPUS, Scenario, Shop, simulate};
+use allotment::collector::shenandoah::trigger::CycleKind;
 use allotment::options::TlabPolicy;
 use proptest::prelude::*;
 use std::time::Duration;
@@ -277,6 +278,38 @@ fn a_thread_that_got_memory_has_its_object_before_another_takes_the_buffer() {
     assert_eq!((engine.threads[0].next, engine.threads[0].allocated, engine.regions.objects), (0, 48, 48));
     engine.retire_all();
     engine.verify().unwrap();
+}
+
+#[test]
+fn what_lives_is_young_for_some_cycles_and_again_after_a_full_collection() {
+    let mut engine = begun(&small(TlabPolicy::Adaptive, CollectorModel::Genshen));
+    let cycle = |engine: &mut Engine| {
+        engine.begin_cycle(false);
+        while engine.next_phase() {}
+        engine.cycle_ended(CycleKind::Concurrent, 0);
+        engine.collector.visited()
+    };
+    let live = engine.scenario.live as f64;
+    let visited: Vec<bool> = (0..4).map(|_| cycle(&mut engine) >= live).collect();
+    assert_eq!(visited, [true, true, false, false]);
+    engine.regions.capacity = 0;
+    engine.collector.degenerated_in_row = 9;
+    engine.make_room(0);
+    assert!(engine.collector.visited() >= live);
+}
+
+#[test]
+fn a_cycle_that_leaves_little_is_followed_by_one_of_all_objects() {
+    let mut engine = begun(&small(TlabPolicy::Adaptive, CollectorModel::Genshen));
+    while engine.regions.allocate(0, 48, 1 << 20).is_some() {}
+    // A cycle that has freed nothing.
+    engine.begin_cycle(false);
+    engine.cycle_ended(CycleKind::Concurrent, 0);
+    for all in [true, false] {
+        engine.begin_cycle(false);
+        assert_eq!(engine.collector.all, all);
+        engine.cycle_ended(CycleKind::Concurrent, 0);
+    }
 }
 
 #[test]
