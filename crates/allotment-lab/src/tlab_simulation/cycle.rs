@@ -182,7 +182,7 @@ impl Engine {
         };
         let choice = choose(&mut candidates, &collector.choice, &space);
         let copied = choice.live_bytes;
-        let chosen = choice.set.iter().map(|region| *region as u32);
+        let chosen = choice.set.iter().map(|candidate| candidate.region as u32);
         collector.set = chosen.chain(immediate).collect();
         let emptied: u64 =
             collector.set.iter().map(|region| may_live(&self.regions.table[*region as usize])).sum();

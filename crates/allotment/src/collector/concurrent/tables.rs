@@ -178,10 +178,16 @@ impl Tables {
         }
     }
 
-    /// Bytes of live objects in a region that is no part of a run, once marking has ended.
-    pub(in crate::collector) fn live_bytes<B: Backing>(&self, free: &FreeSet<B>, index: usize) -> usize {
+    /// Bytes of live objects below `top` in a region that is no part of a run, once marking has
+    /// ended. `top` was the region's: it may have moved since.
+    pub(in crate::collector) fn live_bytes<B: Backing>(
+        &self,
+        free: &FreeSet<B>,
+        index: usize,
+        top: usize,
+    ) -> usize {
         let table = free.table();
-        let (bottom, top) = (table.bottom(index), table.get(index).top());
+        let bottom = table.bottom(index);
         let border = table.mark_start(index).min(top);
         self.map.live_bytes(bottom, border) + (top - border)
     }
@@ -189,12 +195,12 @@ impl Tables {
     /// Whether a run of regions holds a live object, once marking has ended.
     pub(in crate::collector) fn is_run_live<B: Backing>(&self, free: &FreeSet<B>, start: usize) -> bool {
         let table = free.table();
-        debug_assert!(table.get(start).state() == State::HumongousStart);
         let bottom = table.bottom(start);
         // A run that was made since may go back at any moment: its owner recycles it.
         if table.mark_start(start) == bottom {
             return true;
         }
+        debug_assert!(table.get(start).state() == State::HumongousStart);
         let end = free.object_end(start);
         self.map.next_live(bottom, end) < end
     }

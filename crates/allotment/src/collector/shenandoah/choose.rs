@@ -90,8 +90,8 @@ pub struct Space {
 /// The set, and the numbers that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Numbers of the regions to empty, most garbage first.
-    pub set: Vec<usize>,
+    /// The regions to empty, most garbage first.
+    pub set: Vec<Candidate>,
     /// Bytes of live objects in the set.
     pub live_bytes: usize,
     /// Bytes of garbage in the set.
@@ -154,6 +154,33 @@ pub fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, set: &[C
     copy_regions(&ChooseSettings { waste: settings.old_waste, ..*settings }, region_bytes, live_bytes)
 }
 
+/// Regions that copies of both sets may need. Copies lose some memory at the ends of regions and
+/// buffers.
+#[must_use]
+pub fn all_copy_regions(
+    settings: &ChooseSettings,
+    region_bytes: usize,
+    set: &[Candidate],
+    old_set: &[Candidate],
+) -> usize {
+    // The sizes at the time of the choice: those of a region may have changed since.
+    let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
+    copy_regions(settings, region_bytes, live_bytes) + old_copy_regions(settings, region_bytes, old_set)
+}
+
+/// Takes regions from the ends of the sets, old ones first, until the copies fit.
+pub fn shrink(
+    set: &mut Vec<Candidate>,
+    old_set: &mut Vec<Candidate>,
+    fits: impl Fn(&[Candidate], &[Candidate]) -> bool,
+) {
+    while !fits(set, old_set) {
+        if old_set.pop().is_none() && set.pop().is_none() {
+            break;
+        }
+    }
+}
+
 /// Chooses among old regions that are worth a move, which have most garbage first: as many as
 /// `reserve_regions` have room for.
 #[must_use]
@@ -208,7 +235,7 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &S
         if garbage < ignored_below || !worth || copies > reserve_regions {
             break;
         }
-        choice.set.push(candidate.region);
+        choice.set.push(*candidate);
         choice.live_bytes = live_bytes;
         choice.garbage_bytes += garbage;
         choice.copy_regions = copies;

@@ -16,12 +16,16 @@ use crate::collector::record::{CollectionRecord, CycleRecord, Details, WantedWor
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
-use crate::mutator::{Cause, Committer, Mutator, Shared, World};
+use crate::mutator::{AbortOnUnwind, Cause, Committer, Mutator, Shared, World};
 use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
 use std::time::Duration;
+
+/// A panic would leave the cycle's lock poisoned, and the next stop would end the process without
+/// the reason.
+const PANICKED: &str = "code of a concurrent cycle panicked (see above): the heap may be half changed";
 
 /// The control thread's watch. It keeps the heap alive during a cycle only.
 struct Cycles {
@@ -99,9 +103,11 @@ impl Shenandoah {
             if step == Step::Idle {
                 if !self.progress.is_wanted() {
                     if self.engine.has_old_to_mark() {
+                        let abort = AbortOnUnwind::new(PANICKED);
                         let workers = self.workers.ready(self.workers.most());
                         let marked = self.engine.mark_old(shared, Team::new(&self.workers, workers));
                         self.history.between_cycles(marked);
+                        abort.disarm();
                         continue;
                     }
                     if let Some(reason) = self.engine.hurry_for_old() {
@@ -119,12 +125,15 @@ impl Shenandoah {
                 }
                 // A thread that stopped the world may have done a whole cycle.
                 if cycle.step == Step::Idle {
+                    let abort = AbortOnUnwind::new(PANICKED);
                     self.begin(&mut cycle, shared);
+                    abort.disarm();
                 }
             } else if step.is_pause() {
                 drop(cycle);
                 self.pause(step, shared);
             } else {
+                let abort = AbortOnUnwind::new(PANICKED);
                 let phase = Phase::begin(step.name());
                 let workers = self.workers.ready(self.workers.most());
                 self.engine.step(&mut cycle, shared, Team::new(&self.workers, workers));
@@ -136,10 +145,13 @@ impl Shenandoah {
                     self.cycle_ended(&mut cycle, shared);
                     // Under the lock: a checker that has halted workers wants regions at rest.
                     self.uncommit(shared);
+                    abort.disarm();
                     drop(cycle);
                     if self.settings.checks.after {
                         self.check(shared, Checks::after);
                     }
+                } else {
+                    abort.disarm();
                 }
             }
         }

@@ -20,10 +20,10 @@
 use super::POISONED;
 use super::bytes::percent_of;
 use super::choose::{
-    Candidate, ChooseSettings, Space, choose, choose_old, copy_regions, old_copy_regions, old_reserve,
+    Candidate, ChooseSettings, Space, all_copy_regions, choose, choose_old, old_reserve, shrink,
 };
 use super::engine::Engine;
-use crate::collector::concurrent::{Clearing, Found, MarkShared, Marker};
+use crate::collector::concurrent::{Clearing, Found, MarkShared, Marker, passage};
 use crate::collector::kernel::Phase;
 use crate::collector::record::CycleRecord;
 use crate::collector::work::{Team, Turns, WorkStack};
@@ -351,13 +351,18 @@ impl Engine {
                     continue;
                 }
                 let (bottom, top) = (table.bottom(index), table.get(index).top());
+                // The sizes of a region are taken once: mutators allocate there, and give back.
                 let found = match table.get(index).state() {
                     State::Shared | State::Old if top > bottom && top <= table.mark_start(index) => {
-                        Some(self.tables.live_bytes(free, index))
+                        passage();
+                        Some((top - bottom, self.tables.live_bytes(free, index, top)))
                     }
-                    State::HumongousStart if !self.tables.is_run_live(free, index) => Some(0),
+                    State::HumongousStart if !self.tables.is_run_live(free, index) => {
+                        Some((free.object_end(index) - bottom, 0))
+                    }
                     State::HumongousStart if table.mark_start(index) > bottom => {
-                        Some(shared.free.object_end(index) - bottom)
+                        let bytes = free.object_end(index) - bottom;
+                        Some((bytes, bytes))
                     }
                     _ => None,
                 };
@@ -375,15 +380,15 @@ impl Engine {
         cycle.old_candidates = Vec::new();
         let mut candidates = Vec::new();
         let mut immediate_bytes = 0;
-        for (region, live_bytes) in live {
-            let used = shared.free.object_end(region) - table.bottom(region);
+        for (region, (used, live_bytes)) in live {
+            let garbage_bytes = used - live_bytes;
             if live_bytes == 0 {
                 immediate_bytes += used;
                 cycle.immediate.push(region);
-            } else if becomes_old(region, used - live_bytes) {
+            } else if becomes_old(region, garbage_bytes) {
                 cycle.promoted.push(region);
             } else if !self.tables.has_large(region) && table.get(region).run() == 0 {
-                candidates.push(Candidate { region, live_bytes, garbage_bytes: used - live_bytes });
+                candidates.push(Candidate { region, live_bytes, garbage_bytes });
             }
         }
         let settings = if cycle.thorough || self.move_all {
@@ -417,21 +422,13 @@ impl Engine {
             }
             _ => Vec::new(),
         };
-        // Copies lose some memory at the ends of regions and buffers. If the heap has too few
-        // regions for the copies, the set loses regions at its end, old ones first.
-        let mut live_bytes = chosen.live_bytes;
-        let wanted = |live_bytes: usize, old_set: &[Candidate]| {
-            copy_regions(&settings, region_bytes, live_bytes)
-                + old_copy_regions(&self.choice, region_bytes, old_set)
-        };
-        let Ok(had) = self.space.provide(free, wanted(live_bytes, &old_set)) else { return };
-        cycle.set = chosen.set;
-        while had < wanted(live_bytes, &old_set) {
-            if old_set.pop().is_none() {
-                let Some(region) = cycle.set.pop() else { break };
-                live_bytes -= self.tables.live_bytes(free, region);
-            }
-        }
-        cycle.set.extend(old_set.iter().map(|candidate| candidate.region));
+        let mut set = chosen.set;
+        let wanted = all_copy_regions(&settings, region_bytes, &set, &old_set);
+        passage();
+        let Ok(had) = self.space.provide(free, wanted) else { return };
+        shrink(&mut set, &mut old_set, |set, old_set| {
+            all_copy_regions(&settings, region_bytes, set, old_set) <= had
+        });
+        cycle.set = set.iter().chain(&old_set).map(|candidate| candidate.region).collect();
     }
 }

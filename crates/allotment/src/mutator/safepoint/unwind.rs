@@ -13,7 +13,7 @@ impl AbortOnUnwind {
     /// Guards the code that follows.
     pub(crate) fn new(reason: &'static str) -> AbortOnUnwind {
         #[cfg(test)]
-        last_panic::remember();
+        last_panics::remember();
         AbortOnUnwind(reason)
     }
 
@@ -26,7 +26,7 @@ impl AbortOnUnwind {
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         #[cfg(test)]
-        last_panic::tell();
+        last_panics::tell();
         abort_because(format_args!("aborting, because {}", self.0));
     }
 }
@@ -34,28 +34,34 @@ impl Drop for AbortOnUnwind {
 /// The test harness keeps what a test prints, its panics too, until the test ends. A test that ends
 /// the process would take the message with it.
 #[cfg(test)]
-mod last_panic {
-    use std::cell::RefCell;
-    use std::sync::Once;
+mod last_panics {
+    use std::collections::VecDeque;
+    use std::sync::{Mutex, Once, PoisonError};
 
-    thread_local! {
-        static LAST: RefCell<String> = const { RefCell::new(String::new()) };
-    }
+    /// Of all threads: a panic may have poisoned a lock for another thread.
+    static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
-    /// Panics from now on leave their message and their place for `tell`.
+    const MOST: usize = 4;
+
+    /// Panics from now on leave their messages and their places for `tell`.
     pub(super) fn remember() {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                LAST.set(format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
+                let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+                last.truncate(MOST - 1);
+                last.push_front(format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
+                drop(last);
                 before(panic);
             }));
         });
     }
 
-    /// Writes the last panic of this thread where the harness does not keep it.
+    /// Writes the last panics, latest first, where the harness does not keep them.
     pub(super) fn tell() {
-        LAST.with_borrow(|last| crate::platform::tell(format_args!("{last}")));
+        for panic in &*LAST.lock().unwrap_or_else(PoisonError::into_inner) {
+            crate::platform::tell(format_args!("{panic}"));
+        }
     }
 }

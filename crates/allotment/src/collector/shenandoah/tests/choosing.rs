@@ -116,7 +116,8 @@ fn the_set_by_table() {
     for (name, list, space, percents, expected) in table {
         let mut candidates = regions(percents);
         let choice = choose(&mut candidates, &settings(list), space);
-        assert_eq!(choice.set, *expected, "{name}");
+        let set: Vec<usize> = choice.set.iter().map(|candidate| candidate.region).collect();
+        assert_eq!(set, *expected, "{name}");
     }
 }
 
@@ -179,20 +180,20 @@ proptest! {
             .collect();
         let choice = choose(&mut candidates, &settings, &space);
         let sum = |bytes: fn(&(usize, usize)) -> usize| {
-            choice.set.iter().map(|&region| bytes(&regions[region])).sum::<usize>()
+            choice.set.iter().map(|candidate| bytes(&regions[candidate.region])).sum::<usize>()
         };
         prop_assert_eq!((choice.live_bytes, choice.garbage_bytes), (sum(|pair| pair.0), sum(|pair| pair.1)));
         prop_assert!(choice.copy_regions <= reserve);
         prop_assert_eq!(choice.copy_regions, copy_regions(&settings, REGION, choice.live_bytes));
-        let mut distinct = choice.set.clone();
+        let mut distinct: Vec<usize> = choice.set.iter().map(|candidate| candidate.region).collect();
         distinct.sort_unstable();
         distinct.dedup();
         prop_assert_eq!(distinct.len(), choice.set.len());
-        prop_assert!(choice.set.is_sorted_by_key(|&region| std::cmp::Reverse(regions[region].1)));
+        prop_assert!(choice.set.is_sorted_by_key(|candidate| std::cmp::Reverse(candidate.garbage_bytes)));
         prop_assert!(!choice.abbreviated || choice.set.is_empty());
         let mut before = 0;
-        for &region in &choice.set {
-            let garbage = regions[region].1;
+        for candidate in &choice.set {
+            let garbage = candidate.garbage_bytes;
             prop_assert!(garbage > 0 && garbage >= REGION * ignore_percent / 100);
             prop_assert!(garbage > REGION * garbage_percent / 100 || before < choice.wanted_bytes);
             before += garbage;
@@ -200,5 +201,16 @@ proptest! {
         // The order of the candidates does not matter.
         candidates.reverse();
         prop_assert_eq!(choose(&mut candidates, &settings, &space), choice);
+    }
+}
+
+#[test]
+fn sets_shrink_from_their_ends_old_ones_first_until_the_copies_fit() {
+    let candidate = |region| Candidate { region, live_bytes: REGION / 2, garbage_bytes: REGION / 2 };
+    let all = settings("ShenandoahEvacWaste=1,ShenandoahOldEvacWaste=1");
+    for (room, young, old) in [(9, 4, 2), (3, 4, 2), (2, 4, 0), (1, 2, 0), (0, 0, 0)] {
+        let (mut set, mut old_set) = ((0..4).map(candidate).collect(), (4..6).map(candidate).collect());
+        shrink(&mut set, &mut old_set, |set, old_set| all_copy_regions(&all, REGION, set, old_set) <= room);
+        assert_eq!((set.len(), old_set.len()), (young, old), "{room} regions");
     }
 }

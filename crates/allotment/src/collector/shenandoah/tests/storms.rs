@@ -360,6 +360,31 @@ fn worlds_are_stopped_while_cycles_run() {
     });
 }
 
+/// In a heap that is nearly full, mutators take the last regions and allocate in those that were
+/// measured, while a cycle chooses among these. The sizes of the choice count, not those of later.
+#[test]
+fn the_set_is_chosen_while_mutators_use_up_the_heap() {
+    in_both_modes(|| {
+        for regions in [4, 6, 9] {
+            let kit = Kit::new(4096, regions, &format!("{BY_HAND},MinTLABSize=64,TLABSize=64,MaxTLABSize=128"));
+            storm(&kit, 2, |number, random| {
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 1, first(number));
+                    for _ in 0..100 * ROUNDS {
+                        kit.waste(mutator, random.below(200));
+                        if random.below(40) == 0 {
+                            lists.pop(mutator, 0);
+                            lists.push(&kit, mutator, 0);
+                        }
+                    }
+                    lists.check(mutator);
+                });
+                run.unwrap();
+            });
+        }
+    });
+}
+
 /// Many threads come back from `blocking` at once behind pauses; each finds its list.
 #[test]
 fn many_threads_in_blocking_are_visited() {
