@@ -309,6 +309,8 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     /// Leaves all entries for later.
     fn leave(&mut self) {
         self.leave_up_to(usize::MAX);
+        // If there was no memory for them, entries are lost. The next marking must not find them.
+        while self.pop().is_some() {}
     }
 
     /// Leaves some entries to mutators that have time to help.

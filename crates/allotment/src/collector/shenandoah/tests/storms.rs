@@ -366,7 +366,8 @@ fn worlds_are_stopped_while_cycles_run() {
 fn the_set_is_chosen_while_mutators_use_up_the_heap() {
     in_both_modes(|| {
         for regions in [4, 6, 9] {
-            let kit = Kit::new(4096, regions, &format!("{BY_HAND},MinTLABSize=64,TLABSize=64,MaxTLABSize=128"));
+            let kit =
+                Kit::new(4096, regions, &format!("{BY_HAND},MinTLABSize=64,TLABSize=64,MaxTLABSize=128"));
             storm(&kit, 2, |number, random| {
                 let run = kit.heap.attach(|mutator| {
                     let mut lists = Lists::new(&kit, mutator, 1, first(number));
