@@ -1,4 +1,4 @@
-//! What is simulated: the threads, their machine, their heap and its collector.
+//! A scenario to simulate: the threads, their machine, their heap and its collector.
 
 use allotment::options::TlabPolicy;
 use allotment::region::{Geometry, GeometryError};
@@ -211,8 +211,8 @@ impl Scenario {
         ((allocated as f64 * self.survives / 100.0) as u64).min(self.keeps)
     }
 
-    /// What is alive for a while is dead when all threads together have allocated so many bytes
-    /// more. `None`: it never dies.
+    /// An object that stays alive for a while is dead when all threads together have allocated so
+    /// many bytes more. `None`: no object stays alive for a while.
     pub(super) fn dies_after(&self) -> Option<u64> {
         let share = self.survives / 100.0;
         (share > 0.0).then(|| (self.keeps as f64 / share * self.threads as f64) as u64)

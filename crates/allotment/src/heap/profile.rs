@@ -10,9 +10,10 @@ use crate::profile::AllocationProfile;
 impl Heap {
     /// A copy of all allocation samples so far. `docs/observe.md` says how to read it.
     ///
-    /// What a thread sampled since its last safepoint is missing, except for the calling thread's
-    /// own objects. What is *in use* is as the last collection found it that looked: a young
-    /// collection does not look at old objects, so dead old ones count until a full collection.
+    /// Samples that a thread took since its last safepoint are missing, except for those of the
+    /// calling thread. Objects count as *in use* if the last collection that looked at them found
+    /// them alive: a young collection does not look at old objects, so dead old ones count until a
+    /// full collection.
     /// Objects of a thread that took a [`Mark`](crate::raw::Mark) count as in use from the next
     /// stop of the world on.
     ///

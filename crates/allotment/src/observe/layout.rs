@@ -7,7 +7,8 @@ use std::fmt;
 ///
 /// ```
 /// use allotment::raw::{Element, Shape, SlotKind};
-/// let shape = Shape::array("Text", 32, Element::Plain { bytes: 1 }).slot("next", 24, SlotKind::Weak);
+/// let bytes = Shape::array("Text", 32, Element::Plain { bytes: 1 });
+/// let shape = bytes.slot("next", 24, SlotKind::Weak);
 /// assert_eq!(shape.layout().to_string(), "\
 /// Text: 32 bytes, and 1 for each element
 ///   offset    bytes  what    name

@@ -1,8 +1,9 @@
 //! A file that is written beside its place: whole, or not there.
 //!
 //! A profile, a timeline or a snapshot may be written when memory is short, and then a disk may be
-//! full, too. So it is written beside its place under another name, and moved there when all of it is written.
-//! If anything fails, the other file is removed. A file that was there before stays as it was.
+//! full, too. So it is written beside its place under another name, and moved there when all of it
+//! is written. If anything fails, the other file is removed. A file that was there before stays as
+//! it was.
 //!
 //! The other name is new: no file or link is there, and no other thread or process writes to it.
 //! Two writers of one place each write a whole file, and the last one stays. Where the place is a

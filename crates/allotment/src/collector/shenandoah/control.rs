@@ -23,9 +23,14 @@ use crate::tlab::statistics::Totals;
 use std::sync::Weak;
 use std::time::Duration;
 
-/// A panic would leave the cycle's lock poisoned, and the next stop would end the process without
-/// the reason.
-const PANICKED: &str = "code of a concurrent cycle panicked (see above): the heap may be half changed";
+/// Runs code that holds the cycle's lock, and ends the process if it panics. Otherwise the lock
+/// would be poisoned, and the next stop would end the process without the reason.
+fn guarded(body: impl FnOnce()) {
+    let abort =
+        AbortOnUnwind::new("code of a concurrent cycle panicked (see above): the heap may be half changed");
+    body();
+    abort.disarm();
+}
 
 /// The control thread's watch. It keeps the heap alive during a cycle only.
 struct Cycles {
@@ -103,11 +108,7 @@ impl Shenandoah {
             if step == Step::Idle {
                 if !self.progress.is_wanted() {
                     if self.engine.has_old_to_mark() {
-                        let abort = AbortOnUnwind::new(PANICKED);
-                        let workers = self.workers.ready(self.workers.most());
-                        let marked = self.engine.mark_old(shared, Team::new(&self.workers, workers));
-                        self.history.between_cycles(marked);
-                        abort.disarm();
+                        guarded(|| self.mark_between_cycles(shared));
                         continue;
                     }
                     if let Some(reason) = self.engine.hurry_for_old() {
@@ -125,36 +126,43 @@ impl Shenandoah {
                 }
                 // A thread that stopped the world may have done a whole cycle.
                 if cycle.step == Step::Idle {
-                    let abort = AbortOnUnwind::new(PANICKED);
-                    self.begin(&mut cycle, shared);
-                    abort.disarm();
+                    guarded(|| self.begin(&mut cycle, shared));
                 }
             } else if step.is_pause() {
                 drop(cycle);
                 self.pause(step, shared);
             } else {
-                let abort = AbortOnUnwind::new(PANICKED);
-                let phase = Phase::begin(step.name());
-                let workers = self.workers.ready(self.workers.most());
-                self.engine.step(&mut cycle, shared, Team::new(&self.workers, workers));
-                let phase = phase.end();
-                cycle.record.concurrent_time += phase.time;
-                cycle.add_phase(phase);
-                self.history.occupancy(&shared.free);
-                if cycle.step == Step::Idle {
-                    self.cycle_ended(&mut cycle, shared);
-                    // Under the lock: a checker that has halted workers wants regions at rest.
-                    self.uncommit(shared);
-                    abort.disarm();
-                    drop(cycle);
-                    if self.settings.checks.after {
-                        self.check(shared, Checks::after);
-                    }
-                } else {
-                    abort.disarm();
+                guarded(|| self.step_beside(&mut cycle, shared));
+                let has_ended = cycle.step == Step::Idle;
+                drop(cycle);
+                if has_ended && self.settings.checks.after {
+                    self.check(shared, Checks::after);
                 }
             }
         }
+    }
+
+    /// Does a step beside mutators.
+    fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
+        let phase = Phase::begin(cycle.step.name());
+        let workers = self.workers.ready(self.workers.most());
+        self.engine.step(cycle, shared, Team::new(&self.workers, workers));
+        let phase = phase.end();
+        cycle.record.concurrent_time += phase.time;
+        cycle.add_phase(phase);
+        self.history.occupancy(&shared.free);
+        if cycle.step == Step::Idle {
+            self.cycle_ended(cycle, shared);
+            // Under the lock: a checker that has halted workers wants regions at rest.
+            self.uncommit(shared);
+        }
+    }
+
+    /// Marks old objects between cycles.
+    fn mark_between_cycles(&self, shared: &Shared) {
+        let workers = self.workers.ready(self.workers.most());
+        let marked = self.engine.mark_old(shared, Team::new(&self.workers, workers));
+        self.history.between_cycles(marked);
     }
 
     /// Gives memory back to the system that was free for long, until a thread stops the world.

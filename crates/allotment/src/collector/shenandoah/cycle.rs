@@ -423,12 +423,12 @@ impl Engine {
             _ => Vec::new(),
         };
         let mut set = chosen.set;
-        let wanted = all_copy_regions(&settings, region_bytes, &set, &old_set);
+        let wanted = |set: &[Candidate], old_set: &[Candidate]| {
+            all_copy_regions(&settings, region_bytes, set, old_set)
+        };
         passage();
-        let Ok(had) = self.space.provide(free, wanted) else { return };
-        shrink(&mut set, &mut old_set, |set, old_set| {
-            all_copy_regions(&settings, region_bytes, set, old_set) <= had
-        });
+        let Ok(had) = self.space.provide(free, wanted(&set, &old_set)) else { return };
+        shrink(&mut set, &mut old_set, |set, old_set| wanted(set, old_set) <= had);
         cycle.set = set.iter().chain(&old_set).map(|candidate| candidate.region).collect();
     }
 }

@@ -41,6 +41,7 @@ mod last_panics {
     /// Of all threads: a panic may have poisoned a lock for another thread.
     static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
+    /// Panics that are kept.
     const MOST: usize = 4;
 
     /// Panics from now on leave their messages and their places for `tell`.

@@ -37,10 +37,12 @@ pub const MAX_FRAMES: usize = 128;
 ///         CALLS.with_borrow(|calls| calls.iter().rev().all(|&line| frames.push(line.into())));
 ///     }
 ///     fn name(&self, frame: u64) -> FrameName {
-///         FrameName { function: format!("line {frame}"), file: "main.lisp".into(), line: frame as u32 }
+///         let function = format!("line {frame}");
+///         FrameName { function, file: "main.lisp".into(), line: frame as u32 }
 ///     }
 /// }
-/// let heap = allotment::Heap::builder().max_heap_size(16 << 20).stack_walker(Interpreter).build()?;
+/// let builder = allotment::Heap::builder().max_heap_size(16 << 20);
+/// let heap = builder.stack_walker(Interpreter).build()?;
 /// # Ok::<(), allotment::heap::BuildError>(())
 /// ```
 pub trait StackWalker: Send + Sync {

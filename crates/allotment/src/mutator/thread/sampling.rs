@@ -398,7 +398,7 @@ pub(crate) struct Samples {
 }
 
 impl Shared {
-    /// What was sampled, but for what other threads sampled since their last safepoints.
+    /// The samples so far, without those that other threads took since their last safepoints.
     pub(crate) fn samples(&self) -> Samples {
         // While this thread is in `blocking`, a stopper or a worker may use its state.
         if let Some(own) = own_state(self).filter(|own| !own.status.is_safe()) {

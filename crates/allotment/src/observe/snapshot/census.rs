@@ -1,4 +1,4 @@
-//! What is in the heap, by shape: a summary where a whole snapshot is too much.
+//! Live objects and their bytes by shape: a summary where a whole snapshot is too much.
 
 use super::SnapshotError;
 use super::dominators::Graph;

@@ -33,7 +33,7 @@ static ZEROES: [u8; 4096] = [0; 4096];
 /// Plain words of a class that are fields. Beyond, a class is smaller than its objects.
 const MOST_PLAIN_FIELDS: usize = 1024;
 
-/// What is behind an object of a Java program, in all files: readers ask for these classes.
+/// The classes behind every object of a Java program, in all files: readers ask for them.
 const JAVA: &[(&str, Option<usize>, &[&str])] = &[
     ("java.lang.Object", None, &[]),
     ("java.lang.Class", Some(0), &[]),

@@ -127,7 +127,7 @@ impl<'w> Output<'w> {
         self.string_lossy(text.as_bytes())
     }
 
-    /// Bytes as a string in quotes. What is not UTF-8 becomes U+FFFD. Allocates nothing, since the
+    /// Bytes as a string in quotes. Bytes that are no UTF-8 become U+FFFD. Allocates nothing, since the
     /// system may have no memory left.
     pub(super) fn string_lossy(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.text("\"")?;

@@ -323,7 +323,7 @@ impl<'w> LiveHeap<'w> {
     }
 }
 
-/// What is left to look at: an object, from an element of its tail on.
+/// An object that the walk has yet to look at, from an element of its tail on.
 struct Entry {
     address: usize,
     from: usize,
