@@ -9,6 +9,7 @@ use super::hooks::Hooks;
 use super::{BuildError, Heap};
 use crate::collector::shenandoah::Failures;
 use crate::collector::shenandoah::choose::ChooseSettings;
+use crate::collector::shenandoah::tenuring::Tenuring;
 use crate::collector::shenandoah::trigger::TriggerSettings;
 use crate::collector::verify::{Checks, Level};
 use crate::collector::work::Gang;
@@ -120,7 +121,7 @@ pub(super) fn assemble(
                 overhead,
                 homes: free.homes(),
                 passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
-                generational: options.shenandoah_gc_mode == ShenandoahMode::Generational,
+                tenuring: Tenuring::of_mode(options),
                 trigger: TriggerSettings::from(options),
                 goal: capacity,
                 choice: ChooseSettings::from(options),

@@ -50,7 +50,7 @@ mod reason;
 mod room;
 mod stopped;
 mod survival;
-mod tenuring;
+pub(crate) mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
 pub mod trigger;
@@ -76,6 +76,7 @@ use goal::Goal;
 use old::Old;
 use progress::Progress;
 use std::sync::{Arc, Weak};
+use tenuring::Tenuring;
 use trigger::{Trigger, TriggerSettings};
 
 const POISONED: &str = "a collection that panics ends the process";
@@ -133,7 +134,8 @@ pub(crate) struct Parts {
     pub(crate) overhead: Overhead,
     pub(crate) homes: usize,
     pub(crate) passive: bool,
-    pub(crate) generational: bool,
+    /// When objects become old, in a heap with generations.
+    pub(crate) tenuring: Option<Tenuring>,
     pub(crate) trigger: TriggerSettings,
     pub(crate) goal: Capacity,
     pub(crate) choice: ChooseSettings,
@@ -158,7 +160,7 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, generational, trigger, goal, choice, failures, .. } = parts;
+        let Parts { homes, passive, tenuring, trigger, goal, choice, failures, .. } = parts;
         let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
@@ -175,7 +177,7 @@ impl Shenandoah {
             choice,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
-            old: generational.then(|| Old::new(base, heap_bytes)).transpose()?,
+            old: tenuring.map(|tenuring| Old::new(base, heap_bytes, tenuring)).transpose()?,
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
         let collector = Arc::new_cyclic(|me| Shenandoah {

@@ -48,13 +48,13 @@ impl Old {
     ///
     /// # Errors
     /// [`MemoryError`] if the system has no memory for its tables.
-    pub(super) fn new(base: usize, heap_bytes: usize) -> Result<Old, MemoryError> {
+    pub(super) fn new(base: usize, heap_bytes: usize, tenuring: Tenuring) -> Result<Old, MemoryError> {
         Ok(Old {
             starts: StartTable::new(base, heap_bytes)?,
             to_scan: Todo::default(),
             to_settle: Todo::default(),
-            tenuring: Mutex::default(),
-            tenuring_threshold: AtomicU8::new(Tenuring::default().threshold()),
+            tenuring_threshold: AtomicU8::new(tenuring.threshold()),
+            tenuring: Mutex::new(tenuring),
             left: OldWork::default(),
             plan: Mutex::new(Plan::new(heap_bytes)),
         })

@@ -11,32 +11,37 @@
 //! Numbers only.
 
 use crate::collector::sizing::AGES;
+use crate::options::{Options, ShenandoahMode};
 
 /// Fewer bytes of an age than this say nothing about it: 4 Ki words.
 const FEW: u64 = if cfg!(test) { 64 } else { 32 << 10 };
 /// The part of the bytes of an age that dies, above which the age is too low.
 const MORTALITY: f64 = 0.1;
-/// No object becomes old before it has survived a cycle.
+/// No object becomes old before it has survived a cycle, unless `MaxTenuringThreshold` is 0.
 const LEAST: usize = 1;
-/// HotSpot's ShenandoahGenerationalMaxTenuringAge.
-const MOST: usize = AGES - 1;
 
 /// The threshold, and the last census.
 #[derive(Clone, Debug)]
-pub(super) struct Tenuring {
+pub(crate) struct Tenuring {
     threshold: usize,
+    /// The highest threshold: `MaxTenuringThreshold`.
+    most: usize,
     /// Live bytes by age.
     before: [u64; AGES],
 }
 
-impl Default for Tenuring {
-    /// The threshold of a new heap, HotSpot's 7.
-    fn default() -> Tenuring {
-        Tenuring { threshold: 7, before: [0; AGES] }
-    }
-}
-
 impl Tenuring {
+    /// `None` without generations, in the other modes than `ShenandoahGCMode=generational`.
+    pub(crate) fn of_mode(options: &Options) -> Option<Tenuring> {
+        (options.shenandoah_gc_mode == ShenandoahMode::Generational).then(|| Tenuring::new(options))
+    }
+
+    /// Begins with `InitialTenuringThreshold`, or with `MaxTenuringThreshold` if it is lower.
+    fn new(options: &Options) -> Tenuring {
+        let most = options.max_tenuring_threshold.min(AGES - 1);
+        Tenuring { threshold: options.initial_tenuring_threshold.min(most), most, before: [0; AGES] }
+    }
+
     /// Cycles that an object survives before it becomes old.
     #[must_use]
     pub(super) fn threshold(&self) -> u8 {
@@ -46,11 +51,9 @@ impl Tenuring {
     /// Learns from a census: live bytes of young objects by the cycles that they have survived.
     /// Returns the new threshold.
     pub(super) fn observe(&mut self, census: &[u64; AGES]) -> u8 {
-        let most = MOST.min(self.threshold + 1);
-        self.threshold = (LEAST..=most)
-            .rev()
-            .find(|&age| self.dies(age, census))
-            .map_or(LEAST, |dying| (dying + 1).min(most));
+        let most = self.most.min(self.threshold + 1);
+        let dying = (LEAST..=most).rev().find(|&age| self.dies(age, census));
+        self.threshold = dying.map_or(LEAST, |age| age + 1).min(most);
         self.before = *census;
         self.threshold()
     }
@@ -74,7 +77,11 @@ mod tests {
 
     /// The thresholds after censuses of these bytes.
     fn thresholds(censuses: &[&[u64]]) -> Vec<u8> {
-        let mut tenuring = Tenuring::default();
+        thresholds_with(&Options::default(), censuses)
+    }
+
+    fn thresholds_with(options: &Options, censuses: &[&[u64]]) -> Vec<u8> {
+        let mut tenuring = Tenuring::new(options);
         censuses.iter().map(|ages| tenuring.observe(&census(ages))).collect()
     }
 
@@ -95,6 +102,21 @@ mod tests {
         // It falls at once.
         let all_ages: &[u64] = &[8 * M, 4 * M, 4 * M, 4 * M, 4 * M, 4 * M];
         assert_eq!(thresholds(&[halves, halves, halves, halves, all_ages])[3..], [4, 2]);
+    }
+
+    #[test]
+    fn options_bound_the_threshold() {
+        let options = |initial_tenuring_threshold, max_tenuring_threshold| Options {
+            initial_tenuring_threshold,
+            max_tenuring_threshold,
+            ..Options::default()
+        };
+        for (initial, max, first) in [(7, 15, 7), (3, 15, 3), (7, 2, 2), (7, 0, 0), (0, 15, 0)] {
+            assert_eq!(Tenuring::new(&options(initial, max)).threshold(), first, "{initial} {max}");
+        }
+        let halves: &[u64] = &[8 << 20, 4 << 20, 2 << 20, 1 << 20];
+        assert_eq!(thresholds_with(&options(7, 2), &[halves; 4]), [1, 2, 2, 2]);
+        assert_eq!(thresholds_with(&options(7, 0), &[halves; 4]), [0, 0, 0, 0]);
     }
 
     #[test]

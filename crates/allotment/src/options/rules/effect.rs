@@ -73,12 +73,13 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::ZealQuarantine,
 ];
 
-/// The options that only collectors with generations read.
-const OF_GENERATIONS: &[OptionId] = &[
+/// The options that only heaps with generations read.
+const OF_GENERATIONS: &[OptionId] = &[OptionId::InitialTenuringThreshold, OptionId::MaxTenuringThreshold];
+
+/// The options that only the parallel collector reads.
+const OF_PARALLEL: &[OptionId] = &[
     OptionId::NewSize,
     OptionId::MaxNewSize,
-    OptionId::InitialTenuringThreshold,
-    OptionId::MaxTenuringThreshold,
     OptionId::MaxGCPauseMillis,
     OptionId::GCTimeRatio,
     OptionId::CollectWhenIdle,
@@ -107,6 +108,14 @@ const OF_CYCLES: &[OptionId] = &[
     OptionId::ShenandoahFullGCThreshold,
     OptionId::ShenandoahCriticalFreeThreshold,
     OptionId::ZealEvacuationFailure,
+];
+
+/// The options that only concurrent cycles with generations read.
+const OF_OLD_CYCLES: &[OptionId] = &[
+    OptionId::ShenandoahOldGarbageThreshold,
+    OptionId::ShenandoahExpediteMixedThreshold,
+    OptionId::ShenandoahOldEvacPercent,
+    OptionId::ShenandoahOldEvacWaste,
 ];
 
 /// Refuses given options that have no effect.
@@ -245,9 +254,9 @@ fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
         return no_effect(set, id, OptionId::Collector, "which never collects");
     }
     if options.collector != CollectorKind::Parallel
-        && let Some(id) = first_given(set, OF_GENERATIONS)
+        && let Some(id) = first_given(set, OF_PARALLEL)
     {
-        return no_effect(set, id, OptionId::Collector, "which has no generations");
+        return no_effect(set, id, OptionId::Collector, "and only Collector=parallel looks at it");
     }
     if options.print_gc_details && set.is_given(OptionId::PrintGC) {
         let why = "which prints the line of each collection, too";
@@ -274,9 +283,20 @@ fn check_capacity(set: &OptionSet) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Options about a young generation with nothing to decide.
+/// Options about generations where there are none, or nothing to decide about them.
 fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
+    let cause = match options.collector {
+        CollectorKind::Parallel => None,
+        CollectorKind::Shenandoah if options.shenandoah_gc_mode == ShenandoahMode::Generational => None,
+        CollectorKind::Shenandoah => Some(OptionId::ShenandoahGCMode),
+        CollectorKind::MarkCompact | CollectorKind::Epsilon => Some(OptionId::Collector),
+    };
+    if let Some(cause) = cause
+        && let Some(id) = first_given(set, OF_GENERATIONS)
+    {
+        return no_effect(set, id, cause, "which has no generations");
+    }
     let max = options.max_new_size;
     // The young generation has at least one region.
     if max != 0
@@ -297,7 +317,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
 fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if options.collector != CollectorKind::Shenandoah {
-        let mut ids = OF_CYCLES.iter().chain(OF_TRIGGERS).copied();
+        let mut ids = OF_CYCLES.iter().chain(OF_TRIGGERS).chain(OF_OLD_CYCLES).copied();
         return match ids.find(|id| set.is_given(*id)) {
             Some(id) => no_effect(set, id, OptionId::Collector, "which has no concurrent cycles"),
             None => Ok(()),
@@ -308,6 +328,11 @@ fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     {
         let why = "with which every cycle runs in a stop, for an allocation";
         return no_effect(set, id, OptionId::ShenandoahGCMode, why);
+    }
+    if options.shenandoah_gc_mode != ShenandoahMode::Generational
+        && let Some(id) = first_given(set, OF_OLD_CYCLES)
+    {
+        return no_effect(set, id, OptionId::ShenandoahGCMode, "which has no generations");
     }
     let (first, steps) = (OptionId::ShenandoahInitFreeThreshold, OptionId::ShenandoahLearningSteps);
     if options.shenandoah_learning_steps == 0 && set.is_given(first) {

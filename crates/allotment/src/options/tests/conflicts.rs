@@ -43,7 +43,7 @@ fn without_buffers_no_option_of_buffers_is_taken() {
         let value = if info.name == "UseTLAB" { "false" } else { &default };
         let of_cycles = info.name.starts_with("Shenandoah")
             || matches!(info.name, "ConcGCThreads" | "ZealEvacuationFailure");
-        let collector = if of_cycles { "Collector=shenandoah " } else { "" };
+        let collector = if of_cycles { "Collector=shenandoah ShenandoahGCMode=generational " } else { "" };
         let list = format!("{collector}-UseTLAB {}={value}", info.name);
         match finish(&list) {
             Err(OptionError::Conflict { options, message }) => {
@@ -125,10 +125,54 @@ fn neighbours_of_refused_combinations_are_taken() {
         "ShenandoahGarbageThreshold=5 Collector=shenandoah",
         "ShenandoahGarbageThreshold=0 ShenandoahIgnoreGarbageThreshold=0 Collector=shenandoah",
         "ShenandoahIgnoreGarbageThreshold=50 Collector=shenandoah",
+        "MaxTenuringThreshold=2 InitialTenuringThreshold=1 Collector=shenandoah ShenandoahGCMode=generational",
+        "ShenandoahOldGarbageThreshold=9 ShenandoahExpediteMixedThreshold=9 ShenandoahOldEvacPercent=9 \
+         ShenandoahOldEvacWaste=2 Collector=shenandoah ShenandoahGCMode=generational",
         "+PrintGC -PrintGCDetails",
         "+ZealMove +ZealPoison +ZealProtect ZealQuarantine=2 +VerifyAfterGC",
     ] {
         assert!(finish(list).is_ok(), "{list}: {:?}", finish(list));
+    }
+}
+
+/// For each option that not every collector reads: which read it, of parallel, generational, satb
+/// and passive Shenandoah, mark-compact and epsilon.
+#[test]
+fn each_collector_takes_the_options_that_it_reads() {
+    const HEAPS: [&str; 6] = [
+        "Collector=parallel",
+        "Collector=shenandoah ShenandoahGCMode=generational",
+        "Collector=shenandoah ShenandoahGCMode=satb",
+        "Collector=shenandoah ShenandoahGCMode=passive",
+        "Collector=mark-compact",
+        "Collector=epsilon",
+    ];
+    for (item, takes) in [
+        ("NewSize=1m", "yes no no no no no"),
+        ("MaxNewSize=1m", "yes no no no no no"),
+        ("MaxGCPauseMillis=9", "yes no no no no no"),
+        ("GCTimeRatio=9", "yes no no no no no"),
+        ("-CollectWhenIdle", "yes no no no no no"),
+        ("YoungPLABSize=4k", "yes no no no no no"),
+        ("OldPLABSize=4k", "yes no no no no no"),
+        ("InitialTenuringThreshold=1", "yes yes no no no no"),
+        ("MaxTenuringThreshold=9", "yes yes no no no no"),
+        ("ConcGCThreads=1", "no yes yes no no no"),
+        ("ShenandoahGuaranteedGCInterval=9", "no yes yes no no no"),
+        ("ShenandoahMinFreeThreshold=9", "no yes yes yes no no"),
+        ("ShenandoahEvacReserve=9", "no yes yes yes no no"),
+        ("ShenandoahOldGarbageThreshold=9", "no yes no no no no"),
+        ("ShenandoahExpediteMixedThreshold=9", "no yes no no no no"),
+        ("ShenandoahOldEvacPercent=9", "no yes no no no no"),
+        ("ShenandoahOldEvacWaste=2", "no yes no no no no"),
+        ("ParallelGCThreads=1", "yes yes yes yes yes no"),
+        ("MinHeapFreeRatio=40", "yes yes yes yes yes no"),
+        ("+VerifyAfterGC", "yes yes yes yes yes no"),
+    ] {
+        for (heap, takes) in HEAPS.iter().zip(takes.split(' ')) {
+            let result = finish(&format!("{heap} {item}"));
+            assert_eq!(result.is_ok(), takes == "yes", "{heap} {item}: {result:?}");
+        }
     }
 }
 

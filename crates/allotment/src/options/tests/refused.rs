@@ -255,8 +255,12 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         &["PrintGC", "PrintGCDetails"],
         "-PrintGC {command line} has no effect with +PrintGCDetails {command line}, which prints the line",
     ),
-    ("NewSize=1m Collector=mark-compact", &["NewSize", "Collector"], "which has no generations"),
-    ("MaxNewSize=1m Collector=mark-compact", &["MaxNewSize", "Collector"], "which has no generations"),
+    ("NewSize=1m Collector=mark-compact", &["NewSize", "Collector"], "only Collector=parallel looks at it"),
+    (
+        "MaxNewSize=1m Collector=mark-compact",
+        &["MaxNewSize", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
     (
         "InitialTenuringThreshold=1 Collector=mark-compact",
         &["InitialTenuringThreshold", "Collector"],
@@ -270,17 +274,29 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "MaxGCPauseMillis=9 Collector=mark-compact",
         &["MaxGCPauseMillis", "Collector"],
-        "which has no generations",
+        "only Collector=parallel looks at it",
     ),
-    ("YoungPLABSize=64k Collector=mark-compact", &["YoungPLABSize", "Collector"], "which has no generations"),
-    ("OldPLABSize=64k Collector=epsilon", &["OldPLABSize", "Collector"], "which has no generations"),
+    (
+        "YoungPLABSize=64k Collector=mark-compact",
+        &["YoungPLABSize", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
+    (
+        "OldPLABSize=64k Collector=epsilon",
+        &["OldPLABSize", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
     ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
     ("Timeline=t.json Collector=epsilon", &["Timeline", "Collector"], "which never collects"),
-    ("GCTimeRatio=9 Collector=mark-compact", &["GCTimeRatio", "Collector"], "which has no generations"),
+    (
+        "GCTimeRatio=9 Collector=mark-compact",
+        &["GCTimeRatio", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
     (
         "-CollectWhenIdle Collector=mark-compact",
         &["CollectWhenIdle", "Collector"],
-        "which has no generations",
+        "only Collector=parallel looks at it",
     ),
     (
         "ShenandoahGCMode=satb",
@@ -319,7 +335,46 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         &["ShenandoahGarbageThreshold", "ShenandoahIgnoreGarbageThreshold"],
         "is smaller than ShenandoahIgnoreGarbageThreshold=5 {default}; raise the one or lower the other",
     ),
-    ("GCTimeRatio=9 Collector=shenandoah", &["GCTimeRatio", "Collector"], "which has no generations"),
+    (
+        "GCTimeRatio=9 Collector=shenandoah",
+        &["GCTimeRatio", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
+    (
+        "MaxTenuringThreshold=1 Collector=shenandoah",
+        &["MaxTenuringThreshold", "ShenandoahGCMode"],
+        "has no effect with ShenandoahGCMode=satb {default}, which has no generations",
+    ),
+    (
+        "InitialTenuringThreshold=1 Collector=shenandoah ShenandoahGCMode=passive",
+        &["InitialTenuringThreshold", "ShenandoahGCMode"],
+        "ShenandoahGCMode=passive {command line}, which has no generations",
+    ),
+    (
+        "MaxGCPauseMillis=9 Collector=shenandoah ShenandoahGCMode=generational",
+        &["MaxGCPauseMillis", "Collector"],
+        "only Collector=parallel looks at it",
+    ),
+    (
+        "ShenandoahOldGarbageThreshold=9 Collector=shenandoah",
+        &["ShenandoahOldGarbageThreshold", "ShenandoahGCMode"],
+        "which has no generations",
+    ),
+    (
+        "ShenandoahExpediteMixedThreshold=9 Collector=shenandoah",
+        &["ShenandoahExpediteMixedThreshold", "ShenandoahGCMode"],
+        "which has no generations",
+    ),
+    (
+        "ShenandoahOldEvacPercent=9 Collector=shenandoah",
+        &["ShenandoahOldEvacPercent", "ShenandoahGCMode"],
+        "which has no generations",
+    ),
+    (
+        "ShenandoahOldEvacWaste=2 Collector=parallel",
+        &["ShenandoahOldEvacWaste", "Collector"],
+        "which has no concurrent cycles",
+    ),
     ("+PrintGC Collector=epsilon", &["PrintGC", "Collector"], "which never collects"),
     ("+VerifyBeforeGC Collector=epsilon", &["VerifyBeforeGC", "Collector"], "which never collects"),
     ("+VerifyAfterGC Collector=epsilon", &["VerifyAfterGC", "Collector"], "which never collects"),
