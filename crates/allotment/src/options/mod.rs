@@ -21,6 +21,7 @@
 mod choices;
 mod error;
 mod items;
+mod jvm_flags;
 mod kinds;
 mod manual;
 mod nearest;

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::error::OptionError;
 use super::items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
+use super::jvm_flags;
 use super::kinds::{Kind, Switch};
 use super::nearest::nearest;
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
@@ -184,6 +185,9 @@ impl OptionSet {
     /// Applies one item of a list.
     fn apply_item(&mut self, item: &str, source: Source) -> Result<(), OptionError> {
         let refuse = |reason| Err(OptionError::Form { item: item.to_owned(), given_by: source, reason });
+        if let Some(fault) = jvm_flags::fault(item) {
+            return refuse(fault);
+        }
         let bare = item.strip_prefix("-XX:").unwrap_or(item);
         if let Some((name, value)) = bare.split_once('=') {
             let Some(name) = name.strip_prefix(['+', '-']) else { return self.set(name, value, source) };

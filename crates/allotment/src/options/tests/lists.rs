@@ -43,6 +43,35 @@ fn unknown_names_are_refused_with_the_nearest_one() {
 }
 
 #[test]
+fn flags_of_the_jvm_are_refused_with_what_they_are_here() {
+    for (item, instead) in [
+        ("-Xmx64m", "MaxHeapSize=64m"),
+        ("-Xmx", "MaxHeapSize=SIZE"),
+        ("-Xms1g", "InitialHeapSize=1g"),
+        ("-Xmn8m", "NewSize=8m MaxNewSize=8m"),
+        ("-Xss1m", "nothing: stacks are those of the program's own threads"),
+        ("-Xlog:gc", "+PrintGC"),
+        ("-Xlog:gc*:stderr", "+PrintGCDetails"),
+        ("-XX:+UseSerialGC", "Collector=mark-compact"),
+        ("-XX:+UseParallelGC", "Collector=parallel"),
+        ("+UseG1GC", "Collector=parallel, or Collector=shenandoah for short pauses"),
+        ("+UseShenandoahGC", "Collector=shenandoah"),
+        ("+UseZGC", "Collector=shenandoah ShenandoahGCMode=generational, which is the nearest"),
+        ("+UseEpsilonGC", "Collector=epsilon"),
+        ("+HeapDumpOnOutOfMemoryError", "SnapshotOnOutOfMemory=DIRECTORY"),
+    ] {
+        assert_eq!(refusal(item), format!("{item} {{command line}}: a flag of the JVM, write {instead}"));
+    }
+    assert!(refusal("-UseG1GC").contains("leave it out"));
+    assert!(refusal("-XX:UseG1GC").contains("unknown option UseG1GC"));
+    assert!(refusal("\u{1f980}UseG1GC").contains("unknown option"));
+    // What is suggested is taken.
+    for list in ["MaxHeapSize=64m", "InitialHeapSize=1g", "NewSize=8m MaxNewSize=8m", "Collector=epsilon"] {
+        assert!(finish(list).is_ok(), "{list}");
+    }
+}
+
+#[test]
 fn items_of_the_wrong_form_are_refused_with_the_right_one() {
     for (item, reason) in [
         ("-TLABSize", "not a switch, write TLABSize=0 (it takes 0 or 64..1g, a multiple of 8)"),
