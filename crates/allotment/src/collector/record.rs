@@ -68,7 +68,8 @@ pub enum Details {
 /// One collection.
 ///
 /// Prints as `GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms`: used before and after,
-/// committed in parentheses.
+/// committed in parentheses. Of a concurrent cycle two times are printed: how long it worked, and
+/// the sum of its pauses, `GC(3) Concurrent (Trigger) 24M->10M(64M) cycle 31.200ms, pauses 0.345ms`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CollectionRecord {
@@ -196,7 +197,7 @@ impl fmt::Display for CollectionRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "GC({}) {}{} ({}) {}M->{}M({}M) {}",
+            "GC({}) {}{} ({}) {}M->{}M({}M) ",
             self.number,
             self.kind(),
             self.suffix(),
@@ -204,8 +205,14 @@ impl fmt::Display for CollectionRecord {
             self.used_before >> 20,
             self.used_after >> 20,
             self.committed >> 20,
-            Milliseconds(self.pause)
-        )
+        )?;
+        match self.cycle() {
+            Some(cycle) => {
+                let whole = cycle.concurrent_time + self.pause;
+                write!(f, "cycle {}, pauses {}", Milliseconds(whole), Milliseconds(self.pause))
+            }
+            None => write!(f, "{}", Milliseconds(self.pause)),
+        }
     }
 }
 

@@ -156,7 +156,7 @@ fn a_cycle_has_a_line_for_each_pause_and_phase() {
         "GC(3) Concurrent marking 4.100ms",
         "GC(3) Pause Final Mark 0.300ms",
         "GC(3) Concurrent evacuation 0.050ms",
-        "GC(3) Concurrent (Trigger) 24M->10M(64M) 12.345ms",
+        "GC(3) Concurrent (Trigger) 24M->10M(64M) cycle 13.245ms, pauses 12.345ms",
     ];
     assert_eq!(lines, expected.map(|line| (Level::Info, line.to_owned())));
     assert_eq!((cycle().phases_before_stop().len(), cycle().phases_in_stop().len()), (5, 0));
@@ -208,7 +208,10 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
     });
     let lines = record.log_lines(Level::Info);
     assert_eq!(lines[1].1, "GC(3) Pause Init Mark (Young) 0.021ms");
-    assert_eq!(lines[5].1, "GC(3) Concurrent (Young) (Trigger) 24M->10M(64M) 12.345ms");
+    assert_eq!(
+        lines[5].1,
+        "GC(3) Concurrent (Young) (Trigger) 24M->10M(64M) cycle 13.245ms, pauses 12.345ms"
+    );
     let expected = [
         "GC(3) Age 0: 4096 bytes",
         "GC(3) Age 2: 8 bytes",
@@ -228,7 +231,7 @@ fn a_cycle_that_degenerated_tells_what_was_in_the_stop() {
     assert_eq!(names(record.phases_in_stop()), inside);
     let lines = record.log_lines(Level::Info);
     assert_eq!(lines[4].1, "GC(3) Pause Degenerated 0.900ms");
-    assert_eq!(lines[5].1, "GC(3) Pause Degenerated (Trigger) 24M->10M(64M) 12.345ms");
+    assert_eq!(lines[5].1, "GC(3) Pause Degenerated (Trigger) 24M->10M(64M) cycle 13.245ms, pauses 12.345ms");
     let details = record.lines_behind_phases();
     assert_eq!(details[1], "GC(3) Degenerated: Concurrent evacuation");
     assert_eq!(details[2], "GC(3) In the stop: Concurrent evacuation 0.050ms");
