@@ -46,9 +46,13 @@ impl StartTable {
         Ok(StartTable { bytes: CardBytes::new(heap_base, heap_bytes, "starts")? })
     }
 
-    /// Records the object of `bytes` at `start`. No other thread records in the card in which the
-    /// object begins. Objects that begin in that card are recorded in order of address. This holds
-    /// because a thread that fills a region takes whole cards of it.
+    /// Records the object of `bytes` at `start`.
+    ///
+    /// A worker fills whole cards. So it alone records in the card in which the object begins, in
+    /// order of address, and the entry is the last object of the card. Mutators that copy in a
+    /// concurrent cycle share the region of their core. Several may record in one card, in any
+    /// order, and the entry is then any object that begins there. [`object_at`](Self::object_at)
+    /// finds the right object from each of them. From an earlier one it walks further.
     #[inline]
     pub(crate) fn record(&self, start: usize, bytes: usize) {
         let (card, entry) = self.entry(start);
@@ -58,8 +62,7 @@ impl StartTable {
 
     /// The start of the object that covers `address`. At `bottom`, a multiple of [`CARD_BYTES`] at
     /// or below `address`, an object starts, recorded or not. From there on objects follow each
-    /// other up to `address`. Of the objects that begin in one card, the last is recorded.
-    /// `size_of` is the size in bytes of the object at an address.
+    /// other up to `address`. `size_of` is the size in bytes of the object at an address.
     #[inline]
     pub(crate) fn object_at(
         &self,

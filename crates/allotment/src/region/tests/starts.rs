@@ -90,6 +90,23 @@ proptest! {
         objects.check(&table, objects.end);
     }
 
+    /// Mutators that copy into one region record in any order.
+    #[test]
+    fn every_address_finds_its_object_in_any_order_of_records(
+        order in prop::collection::vec(size(), 1..300).prop_flat_map(|sizes| {
+            let order: Vec<usize> = (0..sizes.len()).collect();
+            (Just(sizes), Just(order).prop_shuffle())
+        }),
+    ) {
+        let (sizes, order) = order;
+        let objects = Objects::new(&sizes);
+        let table = objects.table();
+        for &index in &order {
+            objects.record(index..index + 1, |start, bytes| table.record(start, bytes));
+        }
+        objects.check(&table, objects.end);
+    }
+
     /// A region that is filled in two turns, then emptied and filled with other objects.
     #[test]
     fn a_region_is_filled_on_and_filled_anew(
