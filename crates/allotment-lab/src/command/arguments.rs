@@ -8,7 +8,9 @@ use super::{
 use crate::harness::{Experiment, Kind};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::error::Error;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::PathBuf;
 
 /// The user's command.
@@ -295,9 +297,24 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
         _ => {
             let before_usage = text.split("\nUsage:").next().unwrap_or_default();
             let line = before_usage.trim().trim_start_matches("error: ").replace("\n\n", "; ");
-            Err(Failure::Usage(line))
+            Err(Failure::Usage(match plain_cause(error) {
+                Some((cause, plain)) => line.replace(&cause, plain),
+                None => line,
+            }))
         }
     }
+}
+
+/// The text of a number's reader in `std` that is the cause of an error, and words that say what to
+/// write instead.
+fn plain_cause(error: &clap::Error) -> Option<(String, &'static str)> {
+    let cause = error.source()?;
+    let plain = match cause.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::PosOverflow | IntErrorKind::NegOverflow) => "the number is too large",
+        Some(_) => "write a whole number",
+        None => cause.downcast_ref::<ParseFloatError>().map(|_| "write a number")?,
+    };
+    Some((cause.to_string(), plain))
 }
 
 #[cfg(test)]
@@ -348,6 +365,37 @@ mod tests {
         assert!(run(&["clock", "--time", "soon"]).unwrap_err().contains("`soon` is not a time"));
         assert!(run(&["clock", "--forks", "0"]).unwrap_err().contains("1..=1000"));
         assert!(run(&[]).unwrap_err().contains("EXPERIMENT"));
+    }
+
+    /// Each flag of each command, at any depth, with its path of commands.
+    fn flags(command: &clap::Command, path: &[String]) -> Vec<Vec<String>> {
+        let of_this = command.get_arguments().filter(|flag| flag.get_action().takes_values());
+        let of_this = of_this.filter_map(|flag| flag.get_long().map(|long| format!("--{long}")));
+        let mut found: Vec<_> = of_this.map(|flag| [path, &[flag]].concat()).collect();
+        for below in command.get_subcommands() {
+            found.extend(flags(below, &[path, &[below.get_name().to_string()]].concat()));
+        }
+        found
+    }
+
+    #[test]
+    fn no_flag_tells_an_error_in_the_words_of_a_programmer() {
+        let all = flags(&command_line(experiments::all()), &["allotment".to_string()]);
+        assert!(all.len() > 100, "{all:?}");
+        let (mut whole, mut large, mut real) = (0, 0, 0);
+        for flag in all {
+            for wrong in ["x", "", "99999999999999999999999", "1.5.5"] {
+                let line = flag.iter().map(String::as_str).chain([wrong]).map(OsString::from);
+                let Err(Failure::Usage(said)) = parse(line, experiments::all()) else { continue };
+                for word in ["digit found", "empty string", "fit in target", "float literal"] {
+                    assert!(!said.contains(word), "{flag:?} {wrong}: {said}");
+                }
+                whole += usize::from(said.contains("write a whole number"));
+                large += usize::from(said.contains("too large"));
+                real += usize::from(said.contains("write a number"));
+            }
+        }
+        assert!(whole > 10 && large > 10 && real > 3, "{whole} {large} {real}");
     }
 
     #[test]
