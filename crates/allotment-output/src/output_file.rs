@@ -62,7 +62,11 @@ impl OutputFile {
                 let _ = fchown(partial.file(), Some(there.uid()), Some(there.gid()))
                     .or_else(|_| fchown(partial.file(), None, Some(there.gid())));
             }
-            partial.file().set_permissions(Permissions::from_mode(there.mode() & 0o777))?;
+            // A file system without modes has one for all.
+            let (old, new) = (there.mode() & 0o777, new.mode() & 0o777);
+            if old != new {
+                partial.file().set_permissions(Permissions::from_mode(old))?;
+            }
         }
         Ok(OutputFile(Way::Beside { partial, target }))
     }

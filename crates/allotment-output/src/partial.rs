@@ -1,14 +1,18 @@
 //! A file beside its place, under another name, until it is whole.
 //!
-//! The file of `heap.json` is `.heap.json.4711-0.partial` while process 4711 writes it. If the
-//! process is killed, the file stays. The next writer of the same place removes it.
+//! The file of `heap.json` is `.heap.json.4711-0-5c1f03a9be274d10.partial` while process 4711 writes
+//! it. If the process is killed, the file stays. The next writer of the same place removes it.
 //!
 //! **Who is dead?** A writer holds a lock (`flock`) on its file as long as it lives, and the kernel
 //! gives the lock back, however the process ends. So whoever gets the lock knows that nobody writes
-//! the file. The number in the name proves nothing: numbers are used again, and a container counts
-//! its own. All containers of one kernel see one lock. Other machines may not: a network file
-//! system may keep locks on each machine by itself. So files are removed on file systems of one
-//! machine alone. Files of other users are left to them.
+//! the file. The number of the process proves nothing: numbers are used again, and a container
+//! counts its own.
+//!
+//! **Who sees the lock?** All containers of one kernel, if they write to one mounted file system.
+//! Other machines may not, and neither may the machine that exports a disk: it has locks of one kind
+//! for its own processes, and of another for its clients. So the name has a mark of the kernel's
+//! start and of the file system, and a file with another mark stays. What was left before the
+//! machine was started again stays, too. Files of other users are left to them.
 //!
 //! A file is new for an instant before its writer has the lock. A remover may take the lock first.
 //! Then the writer makes another file.
@@ -17,7 +21,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -27,31 +31,11 @@ const SUFFIX: &[u8] = b".partial";
 /// The most bytes of a name (`NAME_MAX`).
 const LONGEST_NAME: usize = 255;
 
-/// Room for what is added to a name: dots, two numbers, a dash, the suffix.
-const ADDED: usize = 32;
+/// Room for what is added to a name: dots, dashes, two numbers, the mark, the suffix.
+const ADDED: usize = 48;
 
 /// Names that are tried.
 const ATTEMPTS: u32 = 1000;
-
-/// Types of file systems that one machine has for itself, from `linux/magic.h` and the sources of
-/// those that are not in the kernel.
-const OF_ONE_MACHINE: [u64; 15] = [
-    0xef53,      // ext2, ext3, ext4
-    0x5846_5342, // XFS
-    0x9123_683e, // Btrfs
-    0x2fc1_2fc1, // ZFS
-    0xca45_1a4e, // bcachefs
-    0xf2f5_2010, // F2FS
-    0x0102_1994, // tmpfs
-    0x8584_58f6, // ramfs
-    0x794c_7630, // overlayfs
-    0x3153_464a, // JFS
-    0x5265_4973, // ReiserFS
-    0x3434,      // NILFS
-    0x2011_bab0, // exFAT
-    0x4d44,      // FAT
-    0x7366_746e, // NTFS
-];
 
 /// A new file that goes away when it is dropped, unless it was moved to its place.
 #[derive(Debug)]
@@ -67,14 +51,12 @@ impl PartialFile {
     /// Makes a file beside `target`, which must be a path with a directory and a name.
     pub(crate) fn create(target: &Path) -> io::Result<PartialFile> {
         let directory = target.parent().unwrap_or(Path::new("/"));
-        let prefix = prefix(target.file_name().unwrap_or_default());
+        let stem = stem(target);
+        let mark = mark(directory).unwrap_or(0);
         let process = std::process::id();
         // Other threads of the process may write there, and processes of other containers.
         for attempt in 0..ATTEMPTS {
-            let mut name = prefix.clone();
-            name.push(format!("{process}-{attempt}"));
-            name.push(OsStr::from_bytes(SUFFIX));
-            let path = directory.join(name);
+            let path = directory.join(partial_name(stem, process, attempt, mark));
             let made = OpenOptions::new().write(true).create_new(true).mode(0o666).open(&path);
             let file = match made {
                 Ok(file) => file,
@@ -139,39 +121,53 @@ impl Drop for PartialFile {
     }
 }
 
-/// How names of partial files of a place begin. A long name is cut, so that the numbers have room.
-fn prefix(name: &OsStr) -> OsString {
-    let name = name.as_bytes();
-    let mut prefix = vec![b'.'];
-    prefix.extend(&name[..name.len().min(LONGEST_NAME - ADDED)]);
-    prefix.push(b'.');
-    OsString::from_vec(prefix)
+/// The part of a place's name that names of its partial files have. A long name is cut, so that the
+/// numbers have room.
+fn stem(target: &Path) -> &OsStr {
+    let name = target.file_name().unwrap_or_default().as_bytes();
+    OsStr::from_bytes(&name[..name.len().min(LONGEST_NAME - ADDED)])
 }
 
-/// Whether that is a name of a partial file with this prefix: two numbers follow, and the suffix.
-fn is_partial(name: &OsStr, prefix: &OsStr) -> bool {
-    let numbers = name.as_bytes().strip_prefix(prefix.as_bytes());
-    let Some(numbers) = numbers.and_then(|rest| rest.strip_suffix(SUFFIX)) else { return false };
-    let mut parts = numbers.split(|byte| *byte == b'-');
-    let is_number = |part: Option<&[u8]>| {
-        part.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
-    };
-    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
+fn partial_name(stem: &OsStr, process: u32, attempt: u32, mark: u64) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(stem);
+    name.push(format!(".{process}-{attempt}-{mark:016x}"));
+    name.push(OsStr::from_bytes(SUFFIX));
+    name
+}
+
+/// The stem in the name of a partial file with that mark; `None` for any other name.
+fn stem_in(name: &OsStr, mark: u64) -> Option<&OsStr> {
+    let inner = name.as_bytes().strip_prefix(b".")?.strip_suffix(SUFFIX)?;
+    let inner = inner.strip_suffix(format!("-{mark:016x}").as_bytes())?;
+    let dot = inner.iter().rposition(|byte| *byte == b'.')?;
+    let mut numbers = inner[dot + 1..].split(|byte| *byte == b'-');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let two = is_number(numbers.next()?) && is_number(numbers.next()?) && numbers.next().is_none();
+    two.then(|| OsStr::from_bytes(&inner[..dot]))
+}
+
+/// A number of this start of this kernel, and of the file system on which the directory is.
+fn mark(directory: &Path) -> Option<u64> {
+    let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let digits: String = start.chars().filter(char::is_ascii_hexdigit).take(16).collect();
+    Some(u64::from_str_radix(&digits, 16).ok()? ^ fs::metadata(directory).ok()?.dev())
 }
 
 /// Removes what dead writers of `target` left. What cannot be removed stays, and is no error of the
 /// write that comes now.
 pub(crate) fn remove_left(target: &Path) {
-    let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else { return };
-    let is_of_one_machine =
-        rustix::fs::statfs(directory).is_ok_and(|about| OF_ONE_MACHINE.contains(&(about.f_type as u64)));
-    if !is_of_one_machine {
-        return;
-    }
-    let prefix = prefix(name);
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten().filter(|entry| is_partial(&entry.file_name(), &prefix)) {
-        remove_if_left(&entry.path());
+    let stem = stem(target);
+    remove_left_in(target.parent().unwrap_or(Path::new("/")), |name| name == stem);
+}
+
+/// Removes what dead writers left of the files in `directory` whose names `is_name` takes.
+pub(crate) fn remove_left_in(directory: &Path, is_name: impl Fn(&OsStr) -> bool) {
+    let (Some(mark), Ok(entries)) = (mark(directory), fs::read_dir(directory)) else { return };
+    for entry in entries.flatten() {
+        if stem_in(&entry.file_name(), mark).is_some_and(&is_name) {
+            remove_if_left(&entry.path());
+        }
     }
 }
 
@@ -209,9 +205,8 @@ mod tests {
 
     /// The partial file's name that a process with this number leaves.
     fn left_by(process: u32, target: &Path) -> PathBuf {
-        let mut name = prefix(target.file_name().unwrap());
-        name.push(format!("{process}-0.partial"));
-        target.with_file_name(name)
+        let mark = mark(target.parent().unwrap()).expect("a kernel says when it started");
+        target.with_file_name(partial_name(stem(target), process, 0, mark))
     }
 
     #[test]
@@ -221,15 +216,19 @@ mod tests {
         let held = PartialFile::create(&target).unwrap();
         // Numbers prove nothing: one is this process's, and one is no process's.
         let left = [left_by(std::process::id() + 1, &target), left_by(u32::MAX, &target)];
+        let mark = mark(folder.path()).unwrap();
         let others = [
-            "out.json",
-            ".out.json.partial",
-            ".out.json.1.partial",
-            ".out.json.1-2-3.partial",
-            ".out.json.1-x.partial",
-            ".out.json.old.1-0.partial",
-            ".out.json.1-0.partial.txt",
-            "out.json.1-0.partial",
+            "out.json".to_owned(),
+            ".out.json.partial".into(),
+            ".out.json.1-0.partial".into(),
+            format!(".out.json.1-{mark:016x}.partial"),
+            format!(".out.json.1-2-3-{mark:016x}.partial"),
+            format!(".out.json.1-x-{mark:016x}.partial"),
+            format!(".out.json.old.1-0-{mark:016x}.partial"),
+            format!(".out.json.1-0-{mark:016x}.partial.txt"),
+            format!("out.json.1-0-{mark:016x}.partial"),
+            // Another machine's, or of another file system.
+            format!(".out.json.1-0-{:016x}.partial", mark + 1),
         ];
         left.iter().for_each(|path| fs::write(path, "half").unwrap());
         others.iter().for_each(|name| fs::write(folder.path().join(name), "kept").unwrap());
@@ -241,6 +240,28 @@ mod tests {
         assert!(left_by(5, &target).is_dir() && left_by(6, &target).is_symlink() && held.is_there());
         drop(held);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), others.len() + 2);
+    }
+
+    #[test]
+    fn what_is_left_of_several_names_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| left_by(1, &folder.path().join(name));
+        for name in ["heap-1", "heap-2", "other"] {
+            fs::write(at(name), "half").unwrap();
+        }
+        remove_left_in(folder.path(), |name| name.as_bytes().starts_with(b"heap-"));
+        assert!(!at("heap-1").exists() && !at("heap-2").exists() && at("other").exists());
+    }
+
+    /// Regression: another user may have put a link there, and the file went where it led.
+    #[test]
+    fn a_name_at_which_something_is_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("out");
+        let planted = left_by(std::process::id(), &target);
+        std::os::unix::fs::symlink(folder.path().join("victim"), &planted).unwrap();
+        let partial = PartialFile::create(&target).unwrap();
+        assert!(partial.is_there() && partial.path() != planted && !folder.path().join("victim").exists());
     }
 
     #[test]
@@ -260,7 +281,7 @@ mod tests {
     #[test]
     fn a_long_name_leaves_room_for_the_numbers() {
         let folder = tempfile::tempdir().unwrap();
-        for length in [200, 222, 223, 224, 255] {
+        for length in [200, 206, 207, 208, 255] {
             let target = folder.path().join("n".repeat(length));
             let first = PartialFile::create(&target).unwrap();
             let second = PartialFile::create(&target).unwrap();

@@ -10,9 +10,10 @@
 
 use super::found::{Found, duplicate, found, is_refusal};
 use super::output_file::OutputFile;
-use super::partial::{PartialFile, remove_left};
+use super::partial::{PartialFile, remove_left, remove_left_in};
 use super::resolve::{Target, resolve};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,6 +77,13 @@ impl Place {
             Err(error) => return Err(error),
         };
         PartialFile::create(&inside).map(drop)
+    }
+
+    /// Removes what dead writers left in `directory` of files whose names `is_name` takes. For files
+    /// that have the process in their names: the next writer has another name, and
+    /// [`create`](Self::create) looks for its own alone.
+    pub fn remove_left_in(directory: &Path, is_name: impl Fn(&OsStr) -> bool) {
+        remove_left_in(directory, is_name);
     }
 
     /// The path with links followed, of a file; `None` for devices, pipes and descriptors, which are

@@ -12,6 +12,7 @@ use super::{SnapshotError, SnapshotSettings, SnapshotSummary};
 use crate::Heap;
 use crate::mutator::{Mutator, OutOfMemory, OutOfMemoryHook};
 use crate::platform::tell;
+use allotment_output::Place;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -57,6 +58,10 @@ fn write(mutator: &mut Mutator<'_>, directory: &Path) -> Result<(SnapshotSummary
     {
         return Err(SnapshotError::File { path: directory.to_owned(), error });
     }
+    // A process that has no room is often killed while it writes.
+    Place::remove_left_in(directory, |name| {
+        name.to_str().is_some_and(|name| name.starts_with("allotment-") && name.ends_with(".heapsnapshot"))
+    });
     let (process, base) = (std::process::id(), mutator.shared().free.table().base());
     let mut number = 1;
     let path = loop {

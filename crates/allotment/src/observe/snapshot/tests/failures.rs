@@ -5,6 +5,7 @@ use crate::heap::BuildError;
 use crate::object::{Element, Shape, SlotKind};
 use crate::observe::{SnapshotError, SnapshotFormat, SnapshotSettings};
 use crate::{Heap, NewStr, alloc, root};
+use allotment_output::OutputFile;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -183,6 +184,22 @@ fn exhaust(heap: &Heap, times: usize, mut before: impl FnMut(usize)) {
         }
     })
     .unwrap();
+}
+
+/// A process that has no room is often killed while it writes, and the next one has another number.
+#[test]
+fn what_killed_processes_left_of_their_snapshots_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let heap = small_heap(directory.path());
+    let living = OutputFile::create(&directory.path().join("allotment-1-7f00-1.heapsnapshot")).unwrap();
+    let held = names_in(directory.path()).remove(0);
+    // Nobody holds the lock of the other name.
+    let left = directory.path().join(held.replace("-0-", "-1-"));
+    std::fs::write(&left, "half").unwrap();
+    exhaust(&heap, 1, |_| {});
+    let names = names_in(directory.path());
+    assert!(names.len() == 2 && names.contains(&held) && !left.exists(), "{names:?}");
+    drop(living);
 }
 
 #[test]
