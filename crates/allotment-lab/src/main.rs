@@ -5,6 +5,9 @@ use allotment_lab::experiments;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A limit on file sizes (`ulimit -f`) is an error of the write then, and not the end.
+    // SAFETY: to ignore is a known disposition, and no thread of the program runs yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let experiments = experiments::all();
     let done = command::parse(std::env::args_os(), experiments).and_then(|chosen| match chosen {
         Command::List => command::list(experiments),

@@ -1,26 +1,22 @@
 //! A result file that is known to be writable before anything is measured, and that is either whole
 //! or absent.
 //!
-//! An ordinary file is written beside its place and renamed into it. A temporary file is made at
-//! the start, which is the writability test, and removed at once. The file that is renamed is made
+//! [`Place`] says how: it is tried at the start, and nothing is left of the trial. The file is made
 //! when there is something to write. So a command that a signal ends while it measures leaves no
-//! file behind, whatever signal it is. A target that is not an ordinary file (`/dev/stdout`, a
-//! pipe) is opened at the start and written in place: renaming over a device would replace it.
+//! file behind, whatever signal it is.
 //!
 //! Refused: writing at the end to a path never tried. A mistyped directory would lose an hour of
-//! measuring. Refused: keeping the first temporary file for the end. SIGKILL and SIGQUIT left it
-//! behind.
+//! measuring.
 //!
 //! Before that, [`check_files`] checks all files of a command together: none is written over
 //! another that the command reads or writes. `-` is standard output where nothing else is printed
 //! there ([`check_printed_files`]), and no file elsewhere.
 
-use std::fs::{self, File, OpenOptions};
+use allotment_output::Place;
+use std::fs;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Why a result file cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -42,18 +38,7 @@ impl OutputError {
 pub struct OutputFile {
     /// The path as the user wrote it, for messages.
     given: PathBuf,
-    /// The path with links resolved.
-    path: PathBuf,
-    target: Target,
-}
-
-#[derive(Debug)]
-enum Target {
-    /// A file of this mode that is renamed over the path.
-    Renamed {
-        mode: u32,
-    },
-    InPlace(File),
+    place: Place,
 }
 
 impl OutputFile {
@@ -65,34 +50,10 @@ impl OutputFile {
     /// write-protected file.
     pub fn open(path: &Path) -> Result<OutputFile, OutputError> {
         let given = path.to_path_buf();
-        let failed = |source| OutputError { path: path.to_path_buf(), source };
-        if is_dash(path) {
-            let file = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
-            return Ok(OutputFile { path: given.clone(), given, target: Target::InPlace(file) });
+        match if is_dash(path) { Place::standard_output() } else { Place::open(path) } {
+            Ok(place) => Ok(OutputFile { given, place }),
+            Err(source) => Err(OutputError { path: given, source }),
         }
-        // A link is resolved to its target, since renaming over the link would replace the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let mode = match fs::metadata(&path) {
-            Ok(existing) => {
-                let file = OpenOptions::new().append(true).open(&path).map_err(failed)?;
-                if !existing.is_file() {
-                    return Ok(OutputFile { given, path, target: Target::InPlace(file) });
-                }
-                existing.permissions().mode()
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0o666,
-            Err(error) => return Err(failed(error)),
-        };
-        if path.file_name().is_none() {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it names no file")));
-        }
-        drop(temporary(&path, mode).map_err(failed)?);
-        Ok(OutputFile { given, path, target: Target::Renamed { mode } })
-    }
-
-    /// The path, with links resolved where it existed.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Writes the contents and puts the file in its place.
@@ -100,26 +61,13 @@ impl OutputFile {
     /// # Errors
     /// The disk is full, the directory is gone, or the other end of a pipe is gone.
     pub fn write(self, contents: &[u8]) -> Result<(), OutputError> {
-        let OutputFile { given, path, target } = self;
-        let done = match target {
-            Target::InPlace(mut file) => file.write_all(contents),
-            Target::Renamed { mode } => temporary(&path, mode).and_then(|file| {
-                file.as_file().write_all(contents)?;
-                file.as_file().sync_all()?;
-                file.persist(&path).map(drop).map_err(|error| error.error)
-            }),
-        };
+        let OutputFile { given, place } = self;
+        let done = place.create().and_then(|mut file| {
+            file.write_all(contents)?;
+            file.finish()
+        });
         done.map_err(|source| OutputError { path: given, source })
     }
-}
-
-/// A file beside `path` that vanishes when it is dropped.
-fn temporary(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    // Opened and written as a plain file: the crate's own errors name the temporary file, which the
-    // user does not know.
-    tempfile::Builder::new().prefix(".allotment-").make_in(directory_of(path), |path| {
-        OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
-    })
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -204,10 +152,10 @@ pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), 
 /// # Errors
 /// An output is an input, or two outputs are one file.
 pub fn check_printed_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
-    let places: Vec<Option<Place>> = outputs.iter().map(|(_, path)| Place::of_output(path)).collect();
+    let places: Vec<Option<Identity>> = outputs.iter().map(|(_, path)| Identity::of_output(path)).collect();
     for (index, &(flag, path)) in outputs.iter().enumerate() {
         let Some(place) = &places[index] else { continue };
-        if let Some(input) = inputs.iter().find(|input| Place::of_input(input).as_ref() == Some(place)) {
+        if let Some(input) = inputs.iter().find(|input| Identity::of_input(input).as_ref() == Some(place)) {
             return Err(FilesError::OverInput {
                 flag: flag.into(),
                 output: path.into(),
@@ -237,7 +185,7 @@ pub fn check_directory(flag: &str, path: &Path) -> Result<(), FilesError> {
 
 /// The identity of a file.
 #[derive(PartialEq, Eq)]
-enum Place {
+enum Identity {
     /// An existing file: its device and inode, which all its names share.
     File(u64, u64),
     /// A missing file: its directory with links resolved, and its name.
@@ -246,22 +194,22 @@ enum Place {
     StandardOutput,
 }
 
-impl Place {
+impl Identity {
     /// `None` for a path that is no ordinary file, and where the directory is missing: opening it
     /// fails with the reason.
-    fn of(path: &Path) -> Option<Place> {
+    fn of(path: &Path) -> Option<Identity> {
         if let Ok(about) = fs::metadata(path) {
-            return about.is_file().then(|| Place::File(about.dev(), about.ino()));
+            return about.is_file().then(|| Identity::File(about.dev(), about.ino()));
         }
-        Some(Place::Name(fs::canonicalize(directory_of(path)).ok()?.join(path.file_name()?)))
+        Some(Identity::Name(fs::canonicalize(directory_of(path)).ok()?.join(path.file_name()?)))
     }
 
-    fn of_output(path: &Path) -> Option<Place> {
-        if is_dash(path) { Some(Place::StandardOutput) } else { Place::of(path) }
+    fn of_output(path: &Path) -> Option<Identity> {
+        if is_dash(path) { Some(Identity::StandardOutput) } else { Identity::of(path) }
     }
 
-    fn of_input(path: &Path) -> Option<Place> {
-        Place::of(if is_dash(path) { Path::new("/dev/stdin") } else { path })
+    fn of_input(path: &Path) -> Option<Identity> {
+        Identity::of(if is_dash(path) { Path::new("/dev/stdin") } else { path })
     }
 }
 
@@ -286,36 +234,6 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
-        let directory = tempfile::tempdir().unwrap();
-        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
-        fs::write(&real, "old").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        OutputFile::open(&link).unwrap().write(b"new").unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
-    }
-
-    #[test]
-    fn a_device_is_written_in_place() {
-        OutputFile::open(Path::new("/dev/null")).unwrap().write(b"gone").unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        let full = OutputFile::open(Path::new("/dev/full")).unwrap().write(b"x").unwrap_err();
-        assert!(full.to_string().contains("/dev/full"), "{full}");
-    }
-
-    #[test]
-    fn places_that_cannot_be_written_are_refused_at_once() {
-        let directory = tempfile::tempdir().unwrap();
-        for path in
-            [directory.path().to_path_buf(), directory.path().join("no/such.json"), "/".into(), "".into()]
-        {
-            let error = OutputFile::open(&path).unwrap_err();
-            assert!(error.to_string().starts_with("cannot write"), "{error}");
-        }
-    }
-
-    #[test]
     fn errors_name_the_file_that_was_asked_for_and_no_other() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("no/such.json");
@@ -334,20 +252,6 @@ mod tests {
         let error = file.write(b"x").unwrap_err().to_string();
         let expected = format!("cannot write `{}`: No such file or directory (os error 2)", given.display());
         assert_eq!(error, expected);
-    }
-
-    #[test]
-    fn a_file_keeps_its_mode_and_a_new_one_has_the_usual() {
-        let directory = tempfile::tempdir().unwrap();
-        let (old, new, plain) =
-            (directory.path().join("old"), directory.path().join("new"), directory.path().join("plain"));
-        fs::write(&old, "").unwrap();
-        fs::set_permissions(&old, fs::Permissions::from_mode(0o600)).unwrap();
-        fs::write(&plain, "").unwrap();
-        OutputFile::open(&old).unwrap().write(b"x").unwrap();
-        OutputFile::open(&new).unwrap().write(b"x").unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&old), mode(&new)), (0o600, mode(&plain)));
     }
 
     #[test]

@@ -85,6 +85,26 @@ fn a_full_disk_and_a_reader_that_has_gone_are_told_apart() {
     }
 }
 
+/// Regression: the signal of the limit ended the process.
+#[test]
+fn a_limit_on_file_sizes_is_told_and_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let printed = shell(&format!("ulimit -f 0; exec \"$@\" > '{}'", at("printed").display()), &["list"]);
+    assert_eq!(printed.status.code(), Some(1), "{printed:?}");
+    let line = told(&printed);
+    assert!(line.starts_with("allotment: cannot write to standard output: File too large"), "{line}");
+    let json = at("results.json");
+    fs::write(&json, "old").unwrap();
+    let arguments = [&SHORT[..], &["--json", json.to_str().unwrap()]].concat();
+    let written = shell("ulimit -f 0; exec \"$@\"", &arguments);
+    assert_eq!(written.status.code(), Some(1), "{written:?}");
+    let expected = format!("cannot write `{}`: File too large", json.display());
+    assert!(told(&written).contains(&expected), "{}", told(&written));
+    assert_eq!(fs::read_to_string(&json).unwrap(), "old");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no partial file");
+}
+
 /// Neither a home, nor a folder for temporary files, nor a current folder that can be written to.
 #[test]
 fn a_run_needs_no_folder() {

@@ -1,5 +1,6 @@
 //! A heap's memory of its collections: the latest records, sums, and two distributions of times.
 
+use super::log::GcLog;
 use super::record::{
     CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
 };
@@ -26,7 +27,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
-/// How much of each collection is printed on the standard error.
+/// How much of each collection is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Print {
     Nothing,
@@ -41,6 +42,8 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
+    /// Where it is printed; `None`: on the standard error.
+    log: Option<Arc<GcLog>>,
     timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
@@ -140,6 +143,7 @@ impl History {
     pub(crate) fn new(
         clock: Clock,
         print: Print,
+        log: Option<Arc<GcLog>>,
         listener: Option<Listener>,
         timeline: Option<Arc<Timeline>>,
     ) -> History {
@@ -152,7 +156,7 @@ impl History {
             overhead_limits: 0,
         };
         let told_of_shortage = AtomicBool::new(false);
-        History { clock, listener, print, timeline, told_of_shortage, inner: Mutex::new(collections) }
+        History { clock, listener, print, log, timeline, told_of_shortage, inner: Mutex::new(collections) }
     }
 
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
@@ -238,27 +242,38 @@ impl History {
         if let Some(timeline) = self.timeline() {
             timeline.add_record(record.drawn(timeline));
         }
-        let age = self.clock.age().as_secs_f64();
-        if self.print != Print::Nothing {
-            let level = if self.print == Print::Details { Level::Debug } else { Level::Info };
-            for (level, line) in record.log_lines(level) {
-                tell(format_args!("[{age:.3}s][{level}][gc] {line}"));
-            }
-            if record.exceeds_limit() {
-                let times = GcOverhead::FULL_COLLECTIONS;
-                tell(format_args!(
-                    "[{age:.3}s][info][gc] GC({}) GC Overhead Limit exceeded too often ({times}).",
-                    record.number
-                ));
-            }
-            if let Some(shortage) = Shortage::of(&record)
-                && !self.told_of_shortage.swap(true, Ordering::Relaxed)
-            {
-                tell(format_args!("[{age:.3}s][warning][gc] GC({}) {shortage}", record.number));
-            }
-        }
+        self.print(&record);
         if let Some(listener) = &self.listener {
             listener(&record);
+        }
+    }
+
+    /// Prints the lines of a record.
+    fn print(&self, record: &CollectionRecord) {
+        let level = match self.print {
+            Print::Nothing => return,
+            Print::Line => Level::Info,
+            Print::Details => Level::Debug,
+        };
+        let (age, number) = (self.clock.age().as_secs_f64(), record.number);
+        let mut lines = Vec::new();
+        for (level, line) in record.log_lines(level) {
+            lines.push(format!("[{age:.3}s][{level}][gc] {line}"));
+        }
+        if record.exceeds_limit() {
+            let times = GcOverhead::FULL_COLLECTIONS;
+            lines.push(format!(
+                "[{age:.3}s][info][gc] GC({number}) GC Overhead Limit exceeded too often ({times})."
+            ));
+        }
+        if let Some(shortage) = Shortage::of(record)
+            && !self.told_of_shortage.swap(true, Ordering::Relaxed)
+        {
+            lines.push(format!("[{age:.3}s][warning][gc] GC({number}) {shortage}"));
+        }
+        match &self.log {
+            Some(log) => log.add(&(lines.join("\n") + "\n")),
+            None => lines.iter().for_each(|line| tell(format_args!("{line}"))),
         }
     }
 

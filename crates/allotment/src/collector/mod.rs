@@ -7,6 +7,7 @@ pub(crate) mod evacuate;
 pub(crate) mod full;
 mod history;
 pub(crate) mod kernel;
+mod log;
 mod mark_compact;
 mod overhead;
 mod parallel;
@@ -21,6 +22,7 @@ pub(crate) mod work;
 
 pub(crate) use epsilon::Epsilon;
 pub(crate) use kernel::Pages;
+pub(crate) use log::GcLog;
 
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};

@@ -6,6 +6,7 @@
 use super::at_end::AtEnd;
 use super::choose::Chosen;
 use super::hooks::Hooks;
+use super::outputs::Outputs;
 use super::{BuildError, Heap};
 use crate::collector::shenandoah::Failures;
 use crate::collector::shenandoah::choose::ChooseSettings;
@@ -39,6 +40,7 @@ pub(super) fn assemble(
     topology: Topology,
     name: &str,
     hooks: Hooks,
+    mut outputs: Outputs,
 ) -> Result<Heap, BuildError> {
     let Chosen { set, geometry, sizing } = chosen;
     let options = set.values();
@@ -63,13 +65,15 @@ pub(super) fn assemble(
         seed,
         hooks.stack_walker,
     );
-    if hooks.clock.is_some() && has_timeline(options) {
-        return Err(BuildError::TimelineWithClock { path: options.timeline.display().to_string() });
+    if let (Some(_), Some(path)) = (&hooks.clock, &outputs.timeline) {
+        return Err(BuildError::TimelineWithClock { path: path.display().to_string() });
     }
     let clock = Clock::new(hooks.clock);
-    let timeline = has_timeline(options).then(|| Timeline::begin(&options.timeline, &clock, name));
+    let timeline = outputs.timeline.as_deref().map(|path| Timeline::begin(path, &clock, name));
     let timeline = timeline.transpose()?.map(Arc::new);
-    let history = History::new(clock.clone(), print(options), hooks.collection, timeline.clone());
+    let log = outputs.begin_log(&clock)?;
+    let history =
+        History::new(clock.clone(), print(options), log.clone(), hooks.collection, timeline.clone());
     let history = Arc::new(history);
     let machine = sizing::Machine::new(geometry, &topology, options.parallel_gc_threads);
     let settings = collector_settings(options, geometry, &topology);
@@ -175,12 +179,8 @@ pub(super) fn assemble(
         regions: Mutex::new(()),
     };
     let shared = Arc::new(shared);
-    let at_end = AtEnd::new(&shared, options);
+    let at_end = AtEnd::new(&shared, outputs.profile, log);
     Ok(Heap { shared, options: Arc::new(set), history, at_end })
-}
-
-fn has_timeline(options: &Options) -> bool {
-    !options.timeline.as_os_str().is_empty()
 }
 
 /// A number that differs from heap to heap and from process to process. Samples of many processes

@@ -7,6 +7,7 @@
 use super::assemble::assemble;
 use super::choose::{Chosen, Platform, choose};
 use super::hooks::Hooks;
+use super::outputs::Outputs;
 use super::{BuildError, Heap};
 use crate::collector::CollectionRecord;
 use crate::mutator::{LateThread, OutOfMemory, StackWalker};
@@ -162,7 +163,8 @@ impl HeapBuilder {
     /// heap.
     ///
     /// # Errors
-    /// [`BuildError`] as `build`, except for refusals of memory by the system.
+    /// [`BuildError`] as `build`, except for files that cannot be written, and for refusals of memory
+    /// by the system.
     pub fn resolve(self) -> Result<OptionSet, BuildError> {
         self.resolve_on(&Topology::detect())
     }
@@ -181,12 +183,14 @@ impl HeapBuilder {
     ///
     /// # Errors
     /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options
-    /// contradict each other, or the system does not give the memory.
+    /// contradict each other, a file that an option names cannot be written, or the system does not
+    /// give the memory.
     pub fn build(mut self) -> Result<Heap, BuildError> {
         let topology = Topology::detect();
         let chosen = self.choose(&topology)?;
-        self.hooks.out_of_memory = Heap::when_exhausted(&chosen.set.values().snapshot_on_out_of_memory);
-        assemble(chosen, topology, self.name.as_deref().unwrap_or("heap"), self.hooks)
+        let outputs = Outputs::open(chosen.set.values())?;
+        self.hooks.out_of_memory = outputs.snapshots.clone().map(Heap::when_exhausted);
+        assemble(chosen, topology, self.name.as_deref().unwrap_or("heap"), self.hooks, outputs)
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {

@@ -77,6 +77,10 @@ pub(super) fn choose(
     if profiles && !given.is_given(OptionId::AllocationSampleInterval) {
         values.allocation_sample_interval = DEFAULT_SAMPLE_INTERVAL;
     }
+    let logs = !values.gc_log.as_os_str().is_empty() && !values.print_gc_details;
+    if logs && !given.is_given(OptionId::PrintGC) {
+        values.print_gc = true;
+    }
     let sizing = Config::new(&sizing_settings(given, geometry, &values));
     if values.use_tlab {
         choose_buffers(given, &sizing, &mut values);

@@ -4,6 +4,8 @@ use crate::options::OptionError;
 use crate::platform::{MemoryError, PrefetchError};
 use crate::region::GeometryError;
 use crate::timeline::TimelineError;
+use std::io;
+use std::path::PathBuf;
 
 /// The reason why a heap could not be made.
 #[derive(thiserror::Error)]
@@ -27,6 +29,45 @@ pub enum BuildError {
     InitialHeap {
         /// InitialHeapSize in bytes.
         bytes: usize,
+    },
+    /// The file that `AllocationProfile` or `GCLog` names cannot be written.
+    #[error(
+        "{option}={}: the file cannot be written: {source}; choose a file in a folder that is there, and in which this \
+         program may make files",
+        path.display()
+    )]
+    File {
+        /// The option.
+        option: &'static str,
+        /// The path, with `%p` and `%t` replaced.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// No snapshot can be written to the directory that `SnapshotOnOutOfMemory` names.
+    #[error(
+        "SnapshotOnOutOfMemory={}: no file can be made there: {source}; choose a folder in which this program may make \
+         files, or a new one in such a folder",
+        path.display()
+    )]
+    Directory {
+        /// The path, with `%p` and `%t` replaced.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// The system gives no thread to write the file that `GCLog` names.
+    #[error(
+        "{option}={}: the system refused the thread that writes the file: {source}; a higher limit on threads may work",
+        path.display()
+    )]
+    Thread {
+        /// The option.
+        option: &'static str,
+        /// The path, with `%p` and `%t` replaced.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
     },
     /// The file of `Timeline` cannot be written, or the system refuses the thread that writes it.
     #[error(transparent)]

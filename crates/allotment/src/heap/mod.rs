@@ -13,6 +13,7 @@ mod choose_tests;
 mod error;
 mod hooks;
 mod metrics;
+mod outputs;
 mod prefetch;
 mod profile;
 #[cfg(all(test, not(loom)))]

@@ -17,7 +17,8 @@ const PREFACE: &str = "
 
 Items are separated by commas or blanks; HotSpot's -XX: before an item does no harm. A command line
 outranks the environment, the environment outranks what the program chose. 0, where it stands
-before a range, leaves the choice to the heap.
+before a range, leaves the choice to the heap. In a path %p stands for the number of the process,
+%t for the time (2026-03-01_14-05-09), and %% for a percent sign.
 ";
 
 /// The manual, with the values and origins of `set`.

@@ -7,8 +7,7 @@
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] describe the pages;
 //! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
 //! - [`topology`] gives the CPUs that this process may use and the caches that they share;
-//! - `ProcessMark` tells a child of `fork()` that it is one;
-//! - `PartialFile` is a file that appears whole; `OutputFile` is that or a stream;
+//! - `ProcessMark` tells a child of `fork()` that it is one; `OwnThread` writes a file beside a heap;
 //! - `Clock` gives a heap the time for its decisions;
 //! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
 //!   on it;
@@ -23,8 +22,8 @@ mod clock;
 mod error;
 pub mod limit;
 mod linux;
+mod own_thread;
 mod pages;
-mod partial_file;
 mod prefetch_settings;
 mod pretouch;
 mod process_mark;
@@ -40,11 +39,11 @@ pub use error::{MemoryError, Operation};
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
     CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, for_each_loaded, is_first_thread,
-    open_pipe_or_device, own_stack, process_number,
+    own_stack, process_number,
 };
 pub use linux::{current_cpu, run_on_cpus};
+pub(crate) use own_thread::OwnThread;
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
-pub(crate) use partial_file::{OutputFile, PartialFile};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};

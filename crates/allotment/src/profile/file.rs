@@ -1,11 +1,11 @@
 //! A profile as a file. There is never half of one.
 //!
 //! The bytes are made in memory first. They go to a new file beside the old one, which takes its
-//! place when it is complete ([`OutputFile`] says how). A path that is no regular file (a pipe, a
-//! terminal) is written to. A named pipe without a reader is an error.
+//! place when it is complete. What is not a regular file (a pipe, a terminal) is written through:
+//! [`OutputFile`](allotment_output::OutputFile) says how.
 
 use super::AllocationProfile;
-use crate::platform::OutputFile;
+use allotment_output::Place;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ pub struct ProfileError {
 crate::debug::debug_is_display!(ProfileError);
 
 impl AllocationProfile {
-    /// Writes the profile in pprof's form to a file, in place of what was there. Of a symbolic
-    /// link, what it leads to is replaced. A pipe or a terminal is written to. Of two profiles that
+    /// Writes the profile in pprof's form to a file, in place of what was there. A symbolic link is
+    /// followed, and stays. A pipe or a terminal is written through. Of two profiles that
     /// are saved at one path, the later one stays: give each heap and each process a path of its
     /// own.
     ///
@@ -42,13 +42,15 @@ impl AllocationProfile {
     /// [`ProfileError`] if the file cannot be created or written. What was there before stays.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
         let path = path.as_ref();
-        self.save_to(path).map_err(|source| ProfileError { path: path.to_owned(), source })
+        let named = |source| ProfileError { path: path.to_owned(), source };
+        Place::open(path).and_then(|place| self.save_at(place)).map_err(named)
     }
 
-    fn save_to(&self, path: &Path) -> io::Result<()> {
+    /// Writes the profile to a place that was opened before.
+    pub(crate) fn save_at(&self, place: Place) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.write(&mut bytes)?;
-        let mut file = OutputFile::create(path)?;
+        let mut file = place.create()?;
         file.write_all(&bytes)?;
         file.finish()
     }

@@ -1,7 +1,8 @@
 //! The file of a timeline: an array of events, a line each.
 
 use super::event::{Event, Microseconds, Quoted, Row};
-use crate::platform::{OutputFile, process_number};
+use crate::platform::process_number;
+use allotment_output::OutputFile;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;

@@ -17,7 +17,7 @@
 //! **The form** is Chrome's trace format, as an array of events. The file is written beside its
 //! place while the program runs, and moved there when the heap ends, so a file at its place is
 //! whole. Readers take an array without its end: what a killed program leaves, under the name of
-//! the [partial file](crate::platform::PartialFile), can be opened up to the last write. Refused:
+//! the partial file ([`OutputFile`](allotment_output::OutputFile)), can be opened up to the last write. Refused:
 //! the form as an object, which cannot. Refused: one write at the end, because memory would have no
 //! bound and a killed program would leave nothing. Refused: Perfetto's own form, which other
 //! readers do not take.
@@ -30,8 +30,8 @@
 //! system refuses. If writing fails later, the file is removed, a line on standard error says so,
 //! and the program goes on without a timeline.
 //!
-//! **`fork()`.** The thread has the file, and is not in a child. So a child can neither write to
-//! the file nor remove it. It waits for no lock of a timeline.
+//! **`fork()`.** The thread has the file, and is not in a child ([`OwnThread`]). So a child can
+//! neither write to the file nor remove it. It waits for no lock of a timeline.
 //!
 //! Without the option there is no `Timeline`. Slow paths look whether there is one, fast paths do
 //! not.
@@ -46,15 +46,14 @@ mod writer;
 pub(crate) use event::{Arguments, Category, Occupied, Row, Slice};
 pub(crate) use shares::Shares;
 
-use crate::platform::{Clock, ProcessMark, SystemThread};
+use crate::platform::{Clock, OwnThread, SystemThread};
 use event::Event;
 use file::TraceFile;
 use shares::Share;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use writer::Writer;
 
@@ -63,9 +62,6 @@ use writer::Writer;
 const MOST_PENDING: usize = 1 << 14;
 
 const POISONED: &str = "nothing panics while it is locked";
-
-/// What is in this process alone.
-const HERE: u32 = 1;
 
 /// The name of the thread that writes.
 const THREAD: &str = "allotment-trace";
@@ -102,13 +98,11 @@ crate::debug::debug_is_display!(TimelineError);
 
 /// The timeline of one heap.
 pub(crate) struct Timeline {
-    /// The process that made the file. The thread is not in its children.
-    process: ProcessMark,
     /// When the heap was made: the zero of all times.
     born: Instant,
     queue: Arc<Queue>,
-    /// The thread that writes; `None`: it was told to end. Locked at the end alone.
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The thread that writes.
+    thread: OwnThread,
 }
 
 /// What the thread that writes gets from the others.
@@ -159,15 +153,15 @@ impl Timeline {
         let (queue, born) = (Arc::new(Queue::new()), clock.born());
         let writer = Writer::new(queue.clone(), file, path.to_owned(), born);
         // Where there is no thread, the writer is dropped, and its file is removed.
-        let thread = Builder::new().name(THREAD.into()).spawn(move || writer.run());
+        let thread = OwnThread::start(THREAD, move || writer.run());
         let thread = thread.map_err(|source| TimelineError::Thread { path: path.to_owned(), source })?;
-        Ok(Timeline { process: ProcessMark::new(HERE), born, queue, thread: Mutex::new(Some(thread)) })
+        Ok(Timeline { born, queue, thread })
     }
 
     /// Whether events are taken: the file can be written, and the process is the one that made it.
     /// A child of `fork()` waits for no lock of a timeline.
     pub(crate) fn is_on(&self) -> bool {
-        self.queue.takes.load(Ordering::Relaxed) && self.process.load() == HERE
+        self.queue.takes.load(Ordering::Relaxed) && self.thread.is_here()
     }
 
     /// Time since the heap was made.
@@ -231,21 +225,10 @@ impl Timeline {
 
     /// Has the thread end, and waits for it. In a child of `fork()`: forgets it.
     fn end(&self, wish: Wish) {
-        if self.process.load() != HERE {
-            // The lock may be held by a thread that is not in this process.
-            if let Ok(mut thread) = self.thread.try_lock() {
-                // A join or a detach might reach a thread that has its memory now.
-                std::mem::forget(thread.take());
-            }
-            return;
-        }
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        self.thread.end(|| {
             self.queue.takes.store(false, Ordering::Relaxed);
             self.queue.wish(wish);
-            // If it panicked, it has said so.
-            let _ = thread.join();
-        }
+        });
     }
 }
 

@@ -6,12 +6,13 @@
 //! The snapshot needs no room in the heap, but 3 % of its size beside it. If it cannot be written,
 //! a line on standard error says so, the allocation fails as it would have, and a later failure
 //! tries again, a few times. A file that is there is never replaced: it may be that of a process
-//! before.
+//! before. The builder has tried the directory. If it was missing then, it is made here.
 
 use super::{SnapshotError, SnapshotSettings, SnapshotSummary};
 use crate::Heap;
 use crate::mutator::{Mutator, OutOfMemory, OutOfMemoryHook};
 use crate::platform::tell;
+use allotment_output::Place;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,17 +21,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 const ATTEMPTS: u32 = 3;
 
 impl Heap {
-    /// What a heap with this option does when it has no room; `None` for no directory. The builder
-    /// asks, which cannot know what a snapshot is.
-    pub(crate) fn when_exhausted(directory: &Path) -> Option<OutOfMemoryHook> {
-        let directory = (!directory.as_os_str().is_empty()).then(|| directory.to_path_buf())?;
+    /// What a heap with this option does when it has no room. The builder asks, which cannot know
+    /// what a snapshot is.
+    pub(crate) fn when_exhausted(directory: PathBuf) -> OutOfMemoryHook {
         // Whether no thread may begin: one writes, or there is a snapshot, or the attempts are used
         // up. A thread takes it (acquire), and gives it back after a failure (release). No lock,
         // since a thread that waits for one would hold up the stop.
         let closed = AtomicBool::new(false);
         // Attempts that failed. Only the thread that took `closed` reads and writes it.
         let failed = AtomicU32::new(0);
-        Some(Arc::new(move |mutator: &mut Mutator<'_>, error: &OutOfMemory| {
+        Arc::new(move |mutator: &mut Mutator<'_>, error: &OutOfMemory| {
             if error.bytes() > error.heap_bytes() || closed.swap(true, Ordering::Acquire) {
                 return;
             }
@@ -47,12 +47,21 @@ impl Heap {
                     }
                 }
             }
-        }))
+        })
     }
 }
 
 /// Writes a snapshot to a file of its own, and returns where that is.
 fn write(mutator: &mut Mutator<'_>, directory: &Path) -> Result<(SnapshotSummary, PathBuf), SnapshotError> {
+    if let Err(error) = std::fs::create_dir(directory)
+        && error.kind() != std::io::ErrorKind::AlreadyExists
+    {
+        return Err(SnapshotError::File { path: directory.to_owned(), error });
+    }
+    // A process that has no room is often killed while it writes.
+    Place::remove_left_in(directory, |name| {
+        name.to_str().is_some_and(|name| name.starts_with("allotment-") && name.ends_with(".heapsnapshot"))
+    });
     let (process, base) = (std::process::id(), mutator.shared().free.table().base());
     let mut number = 1;
     let path = loop {

@@ -35,7 +35,7 @@ pub use dominators::{Dominators, Graph, NONE};
 
 use crate::Heap;
 use crate::mutator::{Mutator, StopError, World};
-use crate::platform::PartialFile;
+use allotment_output::OutputFile;
 use json::Output;
 use live::LiveHeap;
 use std::io::{self, Write};
@@ -202,7 +202,8 @@ impl Heap {
     }
 
     /// Writes a [`snapshot`](Self::snapshot) to a file. It is written beside its place under
-    /// another name, and moved there when it is whole.
+    /// another name, and moved there when it is whole. A link at the path is followed, a pipe or a
+    /// device is written through. A pipe that is full is waited for while the world stands still.
     ///
     /// # Errors
     /// [`SnapshotError`], with the path. Nothing is left of the file then; one that was there
@@ -294,10 +295,10 @@ fn write(
 /// Calls `write` with a file that appears at `path` if all goes well.
 fn to_file(
     path: &Path,
-    write: &mut dyn FnMut(&mut PartialFile) -> Result<SnapshotSummary, SnapshotError>,
+    write: &mut dyn FnMut(&mut OutputFile) -> Result<SnapshotSummary, SnapshotError>,
 ) -> Result<SnapshotSummary, SnapshotError> {
     let named = |error| SnapshotError::File { path: path.to_owned(), error };
-    let mut file = PartialFile::create(path).map_err(named)?;
+    let mut file = OutputFile::create(path).map_err(named)?;
     let summary = write(&mut file).map_err(|error| match error {
         SnapshotError::Write(error) => named(error),
         other => other,

@@ -61,6 +61,9 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::ParallelGCThreads,
     OptionId::PrintGC,
     OptionId::PrintGCDetails,
+    OptionId::GCLog,
+    OptionId::GCLogFileSize,
+    OptionId::NumberOfGCLogFiles,
     OptionId::Timeline,
     OptionId::UncommitDelay,
     OptionId::VerifyBeforeGC,
@@ -124,6 +127,7 @@ pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_sizing(set)?;
     check_prefetch(set)?;
     check_collector(set)?;
+    check_log(set)?;
     check_capacity(set)?;
     check_generations(set)?;
     check_cycles(set)?;
@@ -261,6 +265,25 @@ fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
     if options.print_gc_details && set.is_given(OptionId::PrintGC) {
         let why = "which prints the line of each collection, too";
         return no_effect(set, OptionId::PrintGC, OptionId::PrintGCDetails, why);
+    }
+    Ok(())
+}
+
+/// The log of collections, where there is nothing to write, or nothing to rotate.
+fn check_log(set: &OptionSet) -> Result<(), OptionError> {
+    let options = set.values();
+    let (log, size, files) = (OptionId::GCLog, OptionId::GCLogFileSize, OptionId::NumberOfGCLogFiles);
+    if options.gc_log.as_os_str().is_empty() {
+        return match first_given(set, &[size, files]) {
+            Some(id) => no_effect(set, id, log, "without which there is no file"),
+            None => Ok(()),
+        };
+    }
+    if set.is_given(OptionId::PrintGC) && !options.print_gc && !options.print_gc_details {
+        return no_effect(set, log, OptionId::PrintGC, "with which there are no lines");
+    }
+    if options.number_of_gc_log_files == 0 && set.is_given(size) {
+        return no_effect(set, size, files, "with which the log is never renamed");
     }
     Ok(())
 }

@@ -43,8 +43,12 @@ fn without_buffers_no_option_of_buffers_is_taken() {
         let value = if info.name == "UseTLAB" { "false" } else { &default };
         let of_cycles = info.name.starts_with("Shenandoah")
             || matches!(info.name, "ConcGCThreads" | "ZealEvacuationFailure");
-        let collector = if of_cycles { "Collector=shenandoah ShenandoahGCMode=generational " } else { "" };
-        let list = format!("{collector}-UseTLAB {}={value}", info.name);
+        let needed = match info.name {
+            "GCLogFileSize" | "NumberOfGCLogFiles" => "GCLog=gc.log ",
+            _ if of_cycles => "Collector=shenandoah ShenandoahGCMode=generational ",
+            _ => "",
+        };
+        let list = format!("{needed}-UseTLAB {}={value}", info.name);
         match finish(&list) {
             Err(OptionError::Conflict { options, message }) => {
                 assert!(of_buffers, "{message}");
@@ -129,6 +133,11 @@ fn neighbours_of_refused_combinations_are_taken() {
         "ShenandoahOldGarbageThreshold=9 ShenandoahExpediteMixedThreshold=9 ShenandoahOldEvacPercent=9 \
          ShenandoahOldEvacWaste=2 Collector=shenandoah ShenandoahGCMode=generational",
         "+PrintGC -PrintGCDetails",
+        "GCLog=gc.log",
+        "GCLog=gc.log +PrintGC GCLogFileSize=4k NumberOfGCLogFiles=1",
+        "GCLog=gc.log +PrintGCDetails",
+        "GCLog=gc.log GCLogFileSize=0 NumberOfGCLogFiles=2",
+        "GCLog=gc.log NumberOfGCLogFiles=0",
         "+ZealMove +ZealPoison +ZealProtect ZealQuarantine=2 +VerifyAfterGC",
     ] {
         assert!(finish(list).is_ok(), "{list}: {:?}", finish(list));

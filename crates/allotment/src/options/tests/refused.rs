@@ -287,6 +287,23 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         "only Collector=parallel looks at it",
     ),
     ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
+    ("GCLog=gc.log Collector=epsilon", &["GCLog", "Collector"], "which never collects"),
+    (
+        "GCLog=gc.log -PrintGC",
+        &["GCLog", "PrintGC"],
+        "GCLog=gc.log {command line} has no effect with -PrintGC {command line}, with which there are no lines",
+    ),
+    (
+        "GCLogFileSize=1m",
+        &["GCLogFileSize", "GCLog"],
+        "GCLogFileSize=1m {command line} has no effect with GCLog= {default}, without which there is no file",
+    ),
+    ("+PrintGC NumberOfGCLogFiles=1", &["NumberOfGCLogFiles", "GCLog"], "without which there is no file"),
+    (
+        "GCLog=gc.log GCLogFileSize=1m NumberOfGCLogFiles=0",
+        &["GCLogFileSize", "NumberOfGCLogFiles"],
+        "NumberOfGCLogFiles=0 {command line}, with which the log is never renamed",
+    ),
     ("Timeline=t.json Collector=epsilon", &["Timeline", "Collector"], "which never collects"),
     (
         "GCTimeRatio=9 Collector=mark-compact",

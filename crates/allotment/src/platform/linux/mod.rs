@@ -18,14 +18,12 @@ pub(super) mod pseudo_files;
 pub(crate) use code_files::{CodeFile, code_files};
 pub(crate) use loaded_files::{Pointers, for_each_loaded};
 use std::ffi::{CStr, CString, c_int, c_ulong};
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use rustix::fs::{MemfdFlags, Mode, OFlags, fcntl_setfl, memfd_create, open};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use rustix::thread::{CpuSet, Pid};
@@ -178,16 +176,6 @@ pub(crate) fn process_number() -> u32 {
 /// thread is the one that forked.
 pub(crate) fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
-}
-
-/// Opens what is at `path`, and is no regular file, to write to it. A named pipe that nobody reads
-/// is an error (`ENXIO`) instead of a wait without end.
-pub(crate) fn open_pipe_or_device(path: &Path) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let opened = open(path, flags | OFlags::NONBLOCK, Mode::empty())?;
-    // A pipe that is full is waited for.
-    fcntl_setfl(&opened, OFlags::empty())?;
-    Ok(opened.into())
 }
 
 /// The addresses of the calling thread's stack, which may run on another one, such as a

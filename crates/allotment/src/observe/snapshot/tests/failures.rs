@@ -1,10 +1,13 @@
 //! What goes wrong, and what is left then; threads that run; texts that are secret.
 
 use super::{COLLECTORS, heap, heapsnapshot, hprof};
+use crate::heap::BuildError;
 use crate::object::{Element, Shape, SlotKind};
 use crate::observe::{SnapshotError, SnapshotFormat, SnapshotSettings};
 use crate::{Heap, NewStr, alloc, root};
-use std::io::{self, Write};
+use allotment_output::OutputFile;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,11 +113,13 @@ fn a_file_is_whole_or_not_there() {
 #[test]
 fn the_first_allocation_without_room_leaves_a_snapshot_and_goes_on() {
     let directory = tempfile::tempdir().unwrap();
-    let missing = directory.path().join("missing");
-    for (place, files) in [(directory.path(), 1), (&missing, 0)] {
+    let gone = directory.path().join("gone");
+    for (place, files) in [(directory.path(), 1), (&gone.join("new"), 0)] {
         for collector in COLLECTORS {
+            std::fs::create_dir(&gone).unwrap();
             let heap = Heap::builder().test_geometry(4096, 16).snapshot_on_out_of_memory(place.to_path_buf());
             let heap = heap.options(collector).unwrap().build().unwrap();
+            std::fs::remove_dir(&gone).unwrap();
             let shape = Shape::fixed("Link", 24).slot("next", 8, SlotKind::Strong);
             let link = heap.register(shape).unwrap();
             let length = heap
@@ -181,6 +186,22 @@ fn exhaust(heap: &Heap, times: usize, mut before: impl FnMut(usize)) {
     .unwrap();
 }
 
+/// A process that has no room is often killed while it writes, and the next one has another number.
+#[test]
+fn what_killed_processes_left_of_their_snapshots_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let heap = small_heap(directory.path());
+    let living = OutputFile::create(&directory.path().join("allotment-1-7f00-1.heapsnapshot")).unwrap();
+    let held = names_in(directory.path()).remove(0);
+    // Nobody holds the lock of the other name.
+    let left = directory.path().join(held.replace("-0-", "-1-"));
+    std::fs::write(&left, "half").unwrap();
+    exhaust(&heap, 1, |_| {});
+    let names = names_in(directory.path());
+    assert!(names.len() == 2 && names.contains(&held) && !left.exists(), "{names:?}");
+    drop(living);
+}
+
 #[test]
 fn a_request_beyond_the_heap_does_not_use_up_the_snapshot() {
     let directory = tempfile::tempdir().unwrap();
@@ -201,14 +222,87 @@ fn a_snapshot_that_failed_is_tried_again_three_times_in_all() {
     for (appears_at, files) in [(2, 1), (3, 0)] {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("later");
-        let heap = small_heap(&place);
+        std::fs::create_dir(&place).unwrap();
+        let heap = small_heap(&place.join("new"));
+        std::fs::remove_dir(&place).unwrap();
         exhaust(&heap, 5, |time| {
             if time == appears_at {
                 std::fs::create_dir(&place).unwrap();
             }
         });
         assert_eq!(names_in(&place).len(), files, "the directory appears at attempt {appears_at}");
+        assert_eq!(place.join("new").read_dir().map_or(0, Iterator::count), files);
     }
+}
+
+#[test]
+fn a_directory_without_room_for_files_is_told_when_the_heap_is_built() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("file"), "").unwrap();
+    for (place, why) in [("missing/new", "No such file or directory"), ("file", "Not a directory")] {
+        let place = directory.path().join(place);
+        let builder = Heap::builder().test_geometry(4096, 16).snapshot_on_out_of_memory(place.clone());
+        let error = builder.build().unwrap_err();
+        assert!(matches!(&error, BuildError::Directory { path, .. } if *path == place), "{error}");
+        let text = error.to_string();
+        assert!(text.starts_with("SnapshotOnOutOfMemory=/") && text.contains(why), "{text}");
+    }
+    assert_eq!(names_in(directory.path()), ["file"]);
+}
+
+#[test]
+fn a_directory_for_each_process_is_made_when_it_is_needed() {
+    let directory = tempfile::tempdir().unwrap();
+    let heap = small_heap(&directory.path().join("heap-%p"));
+    assert_eq!(names_in(directory.path()), [""; 0]);
+    exhaust(&heap, 1, |_| {});
+    let made = format!("heap-{}", std::process::id());
+    assert_eq!(names_in(directory.path()), [made.as_str()]);
+    assert_eq!(names_in(&directory.path().join(made)).len(), 1);
+}
+
+/// Regression: a snapshot replaced a pipe, a device or the link `/dev/stdout` by a regular file. As
+/// root on `/dev/null` this broke the machine, so here is a device of the test's own.
+#[test]
+fn a_pipe_or_a_device_is_written_through_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let heap = heap(4096, 64, "Collector=parallel");
+    with_list(&heap, 100, |mutator| {
+        let settings = SnapshotSettings::default();
+        let mut expected = Vec::new();
+        mutator.snapshot(&mut expected, &settings).unwrap();
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        let error = mutator.snapshot_to_file(at("pipe"), &settings).unwrap_err().to_string();
+        assert!(error.contains("a pipe that nobody reads"), "{error}");
+        let mut reader = std::fs::File::options().read(true).write(true).open(at("pipe")).unwrap();
+        let (length, mut found) = (expected.len(), vec![0; expected.len()]);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| reader.read_exact(&mut found));
+            let summary = mutator.snapshot_to_file(at("pipe"), &settings).unwrap();
+            assert_eq!(summary.file_bytes, length as u64);
+            reading.join().unwrap().unwrap();
+        });
+        assert!(found == expected && at("pipe").symlink_metadata().unwrap().file_type().is_fifo());
+        // What `/dev/stdout` leads to, with a file behind it.
+        let mut log = std::fs::File::options().read(true).append(true).create(true).open(at("log")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&log);
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), at("stdout")).unwrap();
+        mutator.snapshot_to_file(at("stdout"), &settings).unwrap();
+        assert!(at("stdout").is_symlink());
+        found.clear();
+        std::io::Seek::rewind(&mut log).unwrap();
+        log.read_to_end(&mut found).unwrap();
+        assert!(found == expected);
+        let null = at("null");
+        let device = Command::new("mknod").args(["-m", "666"]).arg(&null).args(["c", "1", "3"]).status();
+        if !device.is_ok_and(|made| made.success()) {
+            eprintln!("left out: devices cannot be made here");
+            return;
+        }
+        mutator.snapshot_to_file(&null, &settings).unwrap();
+        assert!(null.symlink_metadata().unwrap().file_type().is_char_device());
+    });
 }
 
 #[test]

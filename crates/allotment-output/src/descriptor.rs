@@ -1,0 +1,108 @@
+//! Writes to a descriptor that never end the process by a signal.
+//!
+//! The kernel sends `SIGPIPE` to a thread that writes to a pipe without readers, and `SIGXFSZ` to
+//! one that writes past `RLIMIT_FSIZE`. Both end a process that does not handle them. Programs of
+//! Rust ignore the first, programs in C do not, and nobody thinks of the second. Here the writing
+//! thread blocks both for the time of the write, and takes back the one that the write caused.
+//! Nothing else of the program changes.
+//!
+//! Refused: to ignore the signals, since handlers belong to the whole program. Refused: to look at
+//! the limit before each write, since it may change, and there is none for pipes.
+
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+/// Writes some of `bytes`, and returns how many. Waits for a pipe that is full, even if the
+/// descriptor is set not to wait.
+pub(crate) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        match without_signals(|| rustix::io::write(file, bytes)) {
+            Ok(written) => return Ok(written),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => wait_for_room(file),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Waits until the descriptor takes bytes, or has an error to tell.
+fn wait_for_room(file: &File) {
+    let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one entry, which the call alone uses. If it fails, the next write says why.
+    unsafe { libc::poll(&raw mut wanted, 1, -1) };
+}
+
+/// Calls `write` while the signals that it may cause are blocked.
+fn without_signals(write: impl FnOnce() -> Result<usize, Errno>) -> Result<usize, Errno> {
+    let both = signals(&[libc::SIGPIPE, libc::SIGXFSZ]);
+    let before = block(&both);
+    // A signal that the program keeps waiting is the program's.
+    let waiting = waiting();
+    let written = write();
+    let caused = match written {
+        Err(Errno::PIPE) => Some(libc::SIGPIPE),
+        Err(Errno::FBIG) => Some(libc::SIGXFSZ),
+        _ => None,
+    };
+    if let Some(signal) = caused
+        && !has(&waiting, signal)
+    {
+        take(signal);
+    }
+    restore(&before);
+    written
+}
+
+fn signals(numbers: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the set is the caller's own, and the first call initialises it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for number in numbers {
+            libc::sigaddset(set.as_mut_ptr(), *number);
+        }
+        set.assume_init()
+    }
+}
+
+/// Blocks the signals of `set` in this thread, and returns those that were blocked before.
+fn block(set: &libc::sigset_t) -> libc::sigset_t {
+    let mut before = signals(&[]);
+    // SAFETY: both sets are initialised, and the operation is a known one, so it cannot fail.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set, &raw mut before) };
+    before
+}
+
+fn restore(before: &libc::sigset_t) {
+    // SAFETY: the set is what the system gave, and the operation is a known one.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
+}
+
+/// The signals that wait until this thread no longer blocks them.
+fn waiting() -> libc::sigset_t {
+    let mut set = signals(&[]);
+    // SAFETY: the set is initialised, and the call writes to it alone.
+    unsafe { libc::sigpending(&raw mut set) };
+    set
+}
+
+fn has(set: &libc::sigset_t, signal: libc::c_int) -> bool {
+    // SAFETY: the set is initialised, and the signal is a known one.
+    unsafe { libc::sigismember(set, signal) == 1 }
+}
+
+/// Takes the signal if it waits. A program that ignores the signal never has it waiting.
+fn take(signal: libc::c_int) {
+    let (set, at_once) = (signals(&[signal]), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    loop {
+        // SAFETY: the set and the time are initialised; a null pointer wants no information.
+        let taken = unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const at_once) };
+        if taken != -1 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Logs: whole lines, numbers, several writers, and what a restart finds.
+
+use allotment_output::{LogError, LogFile, Rotation};
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+const NONE: Rotation = Rotation { file_bytes: 0, files: 0 };
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn lines_are_there_at_once_and_a_restart_adds_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    for turn in 1..=3 {
+        let mut log = LogFile::open(&path, NONE).unwrap();
+        log.append("one\n").unwrap();
+        log.append("two\nthree\n").unwrap();
+        assert_eq!(read(&path), "one\ntwo\nthree\n".repeat(turn));
+    }
+    assert_eq!(names(folder.path()), ["gc.log"]);
+}
+
+#[test]
+fn the_log_of_a_process_before_gets_a_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    for turn in 0..5 {
+        let mut log = LogFile::open(&path, Rotation { file_bytes: 0, files: 3 }).unwrap();
+        // An empty log gets none.
+        drop(LogFile::open(&path, Rotation { file_bytes: 0, files: 3 }).unwrap());
+        log.append(&format!("turn {turn}\n")).unwrap();
+    }
+    assert_eq!(names(folder.path()), ["gc.log", "gc.log.0", "gc.log.1", "gc.log.2"]);
+    assert_eq!(read(&path), "turn 4\n");
+    assert_eq!(read(&folder.path().join("gc.log.0")), "turn 3\n");
+    assert_eq!(read(&folder.path().join("gc.log.1")), "turn 1\n");
+}
+
+#[test]
+fn files_are_as_large_as_allowed_and_their_lines_are_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    let mut log = LogFile::open(&path, Rotation { file_bytes: 100, files: 11 }).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    // 30 lines of 30 bytes, alone and in batches, and a long one that no file has room for.
+    let line = |number: u32| format!("line {number:03}{}\n", ".".repeat(21));
+    for number in 0..10 {
+        log.append(&line(number)).unwrap();
+    }
+    log.append(&(10..30).map(line).collect::<String>()).unwrap();
+    assert_eq!(names(folder.path()).len(), 10);
+    assert_eq!(names(folder.path())[1..3], ["gc.log.00", "gc.log.01"]);
+    let all: String = (0..9).map(|number| read(&folder.path().join(format!("gc.log.{number:02}")))).collect();
+    assert_eq!(all + &read(&path), (0..30).map(line).collect::<String>());
+    let long = "x".repeat(500) + "\n";
+    log.append(&(long.clone() + "short\n")).unwrap();
+    assert_eq!((read(&path), read(&folder.path().join("gc.log.10"))), ("short\n".into(), long));
+    for name in names(folder.path()) {
+        let about = fs::metadata(folder.path().join(&name)).unwrap();
+        assert!(about.len() <= 100 || name == "gc.log.10", "{name} has {} bytes", about.len());
+        assert_eq!(about.permissions().mode() & 0o777, 0o640, "{name}");
+    }
+    // The oldest goes.
+    log.append(&line(30).repeat(4)).unwrap();
+    assert!(read(&folder.path().join("gc.log.00")).starts_with("short"));
+}
+
+#[test]
+fn several_writers_lose_no_line_and_break_none() {
+    const WRITERS: usize = 4;
+    const LINES: usize = 500;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    let rotation = Rotation { file_bytes: 3000, files: 1000 };
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let path = &path;
+            scope.spawn(move || {
+                let mut log = LogFile::open(path, rotation).unwrap();
+                for number in 0..LINES {
+                    log.append(&format!("{writer} {number} {}\n", "-".repeat(number % 50))).unwrap();
+                }
+            });
+        }
+    });
+    let mut seen = HashMap::new();
+    for name in names(folder.path()) {
+        for line in read(&folder.path().join(name)).lines() {
+            let mut parts = line.split(' ');
+            let mut next = || parts.next().unwrap();
+            let (writer, number, dashes) = (next(), next(), next());
+            let number: usize = number.parse().unwrap();
+            assert_eq!(dashes, "-".repeat(number % 50));
+            *seen.entry((writer.to_owned(), number)).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(seen.len(), WRITERS * LINES);
+    assert!(seen.values().all(|count| *count == 1) && names(folder.path()).len() > 10);
+}
+
+#[test]
+fn a_second_writer_joins_the_log_of_a_living_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    let rotation = Rotation { file_bytes: 0, files: 2 };
+    let mut first = LogFile::open(&path, rotation).unwrap();
+    first.append("first\n").unwrap();
+    let mut second = LogFile::open(&path, rotation).unwrap();
+    second.append("second\n").unwrap();
+    drop(first);
+    let mut third = LogFile::open(&path, rotation).unwrap();
+    third.append("third\n").unwrap();
+    assert_eq!((read(&path).as_str(), names(folder.path()).len()), ("first\nsecond\nthird\n", 1));
+    drop((second, third));
+    LogFile::open(&path, rotation).unwrap();
+    assert_eq!(names(folder.path()), ["gc.log", "gc.log.0"]);
+}
+
+#[test]
+fn a_log_that_others_rename_or_remove_begins_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, kept) = (folder.path().join("gc.log"), folder.path().join("kept"));
+    let mut log = LogFile::open(&path, NONE).unwrap();
+    log.append("one\n").unwrap();
+    fs::rename(&path, &kept).unwrap();
+    log.append("two\n").unwrap();
+    assert_eq!((read(&kept).as_str(), read(&path).as_str()), ("one\n", "two\n"));
+    fs::remove_file(&path).unwrap();
+    log.append("three\n").unwrap();
+    assert_eq!(read(&path), "three\n");
+}
+
+#[test]
+fn a_link_stays_and_its_target_gets_the_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    symlink("logs/real", folder.path().join("link")).unwrap();
+    let mut log = LogFile::open(&folder.path().join("link"), Rotation { file_bytes: 4, files: 1 }).unwrap();
+    log.append("one\ntwo\n").unwrap();
+    assert!(folder.path().join("link").is_symlink());
+    assert_eq!(names(&folder.path().join("logs")), ["real", "real.0"]);
+    assert_eq!(read(&folder.path().join("link")), "two\n");
+}
+
+#[test]
+fn pipes_are_written_through_and_places_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
+    let rotation = Rotation { file_bytes: 4, files: 1 };
+    let mut log = LogFile::open(Path::new(&format!("/dev/fd/{number}")), rotation).unwrap();
+    drop(writer);
+    log.append("one\ntwo\nthree\n").unwrap();
+    let mut text = [0; 14];
+    reader.read_exact(&mut text).unwrap();
+    assert_eq!(&text, b"one\ntwo\nthree\n");
+    drop(reader);
+    assert!(matches!(log.append("four\nfive\n").unwrap_err(), LogError::Write { lost: 2, .. }));
+    for path in [folder.path().to_owned(), folder.path().join("missing/log"), "".into()] {
+        assert!(LogFile::open(&path, rotation).is_err());
+    }
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_log_that_cannot_be_renamed_grows_and_tells_so_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    // A directory is where the number would be.
+    fs::create_dir_all(folder.path().join("gc.log.0/full")).unwrap();
+    let mut log = LogFile::open(&path, Rotation { file_bytes: 4, files: 1 }).unwrap();
+    log.append("one\n").unwrap();
+    let error = log.append("two\n").unwrap_err();
+    assert!(matches!(&error, LogError::Rotation { .. }), "{error:?}");
+    assert!(error.to_string().contains("grows from now on"), "{error}");
+    log.append("three\n").unwrap();
+    drop(log);
+    // At the start it is added to.
+    LogFile::open(&path, Rotation { file_bytes: 0, files: 1 }).unwrap().append("four\n").unwrap();
+    assert_eq!(read(&path), "one\ntwo\nthree\nfour\n");
+}

@@ -1,0 +1,73 @@
+//! The files and the directory that a heap's options name, opened when the heap is built.
+//!
+//! A profile is written at the end of a heap, and a snapshot when memory is short. A place that
+//! cannot be written is told at the beginning, while somebody looks. Refused: a line on standard
+//! error at the end. By then the run is over, and its profile is lost.
+//!
+//! Here `%p` and `%t` in paths get their values, all of one heap the same.
+
+use super::BuildError;
+use crate::collector::GcLog;
+use crate::options::{OptionId, Options};
+use crate::platform::Clock;
+use allotment_output::{LogFile, Place, Rotation, expand};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Places of a heap's files. Empty paths of options are `None`.
+pub(super) struct Outputs {
+    /// `AllocationProfile`: the path, and the place, which has been tried.
+    pub(super) profile: Option<(PathBuf, Place)>,
+    /// `Timeline`.
+    pub(super) timeline: Option<PathBuf>,
+    /// `SnapshotOnOutOfMemory`.
+    pub(super) snapshots: Option<PathBuf>,
+    /// `GCLog`.
+    log: Option<PathBuf>,
+    rotation: Rotation,
+}
+
+impl Outputs {
+    /// Tries the places. What is there stays as it is.
+    pub(super) fn open(options: &Options) -> Result<Outputs, BuildError> {
+        let now = SystemTime::now();
+        let path = |path: &Path| (!path.as_os_str().is_empty()).then(|| expand(path, now));
+        let profile = path(&options.allocation_profile).map(|path| match Place::open(&path) {
+            Ok(place) => Ok((path, place)),
+            Err(source) => {
+                Err(BuildError::File { option: OptionId::AllocationProfile.info().name, path, source })
+            }
+        });
+        let snapshots =
+            path(&options.snapshot_on_out_of_memory).map(|path| match Place::try_directory(&path) {
+                // The program may go to another folder before there is no room.
+                Ok(()) => Ok(std::path::absolute(&path).unwrap_or(path)),
+                Err(source) => Err(BuildError::Directory { path, source }),
+            });
+        Ok(Outputs {
+            profile: profile.transpose()?,
+            timeline: path(&options.timeline),
+            snapshots: snapshots.transpose()?,
+            log: path(&options.gc_log),
+            rotation: Rotation {
+                file_bytes: options.gc_log_file_size as u64,
+                files: options.number_of_gc_log_files,
+            },
+        })
+    }
+
+    /// Begins the log, if there is one. A log that was there gets a number.
+    pub(super) fn begin_log(&mut self, clock: &Clock) -> Result<Option<Arc<GcLog>>, BuildError> {
+        let Some(path) = self.log.take() else { return Ok(None) };
+        let option = OptionId::GCLog.info().name;
+        let file = match LogFile::open(&path, self.rotation) {
+            Ok(file) => file,
+            Err(source) => return Err(BuildError::File { option, path, source }),
+        };
+        match GcLog::begin(file, path.clone(), clock.clone()) {
+            Ok(log) => Ok(Some(Arc::new(log))),
+            Err(source) => Err(BuildError::Thread { option, path, source }),
+        }
+    }
+}
