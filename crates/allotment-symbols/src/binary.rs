@@ -179,6 +179,12 @@ impl Binary {
                 Some(name) => *outermost = frame(name, &outermost.file, outermost.line),
                 None => _ = found.pop(),
             },
+            // Short debug information has names without modules; the symbol has all of it.
+            Some(outermost) if outermost.function == outermost.system_name => {
+                if let Some(name) = symbol().filter(|name| readable(name) != *name) {
+                    *outermost = frame(name, &outermost.file, outermost.line);
+                }
+            }
             Some(_) => {}
             None => found.extend(symbol().map(|name| frame(name, "", 0))),
         }

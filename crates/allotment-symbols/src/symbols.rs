@@ -41,7 +41,8 @@ impl Symbols {
         Symbols { given, found: HashMap::new() }
     }
 
-    /// The file of a mapping: a given one, the file at its path, or a debug file with its build id.
+    /// The file of a mapping: a given one, the file at its path, a debug file with its build id, or the
+    /// program that runs.
     /// A file of another build is none.
     pub fn binary(&mut self, mapped: Mapped<'_>) -> Option<&Binary> {
         let key = (mapped.path.to_owned(), mapped.build_id.to_owned());
@@ -82,7 +83,9 @@ fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
     let by_id = debug_files::by_build_id(Path::new("/usr/lib/debug"), build_id);
     // A relative path, such as that of the kernel's own code, is not that of a file here.
     let own = path.is_absolute().then(|| path.to_owned());
-    match own.into_iter().chain(by_id).find_map(open) {
+    // A program whose file was replaced or deleted while it runs.
+    let running = (!build_id.is_empty()).then(|| PathBuf::from("/proc/self/exe"));
+    match own.into_iter().chain(by_id).chain(running).find_map(open) {
         Some(binary) => Found::Opened(Box::new(binary)),
         None => Found::Nothing,
     }
