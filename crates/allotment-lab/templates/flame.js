@@ -25,8 +25,9 @@
   }
   const percent = (part, whole) => (whole ? (part / whole * 100).toFixed(part / whole < 0.001 ? 3 : 1) : "0.0") + " %";
 
-  // Functions of one module have one colour.
-  function hue(name) {
+  // Functions of one module have one colour, whatever their type parameters are.
+  function hue(whole) {
+    const name = whole.replace(/(.)<.*/, "$1").replace(/::$/, "");
     const end = Math.max(name.lastIndexOf("::"), name.lastIndexOf("."), name.lastIndexOf("+"));
     let hash = 7;
     for (const char of end > 0 ? name.slice(0, end) : name) hash = (hash * 31 + char.codePointAt(0)) % 9973;
@@ -85,7 +86,7 @@
   function tell() {
     const { name, unit } = data.types[type];
     let text = `${name}. ${sentence(current)}`;
-    if (top !== nodes[0]) text += `, ${percent(value(current), value(top))} of ${top.name}`;
+    if (top !== nodes[0] && current !== top && path(current).includes(top)) text += `, ${percent(value(current), value(top))} of ${top.name}`;
     if (found) text += `. Found: ${percent(sum(found), value(nodes[0]))} of all, in ${found.size} ${found.size === 1 ? "box" : "boxes"}`;
     told.textContent = text;
   }

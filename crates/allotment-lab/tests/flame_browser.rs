@@ -107,9 +107,9 @@ fn a_flame_graph_answers_pointer_and_keys_in_light_and_dark() {
             "{tip}"
         );
         is("zoomed", json!({ "all": 100, "main": 100, "serve": 100, "Session": 100 }));
-        is("zoomedTold", json!("inuse_space. serve: 3 MiB, 75.0 % of all, 100.0 % of serve"));
+        is("zoomedTold", json!("inuse_space. serve: 3 MiB, 75.0 % of all"));
         is("back", found["first"].clone());
-        is("walked", json!("inuse_space. Str: 1 MiB, 25.0 % of all"));
+        is("walked", json!("inuse_space. Str: 1 MiB, 25.0 % of all, 25.0 % of main"));
         is("entered", json!({ "all": 100, "main": 100, "Str": 100 }));
         is("searched", json!(["serve"]));
         is("searchedTold", json!("inuse_space. all: 4 MiB, 100.0 % of all. Found: 75.0 % of all, in 1 box"));

@@ -63,8 +63,12 @@ struct Header {
 
 impl Header {
     fn read(path: &Path) -> Result<Header, BinaryError> {
-        // Opening a pipe would wait for its writer.
-        if !std::fs::metadata(path)?.is_file() {
+        // A pipe would wait for its writer, and some files of the kernel, which have no length, for news.
+        let found = std::fs::metadata(path)?;
+        if found.is_file() && found.len() == 0 {
+            return Err(BinaryError::NoBinary("it is empty".into()));
+        }
+        if !found.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file").into());
         }
         let cache = ReadCache::new(File::open(path)?);

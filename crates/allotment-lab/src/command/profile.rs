@@ -174,6 +174,13 @@ fn top(profile: &Profile, table: &TableArguments) -> String {
         let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
         format!("{flat:>16} {flat_share:>6.1} {cumulative:>16} {share:>6.1}  {name}")
     });
+    if profile.unnamed > 0 {
+        let _ = writeln!(
+            text,
+            "{} are code without a name; `allotment profile symbolize` names it",
+            profile.unnamed
+        );
+    }
     if !profile.shapes.is_empty() {
         let rows = sorted_shapes(profile.shapes.iter().map(|(name, value)| (name.as_str(), *value)));
         let head = format!("\n{:>16} {:>6}  shape", "flat", "%");

@@ -175,6 +175,11 @@ impl<'b> Code<'b> {
         }
     }
 
+    /// Whether a row is code without a name.
+    pub(super) fn is_address(&self, row: usize) -> bool {
+        matches!(self.rows[row], Place::Address(..))
+    }
+
     /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         self.rows.len()

@@ -146,6 +146,8 @@ pub struct Profile {
     pub is_difference: bool,
     /// By name of the function. Code without a name is a file and a place in it.
     pub functions: BTreeMap<String, Sums>,
+    /// How many of the functions are code without a name.
+    pub unnamed: usize,
     /// By the label `type`, which our profiles have: the shape of the objects. Empty if no sample
     /// has the label.
     pub shapes: BTreeMap<String, i128>,
@@ -203,6 +205,7 @@ impl Profile {
         for (row, (sums, _)) in sums.iter().enumerate() {
             // Names that differ in bytes that are no UTF-8 may be one name here.
             let entry = found.functions.entry(code.name(row, &file.strings)).or_default();
+            found.unnamed += usize::from(code.is_address(row) && *sums != Sums::default());
             entry.flat += sums.flat;
             entry.cumulative += sums.cumulative;
         }

@@ -6,7 +6,7 @@
 
 use super::super::Failure;
 use super::super::rows::named;
-use crate::format::{OutputFile, check_printed_files, open_binary};
+use crate::format::{Input, OutputFile, check_printed_files, open_binary};
 use crate::pprof::{Symbolized, SymbolizedMapping, symbolize as names_in};
 use allotment_symbols::{Binary, Symbols};
 use flate2::Compression;
@@ -50,10 +50,10 @@ pub(super) fn symbolize(arguments: &SymbolizeArguments) -> Result<String, Failur
     let told = told(&found);
     let named_now: u64 = found.mappings.iter().map(|mapping| mapping.named).sum();
     if named_now == 0 && found.mappings.iter().any(|mapping| mapping.named_before < mapping.addresses) {
+        let why = told.lines().collect::<Vec<_>>().join("; ");
+        let name = Input::quoted(file);
         return Err(Failure::Failed(format!(
-            "no address of `{}` was named, and nothing is written:\n{}",
-            file.display(),
-            told.trim_end()
+            "no address of {name} was named, and nothing is written: {why}"
         )));
     }
     if named_now > 0 || output != file {
