@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 /// The browser's command; `None` if there is none, which is printed.
-pub fn browser() -> Option<&'static str> {
+pub(crate) fn browser() -> Option<&'static str> {
     let works = |name: &&&str| {
         let version = Command::new(name).arg("--version").stdin(Stdio::null()).output();
         version.is_ok_and(|output| output.status.success())
@@ -36,7 +36,14 @@ fn unescape(text: &str) -> String {
 }
 
 /// What the function `look` of a script returns, when `html` is shown in a frame of that width.
-pub fn looked_at(browser: &str, directory: &Path, html: &str, script: &str, width: u32, dark: bool) -> Value {
+pub(crate) fn looked_at(
+    browser: &str,
+    directory: &Path,
+    html: &str,
+    script: &str,
+    width: u32,
+    dark: bool,
+) -> Value {
     let frame = directory.join(format!("frame-{width}-{dark}.html"));
     // The page is an attribute and not a file, for files are strangers to each other.
     let page = format!(

@@ -103,13 +103,16 @@ fn told(found: &Symbolized) -> String {
         if *named_before > 0 {
             let _ = write!(text, ", {named_before} had names");
         }
-        if named + named_before < *addresses && !is_found {
-            let id = if build_id.is_empty() {
-                String::new()
-            } else {
-                format!(" (build id {})", super::on_one_line(build_id))
+        if named + named_before < *addresses {
+            let id = match &**build_id {
+                "" => String::new(),
+                id => format!(" (build id {})", super::on_one_line(id)),
             };
-            let _ = write!(text, "; its file{id} was not found here: name it with --binary");
+            let why = match is_found {
+                true => "has no names for the rest: name one that is not stripped with --binary",
+                false => "was not found here: name it with --binary",
+            };
+            let _ = write!(text, "; its file{id} {why}");
         }
         text.push('\n');
     }
