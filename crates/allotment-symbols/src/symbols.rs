@@ -81,8 +81,8 @@ fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
     }
     let open = |path: PathBuf| Binary::open(&path).ok().filter(|binary| binary.build_id() == build_id);
     let by_id = debug_files::by_build_id(Path::new("/usr/lib/debug"), build_id);
-    // A relative path, such as that of the kernel's own code, is not that of a file here.
-    let own = path.is_absolute().then(|| path.to_owned());
+    // Where a relative path leads is known by the build id alone.
+    let own = (path.is_absolute() || !build_id.is_empty()).then(|| path.to_owned());
     // A program whose file was replaced or deleted while it runs.
     let running = (!build_id.is_empty()).then(|| PathBuf::from("/proc/self/exe"));
     match own.into_iter().chain(by_id).chain(running).find_map(open) {

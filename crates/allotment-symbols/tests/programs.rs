@@ -24,6 +24,17 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Whether the tools are there; without them a test is left out, which is printed.
+fn has_tools() -> bool {
+    let missing = ["cc", "objcopy", "strip"]
+        .into_iter()
+        .find(|tool| Command::new(tool).arg("--version").output().is_err());
+    if let Some(tool) = missing {
+        eprintln!("left out: there is no `{tool}` on this machine");
+    }
+    missing.is_none()
+}
+
 /// The program, and where `place` lies in the file.
 fn program(folder: &Path, build_id: &str) -> (PathBuf, u64) {
     let (source, program) = (folder.join("program.c"), folder.join("program"));
@@ -49,6 +60,9 @@ fn told(binary: &Binary, start: u64, place: u64) -> Vec<String> {
 
 #[test]
 fn inlined_functions_are_named_with_their_lines_and_a_symbol_without() {
+    if !has_tools() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (path, place) = program(folder.path(), "sha1");
     let page = place & !0xFFF;
@@ -67,6 +81,9 @@ fn inlined_functions_are_named_with_their_lines_and_a_symbol_without() {
 
 #[test]
 fn a_stripped_program_is_named_by_its_debug_file_if_both_are_of_one_build() {
+    if !has_tools() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (path, place) = program(folder.path(), "sha1");
     let page = place & !0xFFF;
@@ -109,6 +126,9 @@ fn a_stripped_program_is_named_by_its_debug_file_if_both_are_of_one_build() {
 
 #[test]
 fn what_is_no_binary_is_told() {
+    if !has_tools() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "#!/bin/sh\n").unwrap();

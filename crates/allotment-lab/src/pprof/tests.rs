@@ -354,6 +354,19 @@ fn frames_that_a_profile_asks_to_drop_are_left_out_of_all_sums() {
     assert_eq!(functions, BTreeMap::from([("work".to_string(), Sums { flat: 6, cumulative: 6 })]));
 }
 
+/// Each byte of a profile with inlined and dropped frames is damaged in some ways.
+#[test]
+fn a_profile_with_dropped_frames_and_a_damaged_byte_is_told_or_refused() {
+    let (file, _) = with_dropped_frames();
+    for place in 0..file.len() {
+        for to in [0, 1, 0x28, 0x7f, 0x80, 0xff] {
+            let mut damaged = file.clone();
+            damaged[place] = to;
+            let _ = tell_profile(&damaged);
+        }
+    }
+}
+
 #[test]
 fn an_expression_that_is_none_drops_nothing_and_says_so() {
     let pair = |first, second| Out::default().number(1, first).number(2, second);

@@ -41,6 +41,9 @@ pub(super) const SLOW_PATH: &str = "(.*::)?(alloc_out_of_line|alloc_with_room|al
 impl AllocationProfile {
     /// Writes the profile in pprof's form, compressed by gzip: the contents of a `.pb.gz` file.
     ///
+    /// Native functions are named by the debug information of the program's files, which is read for
+    /// it. Without the crate's feature `symbols` they are addresses.
+    ///
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, writer: impl Write) -> io::Result<()> {
