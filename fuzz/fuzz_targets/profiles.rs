@@ -1,4 +1,5 @@
-//! Profiles in pprof's form, packed or not: tables by function and shape, and differences.
+//! Profiles in pprof's form, packed or not: tables by function and shape, differences, names for
+//! addresses, flame graphs.
 #![no_main]
 
 use allotment_lab::command::tell_profile;

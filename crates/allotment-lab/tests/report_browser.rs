@@ -1,36 +1,19 @@
 //! A report in a browser: on a phone and on a desk, on light and on dark paper.
 //!
-//! Chromium without a head loads a page that holds the report in a frame of the width in question
-//! (its own window has a minimum), looks at the frame with a script, and prints what it found. A
-//! protocol over a socket was refused: one look needs no conversation. Without a browser the test
-//! says so and passes; with `ALLOTMENT_REQUIRE_BROWSER=1`, as `.ci/run` sets it, it fails.
+//! A script looks at the page in a frame, as `browser/mod.rs` says.
 
-use serde_json::Value;
+use browser::{browser, looked_at};
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+mod browser;
 mod pages;
-
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-
-fn browser() -> Option<&'static str> {
-    let works = |name: &&&str| {
-        let version = Command::new(name).arg("--version").stdin(Stdio::null()).output();
-        version.is_ok_and(|output| output.status.success())
-    };
-    let found = BROWSERS.iter().find(works).copied();
-    let required = std::env::var("ALLOTMENT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
-    assert!(found.is_some() || !required, "none of {BROWSERS:?} is installed, and one is required");
-    found
-}
 
 /// What the script finds in the frame; a list of complaints for each kind.
 const SCRIPT: &str = r#"
-const frame = document.querySelector("iframe");
 const found = { errors: [], overflow: [], cut: [], series: [], faint: [], charts: 0, points: 0, texts: 0 };
 function look() {
-  const view = frame.contentWindow, page = frame.contentDocument;
+  const frame = document.querySelector("iframe"), view = frame.contentWindow, page = frame.contentDocument;
   view.addEventListener("error", event => found.errors.push(String(event.message)));
   found.width = view.innerWidth;
   found.scripts = page.scripts.length;
@@ -73,64 +56,13 @@ function look() {
     const own = box.getBoundingClientRect();
     if (own.right > view.innerWidth + 0.7 && !box.closest(".scroll")) found.overflow.push(box.tagName + ": " + box.textContent.slice(0, 60));
   }
-  document.title = "done";
-  document.body.innerHTML = "<pre id=found></pre>";
-  document.getElementById("found").textContent = "FOUND" + JSON.stringify(found) + "END";
+  return found;
 }
 "#;
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;")
-}
-
-fn unescape(text: &str) -> String {
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
-}
-
-fn looked_at(browser: &str, directory: &Path, report: &str, width: u32, dark: bool) -> Value {
-    let frame = directory.join(format!("frame-{width}-{dark}.html"));
-    // The report is an attribute and not a file, for files are strangers to each other.
-    let page = format!(
-        "<!doctype html><meta charset=utf-8><body><script>{SCRIPT}</script>\
-         <iframe style=\"width:{width}px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\
-         <script>document.querySelector('iframe').addEventListener('load', () => {{ try {{ look() }} \
-         catch (error) {{ document.body.textContent = 'FAILED ' + error }} }})</script></body>",
-        escape(report)
-    );
-    // The frame is looked up when it is there.
-    fs::write(
-        &frame,
-        page.replace("const frame = document.querySelector(\"iframe\");\n", "").replace(
-            "const view = frame.contentWindow",
-            "const frame = document.querySelector(\"iframe\"); const view = frame.contentWindow",
-        ),
-    )
-    .unwrap();
-    let profile = directory.join(format!("profile-{width}-{dark}"));
-    let scheme = if dark { "0" } else { "1" };
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-extensions"])
-        .args(["--virtual-time-budget=20000", "--window-size=1400,900", "--dump-dom"])
-        .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}", frame.display()))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found = text.split_once("FOUND").and_then(|(_, rest)| rest.split_once("END"));
-    let (found, _) = found.unwrap_or_else(|| {
-        let tail: String = text.chars().rev().take(400).collect::<Vec<_>>().into_iter().rev().collect();
-        panic!("the browser told nothing: {tail} {}", String::from_utf8_lossy(&output.stderr))
-    });
-    serde_json::from_str(&unescape(found)).unwrap()
-}
 
 #[test]
 fn a_report_is_whole_on_phones_and_desks_in_light_and_dark() {
     let Some(browser) = browser() else {
-        println!("skipped: none of {BROWSERS:?} is installed");
         return;
     };
     let directory = tempfile::tempdir().unwrap();
@@ -146,7 +78,7 @@ fn a_report_is_whole_on_phones_and_desks_in_light_and_dark() {
     let mut papers = Vec::new();
     for width in [390, 1280] {
         for dark in [false, true] {
-            let found = looked_at(browser, directory.path(), &report, width, dark);
+            let found = looked_at(browser, directory.path(), &report, SCRIPT, width, dark);
             for complaint in ["errors", "overflow", "cut", "series", "faint"] {
                 let none = found[complaint].as_array().is_some_and(Vec::is_empty);
                 assert!(none, "{width} px, dark {dark}: {complaint}: {:#}", found[complaint]);

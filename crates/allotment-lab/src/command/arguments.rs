@@ -88,7 +88,7 @@ enum Verb {
     /// Tell what is in heap snapshots, who holds it, and what has grown.
     #[command(subcommand)]
     Heap(HeapArguments),
-    /// Tell where a program allocates, and what has come between two allocation profiles.
+    /// Tell where a program allocates and what has come between two profiles; name code; draw flame graphs.
     #[command(subcommand)]
     Profile(ProfileArguments),
     /// Print how the objects of experiments lie in memory, beside Java's.
@@ -288,7 +288,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Failure::Usage("nothing to do was given; write allotment heap summary, dominators, diff or layout".into()),
         ),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment profile") => {
-            Err(Failure::Usage("nothing to do was given; write allotment profile top or diff".into()))
+            Err(Failure::Usage("nothing to do was given; write allotment profile top, diff, symbolize or html".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
             "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, heap, profile, layout or simulate"

@@ -31,7 +31,10 @@ pub use failure::Failure;
 pub use heap::{HeapArguments, OneFile, TwoFiles, heap, tell_heap};
 pub use jvm::JvmArguments;
 pub use layout::{LayoutArguments, layout};
-pub use profile::{DiffArguments, ProfileArguments, TableArguments, TopArguments, profile, tell_profile};
+pub use profile::{
+    DiffArguments, HtmlArguments, ProfileArguments, SymbolizeArguments, TableArguments, TopArguments,
+    profile, tell_profile,
+};
 pub use reporting::{CompareArguments, ReportArguments, compare_files, report};
 pub use run::run;
 pub use run_arguments::RunArguments;

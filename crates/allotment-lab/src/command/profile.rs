@@ -2,11 +2,18 @@
 //!
 //! The tables are those of `go tool pprof -top`, for machines without Go, with the shapes of the
 //! objects beside the functions. Values are printed as they are, so that scripts can read them.
+//! Largest values come first, whatever their signs, and a percentage has the sign of its value.
+
+mod html;
+mod symbolize;
+
+pub use html::HtmlArguments;
+pub use symbolize::SymbolizeArguments;
 
 use super::rows::{add_table, both_readable, named, on_one_line, share};
 use super::{Failure, print};
 use crate::format::{Input, binary, open_binary};
-use crate::pprof::{Profile, SampleType, Sums, names};
+use crate::pprof::{Profile, SampleType, Sums, factor, names};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -17,8 +24,12 @@ use std::path::{Path, PathBuf};
 pub enum ProfileArguments {
     /// Print the functions and the shapes with the largest values.
     Top(TopArguments),
-    /// Print the functions and the shapes by what their values have grown.
+    /// Print the functions and the shapes by how much their values have changed.
     Diff(DiffArguments),
+    /// Write names of functions, files and lines into a profile that has addresses.
+    Symbolize(SymbolizeArguments),
+    /// Write a flame graph: one page for a browser, with all sample types.
+    Html(HtmlArguments),
 }
 
 /// A profile, and how much of it is shown.
@@ -68,10 +79,13 @@ pub struct TableArguments {
 /// Reads profiles and prints what was asked for.
 ///
 /// # Errors
-/// [`Failure::Failed`] if a file cannot be read or is no profile, or if two profiles have other
-/// values. [`Failure::Usage`] if both files are standard input.
+/// [`Failure::Failed`] if a file cannot be read or written or is no profile, if two profiles have
+/// other values, or if nothing was found to name. [`Failure::Usage`] if both files are standard
+/// input, or an output is an input.
 pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
     let text = match arguments {
+        ProfileArguments::Symbolize(arguments) => symbolize::symbolize(arguments)?,
+        ProfileArguments::Html(arguments) => html::html(arguments)?,
         ProfileArguments::Top(one) => top(&open(&one.file, one.table.sample_type.as_deref())?, &one.table),
         ProfileArguments::Diff(two) => {
             both_readable(&two.before, &two.after)?;
@@ -79,7 +93,7 @@ pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
             // Two files may have the same sample types and other defaults, as Go's profiles of the
             // heap and of allocations have. In-use values less allocated ones would be nonsense.
             let after = open(&two.after, Some(&before.sample_type().name))?;
-            diff(&before, &after, &two.table).map_err(|why| {
+            diff(before, after, &two.table).map_err(|why| {
                 let names = [&two.before, &two.after].map(|path| Input::quoted(path));
                 Failure::Failed(format!("cannot compare {} with {}: {why}", names[0], names[1]))
             })?
@@ -100,8 +114,11 @@ pub fn tell_profile(bytes: &[u8]) -> Result<String, String> {
     let first = read(Some(&default.sample_types[0].name))?;
     let all = TableArguments::default();
     Ok(top(&default, &all)
-        + &diff(&default, &default, &TableArguments { cum: true, ..all })?
-        + &top(&first, &TableArguments::default()))
+        + &diff(default.clone(), default, &TableArguments { cum: true, ..all })?
+        + &top(&first, &TableArguments::default())
+        + &symbolize::tell(file()?)?
+        // A page shows no negative values, so for these there is none.
+        + &html::tell(file()?).unwrap_or_default())
 }
 
 /// Reads a file, which may be packed by gzip.
@@ -118,18 +135,24 @@ fn head(profile: &Profile) -> String {
         let _ = write!(text, "; a sample in {} {}", profile.period, on_one_line(&profile.period_type.unit));
     }
     text.push('\n');
+    if profile.is_difference {
+        let _ = writeln!(text, "percentages are of the earlier profile's {}", profile.magnitude);
+    } else if profile.magnitude != profile.total {
+        let _ = writeln!(text, "percentages are of {}, the sum without signs", profile.magnitude);
+    }
     for line in profile.comments.iter().flat_map(|comment| comment.lines()) {
         let _ = writeln!(text, "{}", on_one_line(line));
     }
     text
 }
 
-/// The rows in the order in which they are shown. The largest are first; of a difference that is
-/// what has grown most, and what has shrunk most is last.
+/// The rows in the order in which they are shown: the largest changes and values first, whatever
+/// their signs.
 fn sorted<'a>(functions: impl Iterator<Item = (&'a str, Sums)>, by_cumulative: bool) -> Vec<(&'a str, Sums)> {
     let mut rows: Vec<_> = functions.filter(|(_, sums)| *sums != Sums::default()).collect();
     rows.sort_by(|(name, a), (other, b)| {
-        let (flat, cumulative) = (b.flat.cmp(&a.flat), b.cumulative.cmp(&a.cumulative));
+        let flat = b.flat.abs().cmp(&a.flat.abs());
+        let cumulative = b.cumulative.abs().cmp(&a.cumulative.abs());
         if by_cumulative { cumulative.then(flat) } else { flat.then(cumulative) }.then(name.cmp(other))
     });
     rows
@@ -138,19 +161,26 @@ fn sorted<'a>(functions: impl Iterator<Item = (&'a str, Sums)>, by_cumulative: b
 /// The same for shapes, whose sums are flat.
 fn sorted_shapes<'a>(shapes: impl Iterator<Item = (&'a str, i128)>) -> Vec<(&'a str, i128)> {
     let mut rows: Vec<_> = shapes.filter(|(_, value)| *value != 0).collect();
-    rows.sort_by(|(name, a), (other, b)| b.cmp(a).then(name.cmp(other)));
+    rows.sort_by(|(name, a), (other, b)| b.abs().cmp(&a.abs()).then(name.cmp(other)));
     rows
 }
 
 fn top(profile: &Profile, table: &TableArguments) -> String {
     let mut text = head(profile);
-    let of = |value| share(value, profile.total);
+    let of = |value| share(value, profile.magnitude);
     let rows = sorted(profile.functions.iter().map(|(name, sums)| (name.as_str(), *sums)), table.cum);
     let head = format!("\n{:>16} {:>6} {:>16} {:>6}  function", "flat", "%", "cum", "%");
     add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
         let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
         format!("{flat:>16} {flat_share:>6.1} {cumulative:>16} {share:>6.1}  {name}")
     });
+    if profile.unnamed > 0 {
+        let _ = writeln!(
+            text,
+            "{} are code without a name; `allotment profile symbolize` names it",
+            profile.unnamed
+        );
+    }
     if !profile.shapes.is_empty() {
         let rows = sorted_shapes(profile.shapes.iter().map(|(name, value)| (name.as_str(), *value)));
         let head = format!("\n{:>16} {:>6}  shape", "flat", "%");
@@ -173,16 +203,42 @@ fn grown<'a, T: Copy + Default>(
     names.map(move |name| (name.as_str(), less(of(after, name), of(before, name))))
 }
 
-fn diff(before: &Profile, after: &Profile, table: &TableArguments) -> Result<String, String> {
-    let same_types = before.sample_types == after.sample_types && before.period_type == after.period_type;
+/// Gives the chosen sample types of two profiles one unit, the finer of the two.
+///
+/// # Errors
+/// They have other values.
+fn in_one_unit(before: &mut Profile, after: &mut Profile) -> Result<(), String> {
+    let alike = |one: &SampleType, other: &SampleType| {
+        // Writers differ in an `s`, as in `object` and `objects`.
+        let names = [one, other].map(|kind| kind.name.strip_suffix('s').unwrap_or(&kind.name));
+        names[0] == names[1] && factor(&one.unit, &other.unit).is_some()
+    };
+    let of_one_kind = before.sample_types.len() == after.sample_types.len()
+        && before.sample_types.iter().zip(&after.sample_types).all(|(one, other)| alike(one, other))
+        && alike(&before.period_type, &after.period_type);
+    let [one, other] = [&*before, &*after].map(|profile| profile.sample_type().unit.clone());
     // Of two types with one name the other one may be chosen.
-    if !same_types || before.chosen != after.chosen {
-        let [one, other] = [before, after].map(|profile| {
-            let SampleType { name, unit } = &profile.period_type;
-            format!("{}, a sample by {name} ({unit})", names(&profile.sample_types))
-        });
-        return Err(format!("they have other values; the one has {one}; the other {other}"));
+    match factor(&one, &other) {
+        Some((times, parts)) if of_one_kind && before.chosen == after.chosen => {
+            before.scale(times);
+            after.scale(parts);
+            let finer = if times > 1 { other } else { one };
+            let chosen = after.chosen;
+            after.sample_types[chosen].unit = finer;
+            Ok(())
+        }
+        _ => {
+            let [one, other] = [&*before, &*after].map(|profile| {
+                let SampleType { name, unit } = &profile.period_type;
+                format!("{}, a sample by {name} ({unit})", names(&profile.sample_types))
+            });
+            Err(format!("they have other values; the one has {one}; the other {other}"))
+        }
     }
+}
+
+fn diff(mut before: Profile, mut after: Profile, table: &TableArguments) -> Result<String, String> {
+    in_one_unit(&mut before, &mut after)?;
     let SampleType { name, unit } = after.sample_type();
     let mut text = format!(
         "{}: {:+} {} ({} before, {} after)\n",
@@ -192,17 +248,26 @@ fn diff(before: &Profile, after: &Profile, table: &TableArguments) -> Result<Str
         before.total,
         after.total
     );
+    let whole = before.magnitude;
+    if whole != 0 {
+        let _ = writeln!(text, "percentages are of the {whole} before");
+    }
+    let of = |value: i128| match whole {
+        0 => "-".to_owned(),
+        _ => format!("{:+.1}", share(value, whole)),
+    };
     let less = |a: Sums, b: Sums| Sums { flat: a.flat - b.flat, cumulative: a.cumulative - b.cumulative };
     let rows = sorted(grown(&before.functions, &after.functions, less), table.cum);
-    let head = format!("\n{:>16} {:>16}  function", "flat", "cum");
+    let head = format!("\n{:>16} {:>7} {:>16} {:>7}  function", "flat", "%", "cum", "%");
     add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
-        format!("{flat:>+16} {cumulative:>+16}  {}", on_one_line(name))
+        let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
+        format!("{flat:>+16} {flat_share:>7} {cumulative:>+16} {share:>7}  {name}")
     });
     let rows = sorted_shapes(grown(&before.shapes, &after.shapes, |a: i128, b: i128| a - b));
     if !rows.is_empty() {
-        let head = format!("\n{:>16}  shape", "flat");
+        let head = format!("\n{:>16} {:>7}  shape", "flat", "%");
         add_table(&mut text, &head, &rows, table.top, |(name, value)| {
-            format!("{value:>+16}  {}", on_one_line(name))
+            format!("{value:>+16} {:>7}  {}", of(*value), on_one_line(name))
         });
     }
     Ok(text)

@@ -2,9 +2,12 @@
 //!
 //! A location is one frame, or several where functions are inlined into each other. Functions of
 //! one name are one row. A frame without a function, or whose function has no name, is an address.
+//! Frames that the file asks to drop are left out of stacks here, so nobody counts them.
 
+use super::drop_frames::DropFrames;
+use super::file::Strings;
 use super::wire::{Field, Message};
-use super::{MOST_FRAMES, PprofError, Strings, Sums};
+use super::{MOST_FRAMES, PprofError};
 use allotment::profile::field::{function, line, location, mapping, profile};
 use std::collections::HashMap;
 
@@ -17,12 +20,24 @@ enum Place {
     Address(Option<u32>, u64),
 }
 
-/// A row: a function, or an address without a name.
-pub(super) struct Row {
-    place: Place,
-    pub(super) sums: Sums,
-    /// The last sample that was added, so that recursion counts once.
-    last: u64,
+/// What a location loses of the frames that the file asks to drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// Nothing.
+    None,
+    /// What its outer functions call.
+    Beneath,
+    /// All of it, with what it calls.
+    All,
+}
+
+/// The frames of a location.
+#[derive(Clone, Copy, Debug)]
+struct Location {
+    /// Its frames, as a part of all frames.
+    first: u32,
+    end: u32,
+    cut: Cut,
 }
 
 /// The most bytes of a file's name that are shown; of a longer one these are the last. Each address
@@ -40,9 +55,8 @@ struct Mapping<'b> {
 /// The locations of a profile, as rows.
 pub(super) struct Code<'b> {
     mappings: Vec<Mapping<'b>>,
-    pub(super) rows: Vec<Row>,
-    /// The frames of each location, as a part of `frames`.
-    locations: HashMap<u64, (u32, u32)>,
+    rows: Vec<Place>,
+    locations: HashMap<u64, Location>,
     /// Indexes of rows, innermost frame of a location first.
     frames: Vec<u32>,
     /// Frames of the samples that were added.
@@ -50,7 +64,11 @@ pub(super) struct Code<'b> {
 }
 
 impl<'b> Code<'b> {
-    pub(super) fn of(whole: Message<'_>, strings: &Strings<'b>) -> Result<Code<'b>, PprofError> {
+    pub(super) fn of(
+        whole: Message<'_>,
+        strings: &Strings<'b>,
+        dropped: Option<&DropFrames>,
+    ) -> Result<Code<'b>, PprofError> {
         let (mut mappings, mut mapping_ids) = (Vec::new(), HashMap::new());
         // The name of each function, by the first of the strings that are equal to it. Each string
         // is looked at once, however many functions have it.
@@ -106,61 +124,104 @@ impl<'b> Code<'b> {
             if code.frames.len() == first {
                 code.push(&mut indexes, unnamed()?);
             }
-            let frames = (first as u32, code.frames.len() as u32);
-            match code.locations.insert(identity(&field, id)?, frames) {
+            let location = Location { first: first as u32, end: code.frames.len() as u32, cut: Cut::None };
+            match code.locations.insert(identity(&field, id)?, location) {
                 None => Ok(()),
                 Some(_) => Err(field.broken("a location whose id is another's, too")),
             }
         })?;
+        if let Some(dropped) = dropped {
+            code.cut(dropped, strings);
+        }
         Ok(code)
+    }
+
+    /// Cuts each location at its outermost function that is dropped.
+    fn cut(&mut self, dropped: &DropFrames, strings: &Strings<'_>) {
+        let is_dropped = |place: &Place| match place {
+            Place::Function(name) => dropped.holds(strings.bytes(*name)),
+            Place::Address(..) => false,
+        };
+        // Each name is looked at once.
+        let rows: Vec<bool> = self.rows.iter().map(is_dropped).collect();
+        for location in self.locations.values_mut() {
+            let frames = &self.frames[location.first as usize..location.end as usize];
+            match frames.iter().rposition(|row| rows[*row as usize]) {
+                None => {}
+                Some(last) if last + 1 == frames.len() => location.cut = Cut::All,
+                Some(inner) => {
+                    location.cut = Cut::Beneath;
+                    location.first += inner as u32 + 1;
+                }
+            }
+        }
     }
 
     /// Adds a frame to the location that is being read.
     fn push(&mut self, indexes: &mut HashMap<Place, u32>, place: Place) {
         let rows = &mut self.rows;
         let index = *indexes.entry(place).or_insert_with(|| {
-            rows.push(Row { place, sums: Sums::default(), last: 0 });
+            rows.push(place);
             rows.len() as u32 - 1
         });
         self.frames.push(index);
     }
 
-    /// Adds the value of a sample to the rows of its stack, innermost location first.
+    /// Whether a row is the function whose name is this string.
+    pub(super) fn is_function(&self, row: u32, name: u64, strings: &Strings<'_>) -> bool {
+        match self.rows[row as usize] {
+            Place::Function(own) => strings.bytes(own) == strings.bytes(name),
+            Place::Address(..) => false,
+        }
+    }
+
+    /// Whether a row is code without a name.
+    pub(super) fn is_address(&self, row: usize) -> bool {
+        matches!(self.rows[row], Place::Address(..))
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Calls `found` with the row of each frame of a stack, outermost first. The stack has its
+    /// innermost location first, as the file has it.
     ///
     /// # Errors
     /// The stack has an unknown location, or all stacks together have too many frames.
-    pub(super) fn add(
+    pub(super) fn each_frame(
         &mut self,
         field: &Field<'_>,
         stack: &[u64],
-        value: i128,
-        number: u64,
+        mut found: impl FnMut(u32),
     ) -> Result<(), PprofError> {
-        let mut innermost = true;
-        for id in stack {
-            let frames = self.locations.get(id);
-            let (first, end) = *frames.ok_or_else(|| field.broken(format!("no location {id}")))?;
-            self.added += u64::from(end - first);
+        let mut is_program = false;
+        for id in stack.iter().rev() {
+            let location = self.locations.get(id);
+            let location = *location.ok_or_else(|| field.broken(format!("no location {id}")))?;
+            // What is dropped before the first frame of the program stays: else all would go.
+            is_program |= location.cut == Cut::None;
+            if is_program && location.cut == Cut::All {
+                return Ok(());
+            }
+            self.added += u64::from(location.end - location.first);
             if self.added > MOST_FRAMES {
                 return Err(PprofError::TooDeep);
             }
-            for index in &self.frames[first as usize..end as usize] {
-                let row = &mut self.rows[*index as usize];
-                if std::mem::take(&mut innermost) {
-                    row.sums.flat += value;
-                }
-                if row.last != number {
-                    row.last = number;
-                    row.sums.cumulative += value;
-                }
+            for row in self.frames[location.first as usize..location.end as usize].iter().rev() {
+                found(*row);
+            }
+            if is_program && location.cut == Cut::Beneath {
+                return Ok(());
             }
         }
         Ok(())
     }
 
     /// A function's name, or where an address lies: `program+0x1234`, the place in the file.
-    pub(super) fn name(&self, row: &Row, strings: &Strings<'_>) -> String {
-        match row.place {
+    pub(super) fn name(&self, row: usize, strings: &Strings<'_>) -> String {
+        match self.rows[row] {
             Place::Function(name) => strings.lossy(name),
             Place::Address(None, address) => format!("{address:#x}"),
             Place::Address(Some(mapping), address) => {
@@ -182,7 +243,7 @@ fn mapping_of<'b>(field: &Field<'_>, strings: &Strings<'b>) -> Result<(u64, Mapp
 }
 
 /// The values of fields of a message that are numbers; 0 for one that is missing.
-fn numbers<const N: usize>(field: &Field<'_>, wanted: [u64; N]) -> Result<[u64; N], PprofError> {
+pub(super) fn numbers<const N: usize>(field: &Field<'_>, wanted: [u64; N]) -> Result<[u64; N], PprofError> {
     let mut found = [0; N];
     field.message()?.each(|part| {
         if let Some(index) = wanted.iter().position(|number| *number == part.number) {

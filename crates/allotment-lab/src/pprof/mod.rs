@@ -8,20 +8,32 @@
 //! frames of all stacks.
 //!
 //! As `go tool pprof` does it: functions are told apart by name; a function that is several times
-//! in one stack counts once; the default sample type is the one that the file names, else the last.
-//! Unlike there, code without names stays without: no program is opened to find them. And frames
-//! that the file asks to drop (`drop_frames`, a regular expression) are shown.
+//! in one stack counts once; the default sample type is the one that the file names, else the last;
+//! frames that the file asks to drop are left out ([`drop_frames`](DropFrames)). Unlike there, code
+//! without names stays without until [`symbolize`] names it: a table opens no program.
 //!
 //! Refused: `prost`, whose build step runs `protoc`, for a handful of fields.
 
 mod code;
+mod drop_frames;
+mod file;
+mod foreign;
+mod symbolize;
+mod tree;
+mod units;
 mod wire;
+mod writer;
 
-use allotment::profile::field::{label, profile, sample, value_type};
+pub use symbolize::{Symbolized, SymbolizedMapping, symbolize};
+pub use tree::{Node, Tree};
+pub use units::factor;
+
 use code::Code;
+use drop_frames::DropFrames;
+use file::File;
+use foreign::{Foreign, foreign};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
-use wire::{Field, Message};
 
 /// The most bytes of an unpacked profile that are read: what is kept of a hostile one may take some
 /// twenty times as much.
@@ -37,9 +49,6 @@ const MOST_TEXTS: usize = 100;
 /// The most bytes that are kept of a string that the file may use any number of times.
 const MOST_TEXT_BYTES: usize = 1 << 10;
 
-/// The label of the shape of a sample's objects.
-const SHAPE: &[u8] = b"type";
-
 /// Why a file is no profile, or not the one that was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum PprofError {
@@ -52,6 +61,24 @@ pub enum PprofError {
     /// Its stacks are more than what is added up of a profile.
     #[error("its stacks have more than {MOST_FRAMES} frames in all, which is the most that is added up")]
     TooDeep,
+    /// It is a file of another kind.
+    #[error("it is {is}, no profile in pprof's form; {hint}")]
+    Foreign {
+        /// The kind.
+        is: &'static str,
+        /// The advice to the user.
+        hint: &'static str,
+    },
+    /// Its stacks are more than what is put into a tree.
+    #[error(
+        "its stacks are too many and too different for a flame graph; `allotment profile top` adds them up"
+    )]
+    TooManyNodes,
+    /// It has negative values.
+    #[error(
+        "it has negative values, as differences have; `allotment profile top` shows them, a flame graph cannot"
+    )]
+    Negative,
     /// It ends in the midst of a field.
     #[error("it is no profile of pprof, or a damaged one: it ends at byte {at}, in the midst of a field")]
     Cut {
@@ -112,8 +139,15 @@ pub struct Profile {
     pub comments: Vec<String>,
     /// The sum of all samples.
     pub total: i128,
+    /// What percentages are of: the sum of all samples without their signs. Of a file that is the
+    /// difference of two profiles, this sum of the earlier one, if the file tells it apart.
+    pub magnitude: i128,
+    /// Whether the file is the difference of two profiles, and tells the earlier one apart.
+    pub is_difference: bool,
     /// By name of the function. Code without a name is a file and a place in it.
     pub functions: BTreeMap<String, Sums>,
+    /// How many of the functions are code without a name.
+    pub unnamed: usize,
     /// By the label `type`, which our profiles have: the shape of the objects. Empty if no sample
     /// has the label.
     pub shapes: BTreeMap<String, i128>,
@@ -126,57 +160,59 @@ impl Profile {
     /// # Errors
     /// [`PprofError`].
     pub fn read(file: impl Read, wanted: Option<&str>) -> Result<Profile, PprofError> {
-        let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(PprofError::TooLong);
-        }
-        let whole = Message::new(&bytes);
-        let strings = Strings::of(whole)?;
-        let mut found = Profile::default();
-        let (mut types, mut comments) = (Vec::new(), Vec::new());
-        let (mut period_type, mut default) = (None, None);
-        whole.each(|field| {
-            match field.number {
-                profile::SAMPLE_TYPE if types.len() == MOST_TEXTS => {
-                    return Err(field.broken(format!("more than {MOST_TEXTS} sample types")));
+        let bytes = unpacked(file)?;
+        let file = File::read(&bytes)?;
+        let chosen = file.choose(wanted)?;
+        let (dropped, note) = DropFrames::of(&file);
+        let mut code = Code::of(file.whole, &file.strings, dropped.as_ref())?;
+        let mut sums = vec![(Sums::default(), 0_u64); code.rows()];
+        let mut shapes: HashMap<u64, i128> = HashMap::new();
+        let (mut total, mut magnitude, mut base, mut number) = (0, 0, 0, 0);
+        file.each_sample(|sample| {
+            let value = i128::from(sample.values[chosen]);
+            total += value;
+            magnitude += value.abs();
+            base += if sample.is_base { value.abs() } else { 0 };
+            if let Some(shape) = sample.shape {
+                *shapes.entry(shape).or_default() += value;
+            }
+            number += 1;
+            let mut innermost = None;
+            code.each_frame(&sample.field, sample.stack, |row| {
+                let (sums, last) = &mut sums[row as usize];
+                // Recursion counts once.
+                if *last != number {
+                    *last = number;
+                    sums.cumulative += value;
                 }
-                profile::SAMPLE_TYPE => types.push(sample_type(&strings, &field)?),
-                profile::PERIOD_TYPE => period_type = Some(sample_type(&strings, &field)?),
-                // The format's numbers are signed.
-                profile::PERIOD => found.period = field.number()? as i64,
-                profile::COMMENT => {
-                    let mut indexes = Vec::new();
-                    field.numbers(&mut indexes)?;
-                    for index in indexes {
-                        let index = strings.check(&field, index)?;
-                        if comments.len() < MOST_TEXTS {
-                            comments.push(index);
-                        }
-                    }
-                }
-                profile::DEFAULT_SAMPLE_TYPE => default = Some(strings.check(&field, field.number()?)?),
-                _ => {}
+                innermost = Some(row);
+            })?;
+            if let Some(row) = innermost {
+                sums[row as usize].0.flat += value;
             }
             Ok(())
         })?;
-        let of = |[name, unit]: [u64; 2]| SampleType { name: strings.cut(name), unit: strings.cut(unit) };
-        found.sample_types = types.into_iter().map(of).collect();
-        found.period_type = period_type.map(of).unwrap_or_default();
-        found.comments = comments.into_iter().map(|index| strings.cut(index)).collect();
-        let default = default.map(|index| strings.cut(index));
-        found.chosen = found.choose(wanted, default.as_deref())?;
-        let mut code = Code::of(whole, &strings)?;
-        let shapes = found.sum(whole, &strings, &mut code)?;
+        let mut found = Profile {
+            chosen,
+            total,
+            magnitude: if base > 0 { base } else { magnitude },
+            is_difference: base > 0,
+            ..Profile::default()
+        };
         for (shape, sum) in shapes {
-            *found.shapes.entry(strings.lossy(shape)).or_default() += sum;
+            *found.shapes.entry(file.strings.lossy(shape)).or_default() += sum;
         }
-        for row in &code.rows {
+        for (row, (sums, _)) in sums.iter().enumerate() {
             // Names that differ in bytes that are no UTF-8 may be one name here.
-            let sums = found.functions.entry(code.name(row, &strings)).or_default();
-            sums.flat += row.sums.flat;
-            sums.cumulative += row.sums.cumulative;
+            let entry = found.functions.entry(code.name(row, &file.strings)).or_default();
+            found.unnamed += usize::from(code.is_address(row) && *sums != Sums::default());
+            entry.flat += sums.flat;
+            entry.cumulative += sums.cumulative;
         }
+        found.sample_types = file.sample_types;
+        (found.period, found.period_type) = (file.period, file.period_type);
+        found.comments = file.comments;
+        found.comments.extend(note);
         Ok(found)
     }
 
@@ -185,57 +221,28 @@ impl Profile {
         &self.sample_types[self.chosen]
     }
 
-    fn choose(&self, wanted: Option<&str>, default: Option<&str>) -> Result<usize, PprofError> {
-        let last = self.sample_types.len().checked_sub(1).ok_or(PprofError::Empty)?;
-        let position = |name: &str| self.sample_types.iter().position(|known| known.name == name);
-        match wanted {
-            Some(wanted) => position(wanted).ok_or_else(|| PprofError::NoSampleType {
-                wanted: wanted.into(),
-                there: names(&self.sample_types),
-            }),
-            None => Ok(default.and_then(position).unwrap_or(last)),
-        }
+    /// Multiplies all sums, as another unit of the chosen sample type has them.
+    pub fn scale(&mut self, factor: i128) {
+        let scaled = |value: &mut i128| *value = value.saturating_mul(factor);
+        [&mut self.total, &mut self.magnitude].into_iter().for_each(scaled);
+        self.functions.values_mut().flat_map(|sums| [&mut sums.flat, &mut sums.cumulative]).for_each(scaled);
+        self.shapes.values_mut().for_each(scaled);
     }
+}
 
-    /// Adds all samples to the rows of their functions. Returns sums by the shape's string.
-    fn sum(
-        &mut self,
-        whole: Message<'_>,
-        strings: &Strings<'_>,
-        code: &mut Code<'_>,
-    ) -> Result<HashMap<u64, i128>, PprofError> {
-        let mut shapes: HashMap<u64, i128> = HashMap::new();
-        let (mut stack, mut values) = (Vec::new(), Vec::new());
-        let mut number = 0;
-        whole.each(|field| {
-            if field.number != profile::SAMPLE {
-                return Ok(());
-            }
-            stack.clear();
-            values.clear();
-            let mut shape = None;
-            field.message()?.each(|part| {
-                match part.number {
-                    sample::LOCATION_ID => part.numbers(&mut stack)?,
-                    sample::VALUE => part.numbers(&mut values)?,
-                    sample::LABEL => shape = strings.shape(&part)?.or(shape),
-                    _ => {}
-                }
-                Ok(())
-            })?;
-            if values.len() != self.sample_types.len() {
-                let (found, types) = (values.len(), self.sample_types.len());
-                return Err(field.broken(format!("a sample of {found} values, for {types} sample types")));
-            }
-            let value = i128::from(values[self.chosen] as i64);
-            self.total += value;
-            if let Some(shape) = shape {
-                *shapes.entry(shape).or_default() += value;
-            }
-            number += 1;
-            code.add(&field, &stack, value, number)
-        })?;
-        Ok(shapes)
+/// The bytes of a profile that is not packed.
+///
+/// # Errors
+/// It cannot be read, is too long, or is a file of another kind whose name is known.
+fn unpacked(file: impl Read) -> Result<Vec<u8>, PprofError> {
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(PprofError::TooLong);
+    }
+    match foreign(&bytes) {
+        Some(Foreign { is, hint }) => Err(PprofError::Foreign { is, hint }),
+        None => Ok(bytes),
     }
 }
 
@@ -245,82 +252,7 @@ pub fn names(sample_types: &[SampleType]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The checked indexes of a sample type's name and unit; 0, the empty string, for one that is
-/// missing.
-fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], PprofError> {
-    let mut found = [0; 2];
-    field.message()?.each(|part| {
-        match part.number {
-            value_type::TYPE => found[0] = part.number()?,
-            value_type::UNIT => found[1] = part.number()?,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    for index in found {
-        strings.check(field, index)?;
-    }
-    Ok(found)
-}
-
-/// The table of strings.
-struct Strings<'b>(Vec<&'b [u8]>);
-
-impl<'b> Strings<'b> {
-    fn of(whole: Message<'b>) -> Result<Strings<'b>, PprofError> {
-        let mut strings = Vec::new();
-        whole.each(|field| {
-            if field.number == profile::STRING_TABLE {
-                let text = field.message()?.bytes();
-                if strings.is_empty() && !text.is_empty() {
-                    return Err(field.broken("the first string is not empty"));
-                }
-                strings.push(text);
-            }
-            Ok(())
-        })?;
-        Ok(Strings(strings))
-    }
-
-    fn check(&self, field: &Field<'_>, index: u64) -> Result<u64, PprofError> {
-        let there = self.0.len();
-        if index < there as u64 {
-            return Ok(index);
-        }
-        Err(field.broken(format!("string {index} of {there} strings")))
-    }
-
-    /// The bytes of a checked index.
-    fn bytes(&self, index: u64) -> &'b [u8] {
-        self.0[index as usize]
-    }
-
-    /// The text of a checked index. The caller asks once for a string.
-    fn lossy(&self, index: u64) -> String {
-        String::from_utf8_lossy(self.bytes(index)).into_owned()
-    }
-
-    /// The same without what is behind the first KiB, for strings that may be asked for often.
-    fn cut(&self, index: u64) -> String {
-        let text = self.bytes(index);
-        String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned()
-    }
-
-    /// The string of a label, if the label is that of shapes. An empty one is none.
-    fn shape(&self, field: &Field<'_>) -> Result<Option<u64>, PprofError> {
-        let (mut key, mut text) = (None, None);
-        field.message()?.each(|part| {
-            match part.number {
-                label::KEY => key = Some(self.check(&part, part.number()?)?),
-                label::STR => text = Some(self.check(&part, part.number()?)?),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        let is_shape = key.is_some_and(|key| self.bytes(key) == SHAPE);
-        Ok(text.filter(|text| is_shape && !self.bytes(*text).is_empty()))
-    }
-}
-
+#[cfg(test)]
+mod symbolize_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Sums against a naive model and against Go's tool; broken files are errors.
 
+use super::writer::Out;
 use super::*;
 use crate::command::tell_profile;
 use crate::format::binary;
@@ -12,37 +13,6 @@ use std::cell::Cell;
 use std::io::Write;
 use std::process::Command;
 use std::sync::LazyLock;
-
-/// A message that is being written.
-#[derive(Default)]
-struct Out(Vec<u8>);
-
-impl Out {
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
-    }
-
-    fn number(mut self, field: u64, number: u64) -> Out {
-        self.varint(field << 3);
-        self.varint(number);
-        self
-    }
-
-    fn bytes(mut self, field: u64, bytes: &[u8]) -> Out {
-        self.varint(field << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn message(self, field: u64, inner: Out) -> Out {
-        self.bytes(field, &inner.0)
-    }
-}
 
 /// A sample of the model: its stack, as numbers of functions, innermost first; its two values; its
 /// shape.
@@ -201,7 +171,7 @@ fn code_without_names_is_a_place_in_its_file() {
     out = (1..=4).fold(out, |out, id| out.message(2, pair(id, 7)));
     // The label `type` of shapes without a text.
     out = out.message(2, pair(1, 7).message(3, pair(3, 0)));
-    let out = out.bytes(6, b"").bytes(6, b"objects").bytes(6, b"/usr/bin/lisp").bytes(6, SHAPE);
+    let out = out.bytes(6, b"").bytes(6, b"objects").bytes(6, b"/usr/bin/lisp").bytes(6, b"type");
     let profile = Profile::read(&out.0[..], None).unwrap();
     let names: Vec<&String> = profile.functions.keys().collect();
     assert_eq!(names, ["0xbeef", "0xcafe", "lisp+0x1042", "lisp+0x1043"]);
@@ -325,6 +295,191 @@ fn go(file: &[u8], sample_type: &str) -> BTreeMap<String, Sums> {
 /// A heap profile that a Go program wrote.
 const GOS: &[u8] = include_bytes!("../../../../fuzz/seeds/profiles/go.pb.gz");
 
+/// A profile whose stacks have dropped frames everywhere, with its sums as `go tool pprof` has them.
+fn with_dropped_frames() -> (Vec<u8>, BTreeMap<String, Sums>) {
+    let pair = |first, second| Out::default().number(1, first).number(2, second);
+    let names = ["main", "work", "alloc_slow(int)", "alloc_keep", "inner"];
+    let mut out = Out::default().message(1, pair(1, 2)).number(7, 3).number(8, 4);
+    let mut location = |id: u64, functions: &[u64]| {
+        let lines =
+            functions.iter().fold(Out::default().number(1, id), |out, id| out.message(4, pair(*id, 1)));
+        out = std::mem::take(&mut out).message(4, lines);
+    };
+    (1..=5).for_each(|id| location(id, &[id]));
+    // Inlined: into `work`, and into the dropped function.
+    location(7, &[5, 3, 2]);
+    location(8, &[5, 3]);
+    let stacks: [&[u64]; 8] = [
+        &[5, 3, 2, 1],
+        &[5, 4, 2, 1],
+        &[5, 7, 1],
+        &[8, 2, 1],
+        // Before the first frame of the program nothing is dropped.
+        &[5, 3],
+        &[3],
+        &[5, 3, 2, 3, 1],
+        &[5, 7],
+    ];
+    for (index, stack) in stacks.into_iter().enumerate() {
+        let sample = stack.iter().fold(Out::default(), |out, id| out.number(1, *id));
+        out = out.message(2, sample.number(2, 1 << index));
+    }
+    for (id, _) in (1..).zip(names) {
+        out = out.message(5, pair(id, 4 + id));
+    }
+    let texts = ["", "space", "bytes", "alloc.*", "alloc_keep"].into_iter().chain(names);
+    let file = texts.fold(out, |out, text| out.bytes(6, text.as_bytes())).0;
+    let sums = [
+        ("main", 64, 79),
+        ("work", 1 + 4 + 8, 1 + 2 + 4 + 8 + 128),
+        ("alloc_slow(int)", 32, 16 + 32),
+        ("alloc_keep", 0, 2),
+        ("inner", 2 + 16 + 128, 2 + 16 + 128),
+    ];
+    (file, sums.map(|(name, flat, cumulative)| (name.to_string(), Sums { flat, cumulative })).into())
+}
+
+/// Regression: frames that a profile asks to drop were shown, so what an allocator does inside did
+/// not count for its caller.
+#[test]
+fn frames_that_a_profile_asks_to_drop_are_left_out_of_all_sums() {
+    let (file, expected) = with_dropped_frames();
+    let profile = Profile::read(&file[..], None).unwrap();
+    assert_eq!(profile.functions, expected);
+    assert_eq!(profile.total, 255);
+    // The profile of a report: all of it is in `work`.
+    let file = binary("a profile", std::io::Cursor::new(DROP_FRAMES.to_vec())).unwrap();
+    let mut functions = Profile::read(file, None).unwrap().functions;
+    functions.retain(|_, sums| *sums != Sums::default());
+    assert_eq!(functions, BTreeMap::from([("work".to_string(), Sums { flat: 6, cumulative: 6 })]));
+}
+
+/// Each byte of a profile with inlined and dropped frames is damaged in some ways.
+#[test]
+fn a_profile_with_dropped_frames_and_a_damaged_byte_is_told_or_refused() {
+    let (file, _) = with_dropped_frames();
+    for place in 0..file.len() {
+        for to in [0, 1, 0x28, 0x7f, 0x80, 0xff] {
+            let mut damaged = file.clone();
+            damaged[place] = to;
+            let _ = tell_profile(&damaged);
+        }
+    }
+}
+
+#[test]
+fn an_expression_that_is_none_drops_nothing_and_says_so() {
+    let pair = |first, second| Out::default().number(1, first).number(2, second);
+    for (expression, notes) in [("(", 1), ("a{1000}{1000}", 1), ("", 0), ("m.*", 0)] {
+        let mut out = Out::default().message(1, pair(0, 0)).number(7, 1).message(5, pair(1, 2));
+        out = out.message(4, Out::default().number(1, 1).message(4, pair(1, 1))).message(2, pair(1, 7));
+        let file = ["", expression, "malloc"].iter().fold(out, |out, text| out.bytes(6, text.as_bytes())).0;
+        let profile = Profile::read(&file[..], None).unwrap();
+        assert_eq!(profile.comments.len(), notes, "{expression}: {:?}", profile.comments);
+        assert_eq!(profile.functions["malloc"].flat, 7);
+    }
+}
+
+/// A difference of two profiles: `grown` by 1, `shrunk` by 4. `base` says whether its samples tell
+/// which profile they are of.
+fn difference(base: bool) -> Vec<u8> {
+    let pair = |first, second| Out::default().number(1, first).number(2, second);
+    let mut out = Out::default().message(1, pair(1, 2));
+    for (id, value) in [(1, 2_i64), (1, -1), (2, -4)] {
+        let mut sample = pair(id, value as u64);
+        if base && value < 0 {
+            sample = sample.message(3, pair(5, 6));
+        }
+        out = out.message(2, sample);
+    }
+    for id in 1..=2 {
+        out =
+            out.message(4, Out::default().number(1, id).message(4, pair(id, 1))).message(5, pair(id, 2 + id));
+    }
+    let texts = ["", "space", "bytes", "grown", "shrunk", "pprof::base", "true"];
+    texts.into_iter().fold(out, |out, text| out.bytes(6, text.as_bytes())).0
+}
+
+/// Regression: the percentages of a difference were of its sum, which may be negative or nothing.
+#[test]
+fn percentages_of_a_difference_have_the_signs_of_their_values() {
+    for (base, head, grown, shrunk) in [
+        (true, "percentages are of the earlier profile's 5", 20.0, -80.0),
+        (false, "percentages are of 7, the sum without signs", 14.3, -57.1),
+    ] {
+        let told = tell_profile(&difference(base)).unwrap();
+        let rows = [
+            format!("{:>16} {shrunk:>6.1} {:>16} {shrunk:>6.1}  shrunk", -4, -4),
+            format!("{:>16} {grown:>6.1} {:>16} {grown:>6.1}  grown", 1, 1),
+        ];
+        assert!(told.starts_with(&format!("space: -3 bytes\n{head}\n")), "{told}");
+        assert!(told.contains(&rows.join("\n")), "{told}");
+    }
+    assert!(matches!(Tree::read(&difference(true)[..], None, 0.0), Err(PprofError::Negative)));
+}
+
+/// The paths of a tree with their values of the second sample type, by name.
+fn paths(tree: &Tree) -> BTreeMap<String, i128> {
+    let mut names: Vec<String> = Vec::new();
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let own = &tree.names[node.name as usize];
+        let own = if node.is_shape { format!("[{own}]") } else { own.clone() };
+        let name = if index == 0 { own } else { format!("{}/{own}", names[node.parent as usize]) };
+        names.push(name);
+    }
+    names.into_iter().zip(&tree.nodes).map(|(name, node)| (name, node.values[1])).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_tree_has_the_sums_of_a_naive_model(samples in samples(), packed: bool) {
+        let mut samples = samples;
+        samples.iter_mut().flat_map(|sample| &mut sample.1).for_each(|value| *value = value.abs());
+        let mut model: BTreeMap<String, i128> = BTreeMap::from([(String::new(), 0)]);
+        for (stack, values, shape) in &samples {
+            let inlined = |location: &u64| if *location == 9 { vec![2, 1] } else { vec![*location] };
+            let frames = stack.iter().rev().flat_map(inlined).map(|id| format!("/function-{id}"));
+            let shape = shape.map(|shape| format!("/[{}]", ["Pair", "Str"][shape as usize]));
+            let mut path = String::new();
+            *model.get_mut("").unwrap() += i128::from(values[1]);
+            for part in frames.chain(shape) {
+                path += &part;
+                *model.entry(path.clone()).or_default() += i128::from(values[1]);
+            }
+        }
+        let tree = Tree::read(&encoded(&samples, packed)[..], None, 0.0).unwrap();
+        prop_assert_eq!(tree.chosen, 0);
+        let mut found = paths(&tree);
+        // What has no value is not drawn, so it need not be there.
+        found.retain(|path, value| *value != 0 || path.is_empty());
+        model.retain(|path, value| *value != 0 || path.is_empty());
+        prop_assert_eq!(found, model);
+    }
+}
+
+#[test]
+fn frames_too_small_to_be_seen_are_left_out_of_a_tree_with_all_they_call() {
+    let samples: [Sample; 3] =
+        [(vec![2, 1], [1000, 1000], None), (vec![4, 3, 1], [1, 1], Some(0)), (vec![5], [0, 0], None)];
+    let tree = Tree::read(&encoded(&samples, true)[..], None, 0.01).unwrap();
+    let expected = [("", 1001), ("/function-1", 1001), ("/function-1/function-2", 1000)];
+    assert_eq!(paths(&tree), expected.map(|(path, value)| (path.to_string(), value)).into());
+    assert_eq!(tree.left_out, 4);
+}
+
+#[test]
+fn a_tree_of_too_many_nodes_is_refused() {
+    let deep = |turn: u64| (0..16).map(|bit| 1 + (turn >> bit & 1)).collect::<Vec<u64>>();
+    let samples: Vec<Sample> = (0..4096).map(|turn| (deep(turn), [1, 1], None)).collect();
+    assert!(matches!(
+        Tree::read(&encoded(&samples, true)[..], None, 0.0),
+        Err(PprofError::TooDeep | PprofError::TooManyNodes)
+    ));
+}
+
+/// A profile of which all is in `work`, which calls a dropped function.
+const DROP_FRAMES: &[u8] = include_bytes!("../../../../fuzz/seeds/profiles/drop-frames.pb.gz");
+
 #[test]
 fn the_sums_are_those_of_go_tool_pprof() {
     if Command::new("go").args(["tool", "pprof", "-h"]).output().is_err() {
@@ -343,5 +498,7 @@ fn the_sums_are_those_of_go_tool_pprof() {
             assert!(!own.is_empty() && own == gos, "{whose}, {sample_type}: {own:#?}\n{gos:#?}");
         }
     }
+    let (file, expected) = with_dropped_frames();
+    assert_eq!(go(&file, "space"), expected);
     assert!(tell_profile(&OURS).unwrap().contains("Of3000"));
 }

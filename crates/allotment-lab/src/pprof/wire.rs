@@ -32,6 +32,8 @@ pub(super) enum Value<'b> {
 pub(super) struct Field<'b> {
     pub(super) number: u64,
     pub(super) value: Value<'b>,
+    /// Its key and its value, as they lie in the file.
+    pub(super) raw: &'b [u8],
     /// The place of its key in the file.
     at: usize,
 }
@@ -62,7 +64,7 @@ impl<'b> Message<'b> {
     }
 
     fn field(&mut self) -> Result<Field<'b>, PprofError> {
-        let at = self.at;
+        let (at, from) = (self.at, self.bytes);
         let key = self.varint()?;
         let value = match key & 7 {
             0 => Value::Number(self.varint()?),
@@ -76,7 +78,7 @@ impl<'b> Message<'b> {
         };
         match key >> 3 {
             0 => Err(broken(at, "a field with the number 0")),
-            number => Ok(Field { number, value, at }),
+            number => Ok(Field { number, value, raw: &from[..self.at - at], at }),
         }
     }
 

@@ -6,7 +6,7 @@
 //! address with an error instead of a signal.
 
 use addr2line::Loader;
-use allotment_jit::PerfMap;
+use allotment_symbols::{JitCode, readable};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -34,18 +34,10 @@ struct Mapping {
     kernels: bool,
 }
 
-/// A function that was made at run time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Made {
-    address: u64,
-    bytes: u64,
-    name: String,
-}
-
 /// The code of this process.
 pub struct Image {
     mappings: Vec<Mapping>,
-    made: Vec<Made>,
+    made: JitCode,
     memory: Option<File>,
     /// Loaders by path, made on demand; `None` for files that cannot be read.
     files: RefCell<HashMap<PathBuf, Option<Loader>>>,
@@ -55,10 +47,9 @@ impl Image {
     /// The code that is mapped now.
     pub fn of_this_process() -> Image {
         let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let made = fs::read_to_string(PerfMap::path()).unwrap_or_default();
         Image {
             mappings: mappings(&maps),
-            made: functions(&made),
+            made: JitCode::of_this_process(),
             memory: File::open("/proc/self/mem").ok(),
             files: RefCell::new(HashMap::new()),
         }
@@ -66,14 +57,12 @@ impl Image {
 
     /// The symbol that an address belongs to.
     pub fn symbol(&self, address: u64) -> Option<Symbol> {
-        let made = |made: &&Made| (made.address..made.address + made.bytes).contains(&address);
-        if let Some(made) = self.made.iter().find(made) {
+        if let Some(made) = self.made.function(address) {
             return Some(Symbol { name: made.name.clone(), address: made.address });
         }
         self.in_file(address, |loader, bias| {
             let symbol = loader.find_symbol_info(address - bias)?;
-            let name = addr2line::demangle_auto(symbol.name().into(), None);
-            Some(Symbol { name: short(&name), address: symbol.address() + bias })
+            Some(Symbol { name: readable(symbol.name()), address: symbol.address() + bias })
         })
     }
 
@@ -168,27 +157,6 @@ fn mappings(maps: &str) -> Vec<Mapping> {
     found
 }
 
-/// The lines of a perf map: `START SIZE NAME`, the numbers in hexadecimal.
-fn functions(text: &str) -> Vec<Made> {
-    let function = |line: &str| {
-        let mut columns = line.splitn(3, ' ');
-        let mut number = || u64::from_str_radix(columns.next()?, 16).ok();
-        let (address, bytes) = (number()?, number()?);
-        Some(Made { address, bytes, name: columns.next()?.into() })
-    };
-    text.lines().filter_map(function).collect()
-}
-
-/// A name without the hash at the end of Rust's older names.
-fn short(name: &str) -> String {
-    match name.rsplit_once("::h") {
-        Some((rest, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            rest.into()
-        }
-        _ => name.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,21 +210,5 @@ nonsense
                 (0x7fff_0000, 0, None),
             ]
         );
-    }
-
-    #[test]
-    fn perf_maps_are_read() {
-        let found = functions("7f00 2a allocation loop\nx 1 y\n7f40 8 stub\n12\n");
-        let of = |made: &Made| (made.address, made.bytes, made.name.clone());
-        assert_eq!(
-            found.iter().map(of).collect::<Vec<_>>(),
-            [(0x7f00, 0x2a, "allocation loop".into()), (0x7f40, 8, "stub".into())]
-        );
-    }
-
-    #[test]
-    fn names_lose_their_hash() {
-        assert_eq!(short("a::b::h0123456789abcdef"), "a::b");
-        assert_eq!(short("a::hammer"), "a::hammer");
     }
 }

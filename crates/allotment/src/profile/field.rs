@@ -9,6 +9,7 @@ pub mod profile {
     pub const FUNCTION: u64 = 5;
     pub const STRING_TABLE: u64 = 6;
     pub const DROP_FRAMES: u64 = 7;
+    pub const KEEP_FRAMES: u64 = 8;
     pub const TIME_NANOS: u64 = 9;
     pub const DURATION_NANOS: u64 = 10;
     pub const PERIOD_TYPE: u64 = 11;
@@ -42,6 +43,10 @@ pub mod mapping {
     pub const FILE_OFFSET: u64 = 4;
     pub const FILENAME: u64 = 5;
     pub const BUILD_ID: u64 = 6;
+    pub const HAS_FUNCTIONS: u64 = 7;
+    pub const HAS_FILENAMES: u64 = 8;
+    pub const HAS_LINE_NUMBERS: u64 = 9;
+    pub const HAS_INLINE_FRAMES: u64 = 10;
 }
 
 pub mod location {

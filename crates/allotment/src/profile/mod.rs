@@ -5,12 +5,12 @@
 //! Pyroscope read. This is the layer above the mutator: it needs samples and shapes, and no
 //! collector. A heap that writes a profile at its end uses it.
 //!
-//! Refused: names of native functions in the file. To read debug information takes hundreds of
-//! megabytes and shows up in the profile itself. The reader of the file finds the names, by the
-//! build id of each file.
+//! Native functions are named when the file is written (`native.rs`), unless the embedder leaves the
+//! feature `symbols` out.
 
 pub mod field;
 mod file;
+mod native;
 mod pprof;
 mod protobuf;
 mod summary;

@@ -7,10 +7,12 @@
 //! group of samples of one weight.
 //!
 //! Frames of the embedder become functions with a line. Frames of the machine become addresses in
-//! mapped files with their build ids, whose names the tool finds. A sample without a stack gets its
-//! type as its function. Ids count from 1, without holes: some readers use them as indexes.
+//! mapped files with their build ids, with the functions and lines that `native.rs` finds. A sample
+//! without a stack gets its type as its function. Ids count from 1, without holes: some readers use
+//! them as indexes.
 
 use super::field::{function, label, line, location, mapping, profile, sample, value_type};
+use super::native::{NativeFrame, NativeNames};
 use super::protobuf::Message;
 use super::{AllocationProfile, AllocationSite};
 use flate2::Compression;
@@ -32,12 +34,15 @@ const VALUES: [(&str, &str); 4] = [
 const TRUNCATED: &str = "[truncated]";
 
 /// Native functions that a tool leaves out, with what they call: the slow path of the allocation.
-/// Debug information has their names without modules, so each is listed.
+/// Some tools have their names without modules and types, so each is listed.
 pub(super) const SLOW_PATH: &str = "(.*::)?(alloc_out_of_line|alloc_with_room|alloc_slow|alloc_array_slow|alloc_past_pointer|\
-    memory_past_pointer|burst_slow|burst_array_slow|memory_for_generated|allocate_covered|allocate_past_limit)";
+    memory_past_pointer|burst_slow|burst_array_slow|memory_for_generated|allocate_covered|allocate_past_limit)(::<.*>)?";
 
 impl AllocationProfile {
     /// Writes the profile in pprof's form, compressed by gzip: the contents of a `.pb.gz` file.
+    ///
+    /// Native functions are named by the debug information of the program's files, which is read for
+    /// it. Without the crate's feature `symbols` they are addresses.
     ///
     /// # Errors
     /// Those of the writer.
@@ -64,8 +69,9 @@ impl<T: Hash + Eq> Numbered<T> {
     }
 }
 
-/// A function: its name and its file, by their indexes as strings.
-type Function = (u64, u64);
+/// A function: its name, the same as its file has it, and its source file, by their indexes as
+/// strings.
+type Function = (u64, u64, u64);
 
 /// A place in a stack.
 #[derive(PartialEq, Eq, Hash)]
@@ -89,6 +95,17 @@ struct Encoder<'p> {
     texts: Vec<String>,
     functions: Numbered<Function>,
     places: Numbered<Place>,
+    native: NativeNames,
+    /// What is named in each file of the profile.
+    named: Vec<Named>,
+}
+
+/// What is known of the addresses in a mapped file.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    functions: u64,
+    addresses: u64,
+    has_lines: bool,
 }
 
 impl<'p> Encoder<'p> {
@@ -100,6 +117,8 @@ impl<'p> Encoder<'p> {
             texts: Vec::new(),
             functions: Numbered::new(),
             places: Numbered::new(),
+            native: NativeNames::new(),
+            named: vec![Named::default(); profile.files.len()],
         };
         // The first string has to be empty.
         encoder.string("");
@@ -118,25 +137,38 @@ impl<'p> Encoder<'p> {
         for (name, unit) in VALUES {
             self.value_type(profile::SAMPLE_TYPE, name, unit);
         }
+        for site in &self.profile.sites {
+            self.site(site);
+        }
+        self.mappings();
+        self.frame();
+        for text in &self.texts {
+            self.out.bytes(profile::STRING_TABLE, text.as_bytes());
+        }
+        self.out.finish()
+    }
+
+    /// The mapped files. They follow what lies in them, since they say what is named.
+    fn mappings(&mut self) {
         for (index, file) in self.profile.files.iter().enumerate() {
             let (name, build) = (self.string(&file.path.to_string_lossy()), self.string(&file.build_id));
+            let Named { functions, addresses, has_lines } = self.named[index];
+            // A tool that knows more may name the rest, if the file does not say that all is named.
+            let all = functions > 0 && functions == addresses;
+            let lines = u64::from(all && has_lines);
             self.out.message(profile::MAPPING, |out| {
                 out.number(mapping::ID, index as u64 + 1)
                     .number(mapping::MEMORY_START, file.start)
                     .number(mapping::MEMORY_LIMIT, file.end)
                     .number(mapping::FILE_OFFSET, file.offset)
                     .number(mapping::FILENAME, name)
-                    .number(mapping::BUILD_ID, build);
+                    .number(mapping::BUILD_ID, build)
+                    .number(mapping::HAS_FUNCTIONS, all.into())
+                    .number(mapping::HAS_FILENAMES, lines)
+                    .number(mapping::HAS_LINE_NUMBERS, lines)
+                    .number(mapping::HAS_INLINE_FRAMES, lines);
             });
         }
-        for site in &self.profile.sites {
-            self.site(site);
-        }
-        self.frame();
-        for text in &self.texts {
-            self.out.bytes(profile::STRING_TABLE, text.as_bytes());
-        }
-        self.out.finish()
     }
 
     /// What a profile has beside samples and what they refer to.
@@ -203,17 +235,22 @@ impl<'p> Encoder<'p> {
     }
 
     fn line(&mut self, name: &str, file: &str, line: u32) -> u64 {
-        let (name, file) = (self.string(name), self.string(file));
-        let (id, new) = self.functions.of((name, file), 1);
+        let function = self.function(name, name, file);
+        self.place(Place::Line(function, line))
+    }
+
+    fn function(&mut self, name: &str, system_name: &str, file: &str) -> u64 {
+        let [name, system_name, file] = [name, system_name, file].map(|text| self.string(text));
+        let (id, new) = self.functions.of((name, system_name, file), 1);
         if new {
             self.out.message(profile::FUNCTION, |out| {
                 out.number(function::ID, id)
                     .number(function::NAME, name)
-                    .number(function::SYSTEM_NAME, name)
+                    .number(function::SYSTEM_NAME, system_name)
                     .number(function::FILENAME, file);
             });
         }
-        self.place(Place::Line(id, line))
+        id
     }
 
     fn place(&mut self, place: Place) -> u64 {
@@ -223,23 +260,39 @@ impl<'p> Encoder<'p> {
         };
         let (id, new) = self.places.of(place, 1);
         if new {
-            let files = &self.profile.files;
+            let (file, address, lines) = match described {
+                Ok(line) => (None, 0, vec![line]),
+                Err(address) => {
+                    let files = &self.profile.files;
+                    let file = files.iter().position(|file| (file.start..file.end).contains(&address));
+                    (file, address, self.native(file, address))
+                }
+            };
             self.out.message(profile::LOCATION, |out| {
-                out.number(location::ID, id);
-                match described {
-                    Ok((function, number)) => {
-                        out.message(location::LINE, |out| {
-                            out.number(line::FUNCTION_ID, function).number(line::LINE, number.into());
-                        });
-                    }
-                    Err(address) => {
-                        let file = files.iter().position(|file| (file.start..file.end).contains(&address));
-                        out.number(location::MAPPING_ID, file.map_or(0, |index| index as u64 + 1))
-                            .number(location::ADDRESS, address);
-                    }
+                out.number(location::ID, id)
+                    .number(location::MAPPING_ID, file.map_or(0, |index| index as u64 + 1))
+                    .number(location::ADDRESS, address);
+                for (function, number) in lines {
+                    out.message(location::LINE, |out| {
+                        out.number(line::FUNCTION_ID, function).number(line::LINE, number.into());
+                    });
                 }
             });
         }
         id
+    }
+
+    /// The functions at an address and their lines, innermost first.
+    fn native(&mut self, file: Option<usize>, address: u64) -> Vec<(u64, u32)> {
+        let frames = self.native.frames(file.map(|index| &self.profile.files[index]), address);
+        if let Some(named) = file.map(|index| &mut self.named[index]) {
+            named.addresses += 1;
+            named.functions += u64::from(!frames.is_empty());
+            named.has_lines |= frames.iter().any(|frame| frame.line != 0);
+        }
+        let lines = frames.iter().map(|NativeFrame { function, system_name, file, line }| {
+            (self.function(function, system_name, file), *line)
+        });
+        lines.collect()
     }
 }

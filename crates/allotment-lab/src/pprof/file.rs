@@ -1,0 +1,227 @@
+//! A profile's file: what it says of all samples, and its samples one after the other.
+//!
+//! Samples are handed on as they are met and none is kept. Strings stay indexes.
+
+use super::wire::{Field, Message};
+use super::{MOST_TEXT_BYTES, MOST_TEXTS, PprofError, SampleType, names};
+use allotment::profile::field::{label, profile, sample, value_type};
+
+/// The label of the shape of a sample's objects.
+const SHAPE: &[u8] = b"type";
+
+/// The label, and its text, of a sample that belongs to the earlier one of two profiles.
+const BASE: (&[u8], &[u8]) = (b"pprof::base", b"true");
+
+/// What a file says of all its samples.
+pub(super) struct File<'b> {
+    pub(super) whole: Message<'b>,
+    pub(super) strings: Strings<'b>,
+    pub(super) sample_types: Vec<SampleType>,
+    pub(super) period: i64,
+    pub(super) period_type: SampleType,
+    pub(super) comments: Vec<String>,
+    /// Regular expressions, as indexes of strings; 0: none.
+    pub(super) drop_frames: u64,
+    pub(super) keep_frames: u64,
+    default: Option<u64>,
+}
+
+/// A sample.
+pub(super) struct Sample<'s, 'b> {
+    pub(super) field: Field<'b>,
+    /// Ids of locations, innermost first.
+    pub(super) stack: &'s [u64],
+    /// A value for each sample type.
+    pub(super) values: &'s [i64],
+    /// The string of the shape's name.
+    pub(super) shape: Option<u64>,
+    /// Whether it belongs to the earlier one of two profiles.
+    pub(super) is_base: bool,
+}
+
+impl<'b> File<'b> {
+    pub(super) fn read(bytes: &'b [u8]) -> Result<File<'b>, PprofError> {
+        let whole = Message::new(bytes);
+        let strings = Strings::of(whole)?;
+        let (mut types, mut comments) = (Vec::new(), Vec::new());
+        let (mut period, mut period_type, mut default) = (0, None, None);
+        let (mut drop_frames, mut keep_frames) = (0, 0);
+        whole.each(|field| {
+            let text = || strings.check(&field, field.number()?);
+            match field.number {
+                profile::SAMPLE_TYPE if types.len() == MOST_TEXTS => {
+                    return Err(field.broken(format!("more than {MOST_TEXTS} sample types")));
+                }
+                profile::SAMPLE_TYPE => types.push(sample_type(&strings, &field)?),
+                profile::PERIOD_TYPE => period_type = Some(sample_type(&strings, &field)?),
+                // The format's numbers are signed.
+                profile::PERIOD => period = field.number()? as i64,
+                profile::COMMENT => {
+                    let mut indexes = Vec::new();
+                    field.numbers(&mut indexes)?;
+                    for index in indexes {
+                        let index = strings.check(&field, index)?;
+                        if comments.len() < MOST_TEXTS {
+                            comments.push(index);
+                        }
+                    }
+                }
+                profile::DEFAULT_SAMPLE_TYPE => default = Some(text()?),
+                profile::DROP_FRAMES => drop_frames = text()?,
+                profile::KEEP_FRAMES => keep_frames = text()?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        if types.is_empty() {
+            return Err(PprofError::Empty);
+        }
+        let of = |[name, unit]: [u64; 2]| SampleType { name: strings.cut(name), unit: strings.cut(unit) };
+        Ok(File {
+            whole,
+            sample_types: types.into_iter().map(of).collect(),
+            period,
+            period_type: period_type.map(of).unwrap_or_default(),
+            comments: comments.into_iter().map(|index| strings.cut(index)).collect(),
+            drop_frames,
+            keep_frames,
+            default,
+            strings,
+        })
+    }
+
+    /// The index of the sample type with the name `wanted`; of the file's default without a name.
+    pub(super) fn choose(&self, wanted: Option<&str>) -> Result<usize, PprofError> {
+        let position = |name: &str| self.sample_types.iter().position(|known| known.name == name);
+        match wanted {
+            Some(wanted) => position(wanted).ok_or_else(|| PprofError::NoSampleType {
+                wanted: wanted.into(),
+                there: names(&self.sample_types),
+            }),
+            None => {
+                let default = self.default.map(|index| self.strings.cut(index));
+                let last = self.sample_types.len() - 1;
+                Ok(default.and_then(|name| position(&name)).unwrap_or(last))
+            }
+        }
+    }
+
+    /// Calls `found` with each sample, in the order of the file.
+    pub(super) fn each_sample(
+        &self,
+        mut found: impl FnMut(Sample<'_, 'b>) -> Result<(), PprofError>,
+    ) -> Result<(), PprofError> {
+        let (mut stack, mut numbers, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        self.whole.each(|field| {
+            if field.number != profile::SAMPLE {
+                return Ok(());
+            }
+            stack.clear();
+            numbers.clear();
+            let (mut shape, mut is_base) = (None, false);
+            field.message()?.each(|part| {
+                match part.number {
+                    sample::LOCATION_ID => part.numbers(&mut stack)?,
+                    sample::VALUE => part.numbers(&mut numbers)?,
+                    sample::LABEL => {
+                        let (key, text) = self.label(&part)?;
+                        is_base |= (self.strings.bytes(key), self.strings.bytes(text)) == BASE;
+                        let is_shape =
+                            self.strings.bytes(key) == SHAPE && !self.strings.bytes(text).is_empty();
+                        shape = Some(text).filter(|_| is_shape).or(shape);
+                    }
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            if numbers.len() != self.sample_types.len() {
+                let (found, types) = (numbers.len(), self.sample_types.len());
+                return Err(field.broken(format!("a sample of {found} values, for {types} sample types")));
+            }
+            values.clear();
+            values.extend(numbers.iter().map(|number| *number as i64));
+            found(Sample { field, stack: &stack, values: &values, shape, is_base })
+        })
+    }
+
+    /// The strings of a label: its key and its text; 0, the empty string, for one that is missing.
+    fn label(&self, field: &Field<'_>) -> Result<(u64, u64), PprofError> {
+        let (mut key, mut text) = (0, 0);
+        field.message()?.each(|part| {
+            match part.number {
+                label::KEY => key = self.strings.check(&part, part.number()?)?,
+                label::STR => text = self.strings.check(&part, part.number()?)?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok((key, text))
+    }
+}
+
+/// The checked indexes of a sample type's name and unit; 0, the empty string, for one that is
+/// missing.
+fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], PprofError> {
+    let mut found = [0; 2];
+    field.message()?.each(|part| {
+        match part.number {
+            value_type::TYPE => found[0] = part.number()?,
+            value_type::UNIT => found[1] = part.number()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    for index in found {
+        strings.check(field, index)?;
+    }
+    Ok(found)
+}
+
+/// The table of strings.
+pub(super) struct Strings<'b>(Vec<&'b [u8]>);
+
+impl<'b> Strings<'b> {
+    pub(super) fn of(whole: Message<'b>) -> Result<Strings<'b>, PprofError> {
+        let mut strings = Vec::new();
+        whole.each(|field| {
+            if field.number == profile::STRING_TABLE {
+                let text = field.message()?.bytes();
+                if strings.is_empty() && !text.is_empty() {
+                    return Err(field.broken("the first string is not empty"));
+                }
+                strings.push(text);
+            }
+            Ok(())
+        })?;
+        Ok(Strings(strings))
+    }
+
+    pub(super) fn check(&self, field: &Field<'_>, index: u64) -> Result<u64, PprofError> {
+        let there = self.0.len();
+        if index < there as u64 {
+            return Ok(index);
+        }
+        Err(field.broken(format!("string {index} of {there} strings")))
+    }
+
+    /// The bytes of a checked index. Of 0, which stands for a missing one too, there need be none.
+    pub(super) fn bytes(&self, index: u64) -> &'b [u8] {
+        self.0.get(index as usize).copied().unwrap_or_default()
+    }
+
+    /// The number of strings.
+    pub(super) fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// The text of a checked index. The caller asks once for a string.
+    pub(super) fn lossy(&self, index: u64) -> String {
+        String::from_utf8_lossy(self.bytes(index)).into_owned()
+    }
+
+    /// The same without what is behind the first KiB, for strings that may be asked for often.
+    pub(super) fn cut(&self, index: u64) -> String {
+        let text = self.bytes(index);
+        String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned()
+    }
+}

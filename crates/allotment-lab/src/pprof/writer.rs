@@ -1,0 +1,37 @@
+//! The wire format of protocol buffers, written: the counterpart of `wire.rs`.
+
+/// A message that is being written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Out(pub(super) Vec<u8>);
+
+impl Out {
+    pub(super) fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    pub(super) fn number(mut self, field: u64, number: u64) -> Out {
+        self.varint(field << 3);
+        self.varint(number);
+        self
+    }
+
+    pub(super) fn bytes(mut self, field: u64, bytes: &[u8]) -> Out {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    pub(super) fn message(self, field: u64, inner: Out) -> Out {
+        self.bytes(field, &inner.0)
+    }
+
+    /// Adds fields as they lie in another message.
+    pub(super) fn push(&mut self, fields: &[u8]) {
+        self.0.extend_from_slice(fields);
+    }
+}

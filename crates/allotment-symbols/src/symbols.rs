@@ -1,0 +1,92 @@
+//! The files of a profile, each opened once when its first address is named.
+
+use crate::{Binary, Frame, debug_files};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A mapping of a file, as a profile describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mapped<'a> {
+    /// The file's path when it was mapped.
+    pub path: &'a Path,
+    /// Hexadecimal digits; empty if it is not known.
+    pub build_id: &'a str,
+    /// Address of its first byte.
+    pub start: u64,
+    /// The place of its first byte in the file.
+    pub offset: u64,
+}
+
+/// Finds the files of a profile by path and build id, and names addresses in them.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    /// Files to look into first.
+    given: Vec<Binary>,
+    /// What was found for a path and a build id; a number is that of a given file.
+    found: HashMap<(PathBuf, String), Found>,
+}
+
+#[derive(Debug)]
+enum Found {
+    Given(usize),
+    Opened(Box<Binary>),
+    Nothing,
+}
+
+impl Symbols {
+    /// Looks into `given` before it looks for other files. A given file is that of a mapping if the
+    /// build ids are equal; if one of the two has none, if their names are.
+    #[must_use]
+    pub fn new(given: Vec<Binary>) -> Symbols {
+        Symbols { given, found: HashMap::new() }
+    }
+
+    /// The file of a mapping: a given one, the file at its path, a debug file with its build id, or the
+    /// program that runs.
+    /// A file of another build is none.
+    pub fn binary(&mut self, mapped: Mapped<'_>) -> Option<&Binary> {
+        let key = (mapped.path.to_owned(), mapped.build_id.to_owned());
+        let given = &self.given;
+        match self.found.entry(key).or_insert_with(|| look_for(given, mapped)) {
+            Found::Given(index) => self.given.get(*index),
+            Found::Opened(binary) => Some(binary),
+            Found::Nothing => None,
+        }
+    }
+
+    /// The functions at an address in a mapping, the innermost first. Empty if it has no name.
+    pub fn frames(&mut self, mapped: Mapped<'_>, address: u64) -> Vec<Frame> {
+        let place = address.wrapping_sub(mapped.start).wrapping_add(mapped.offset);
+        self.binary(mapped).map_or(Vec::new(), |binary| binary.frames_in(mapped.offset, place))
+    }
+
+    /// The given files that no mapping was found to be of.
+    pub fn unused(&self) -> impl Iterator<Item = &Binary> {
+        let used =
+            |index| self.found.values().any(|found| matches!(found, Found::Given(one) if *one == index));
+        self.given.iter().enumerate().filter(move |(index, _)| !used(*index)).map(|(_, binary)| binary)
+    }
+}
+
+fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
+    let Mapped { path, build_id, .. } = mapped;
+    let is_given = |binary: &Binary| {
+        if build_id.is_empty() || binary.build_id().is_empty() {
+            return path.file_name().is_some() && binary.path().file_name() == path.file_name();
+        }
+        binary.build_id() == build_id
+    };
+    if let Some(index) = given.iter().position(is_given) {
+        return Found::Given(index);
+    }
+    let open = |path: PathBuf| Binary::open(&path).ok().filter(|binary| binary.build_id() == build_id);
+    let by_id = debug_files::by_build_id(Path::new("/usr/lib/debug"), build_id);
+    // Where a relative path leads is known by the build id alone.
+    let own = (path.is_absolute() || !build_id.is_empty()).then(|| path.to_owned());
+    // A program whose file was replaced or deleted while it runs.
+    let running = (!build_id.is_empty()).then(|| PathBuf::from("/proc/self/exe"));
+    match own.into_iter().chain(by_id).chain(running).find_map(open) {
+        Some(binary) => Found::Opened(Box::new(binary)),
+        None => Found::Nothing,
+    }
+}
