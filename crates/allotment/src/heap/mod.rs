@@ -17,6 +17,7 @@ mod prefetch;
 mod profile;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod threads;
 
 pub use crate::platform::{MemoryError, Operation};
 pub use crate::region::{
