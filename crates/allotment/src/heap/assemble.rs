@@ -175,7 +175,7 @@ pub(super) fn assemble(
     };
     let shared = Arc::new(shared);
     let at_end = AtEnd::new(&shared, options);
-    Ok(Heap { shared, options: Arc::new(set), history, at_end })
+    Ok(Heap { shared, options: Arc::new(set), history, attach_listener: None, at_end })
 }
 
 fn has_timeline(options: &Options) -> bool {

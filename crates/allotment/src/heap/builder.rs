@@ -64,7 +64,8 @@ macro_rules! methods {
 for_each_option!(methods);
 
 impl HeapBuilder {
-    /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default.
+    /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default. Other
+    /// processes ask the heap by this name, too (`StartAttachListener`).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
         self.name = Some(name.into());
@@ -186,7 +187,10 @@ impl HeapBuilder {
         let topology = Topology::detect();
         let chosen = self.choose(&topology)?;
         self.hooks.out_of_memory = Heap::when_exhausted(&chosen.set.values().snapshot_on_out_of_memory);
-        assemble(chosen, topology, self.name.as_deref().unwrap_or("heap"), self.hooks)
+        let listens = chosen.set.values().start_attach_listener;
+        let name = self.name.as_deref().unwrap_or("heap");
+        let heap = assemble(chosen, topology, name, self.hooks)?;
+        Ok(if listens { heap.listening(name)? } else { heap })
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {

@@ -8,6 +8,7 @@
 //! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
 //! - [`topology`] gives the CPUs that this process may use and the caches that they share;
 //! - `ProcessMark` tells a child of `fork()` that it is one;
+//! - `LocalListener` is a socket that other processes of the same user call;
 //! - `PartialFile` is a file that appears whole; `OutputFile` is that or a stream;
 //! - `Clock` gives a heap the time for its decisions;
 //! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
@@ -23,10 +24,12 @@ mod clock;
 mod error;
 pub mod limit;
 mod linux;
+mod local_socket;
 mod pages;
 mod partial_file;
 mod prefetch_settings;
 mod pretouch;
+mod private_folder;
 mod process_mark;
 mod processor;
 mod reservation;
@@ -39,13 +42,16 @@ pub use error::{MemoryError, Operation};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
-    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, for_each_loaded, is_first_thread,
-    open_pipe_or_device, own_stack, process_number,
+    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, fail_at_file_size_limit,
+    for_each_loaded, is_first_thread, open_pipe_or_device, own_stack, process_number,
 };
 pub use linux::{current_cpu, run_on_cpus};
+pub use local_socket::{AttachListenerError, SocketPeer, call_socket, socket_peer};
+pub(crate) use local_socket::{Connection, LocalListener, NoLine};
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub(crate) use partial_file::{OutputFile, PartialFile};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+pub use private_folder::{parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;

@@ -190,6 +190,18 @@ pub(crate) fn open_pipe_or_device(path: &Path) -> io::Result<File> {
     Ok(opened.into())
 }
 
+/// Makes a write of the calling thread fail that exceeds the process's limit on sizes of files. By
+/// default the signal SIGXFSZ ends the process instead.
+pub(crate) fn fail_at_file_size_limit() {
+    let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is initialised by the first call. The mask of this thread alone changes.
+    unsafe {
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), ptr::null_mut());
+    }
+}
+
 /// The addresses of the calling thread's stack, which may run on another one, such as a
 /// coroutine's. The first thread's stack grows: addresses below its stack pointer may not be
 /// mapped. `None` if the system does not tell.
