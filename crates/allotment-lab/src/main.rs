@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
         Command::TlabLog(arguments) => command::tlab_log(&arguments),
+        Command::Ask(arguments) => command::ask(&arguments),
         Command::Heap(arguments) => command::heap(&arguments),
         Command::Profile(arguments) => command::profile(&arguments),
         Command::Layout(arguments) => command::layout(&arguments, experiments),

@@ -45,8 +45,20 @@ enum Way {
 }
 
 impl OutputFile {
-    pub(crate) fn stream(file: File) -> OutputFile {
+    /// Writes through a descriptor that somebody else has opened, and puts into its place.
+    #[must_use]
+    pub fn stream(file: File) -> OutputFile {
         OutputFile(Way::Stream(file))
+    }
+
+    /// The regular file under way, for another process to write to. `None`: the output is written
+    /// through a descriptor, or in place.
+    #[must_use]
+    pub fn beside_its_place(&self) -> Option<&File> {
+        match &self.0 {
+            Way::Beside { partial, .. } => Some(partial.file()),
+            Way::InPlace(_) | Way::Stream(_) => None,
+        }
     }
 
     pub(crate) fn in_place(file: File) -> OutputFile {

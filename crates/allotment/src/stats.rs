@@ -6,6 +6,7 @@
 //! | collections | [`Heap::collections`], `on_collection` of the builder | [`CollectionRecord`] |
 //! | TLABs | [`Heap::tlab_totals`], [`Mutator::tlab_statistics`] | [`Totals`], [`TlabStatistics`] |
 //! | stops | [`Heap::safepoints`] | [`SafepointStatistics`] |
+//! | attached threads | [`Heap::threads`] | [`AttachedThread`] |
 //! | memory | [`Heap::memory`] | [`MemoryUse`] |
 //! | live objects by shape | [`Heap::census`] | [`Census`] |
 //! | all live objects | [`Heap::snapshot`] | [`SnapshotSummary`] |
@@ -18,6 +19,7 @@
 //! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
 //! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
 //! [`Heap::safepoints`]: crate::Heap::safepoints
+//! [`Heap::threads`]: crate::Heap::threads
 //! [`Heap::memory`]: crate::Heap::memory
 //! [`Heap::census`]: crate::Heap::census
 //! [`Heap::snapshot`]: crate::Heap::snapshot
@@ -34,8 +36,9 @@ pub use crate::collector::{
 };
 pub use crate::heap::{MemoryUse, Metric, MetricValue, Metrics};
 pub use crate::mutator::{
-    Attachments, BufferSizes, Cause, Collector, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, Outcome,
-    RootCounts, RootKind, SafepointStatistics, Stalls, ThreadIdentity, sample_probability,
+    AttachedThread, Attachments, BufferSizes, Cause, Collector, DEFAULT_SAMPLE_INTERVAL, GcOverhead,
+    LateThread, Outcome, RootCounts, RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
+    sample_probability,
 };
 pub use crate::observe::{
     BadReference, Census, Fault, HeapCensus, Holder, LayoutKind, LayoutPart, Problem, ShapeCensus,

@@ -1,7 +1,9 @@
 //! The text of an error by `Debug` (from `main`, `unwrap`, `expect`) is the text of `Display`.
 
 use allotment::ForkError;
-use allotment::heap::{BuildError, GeometryError, MemoryError, ResetError, StillAttached};
+use allotment::heap::{
+    AttachListenerError, BuildError, GeometryError, MemoryError, ResetError, StillAttached,
+};
 use allotment::raw::{Header, PrefetchError, Shape, ShapeError, Shapes, WalkError};
 use allotment::stats::{Fault, VerifyError};
 use allotment::{AttachError, Heap, NewSlots, OutOfMemory, WrongHeap, alloc};
@@ -31,10 +33,11 @@ fn debug_of_errors_is_what_display_says() {
     let attached = StillAttached { threads: 2 };
     let walk = WalkError::NoHeader { address: 8, header: Header::from_bits(0) };
     let shape = Shapes::default().register(Shape::fixed("Empty", 8)).expect_err("too small");
-    let errors: [&dyn Error; 20] = [
+    let errors: [&dyn Error; 21] = [
         &option,
         &*boxed,
         &BuildError::InitialHeap { bytes: 7 },
+        &BuildError::AttachListener(AttachListenerError::Thread { source: std::io::Error::other("none") }),
         &BuildError::Memory(MemoryError::Empty { page: 4096 }),
         &memory,
         &out_of_memory,

@@ -121,3 +121,20 @@ fn without_a_thread_that_writes_there_is_no_timeline() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left over");
     });
 }
+
+#[test]
+fn a_heap_that_is_to_listen_and_gets_no_thread_is_refused_and_leaves_no_socket() {
+    alone("a_heap_that_is_to_listen_and_gets_no_thread_is_refused_and_leaves_no_socket", || {
+        limit_threads(0);
+        let builder = Heap::builder().max_heap_size(16 << 20).start_attach_listener(true);
+        let error = builder.build().expect_err("no thread").to_string();
+        assert!(error.contains("StartAttachListener: the system refused the thread"), "{error}");
+        // SAFETY: it only asks.
+        let folder = format!("/tmp/allotment-{}", unsafe { geteuid() });
+        let own = format!("{}-", std::process::id());
+        let sockets = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        assert!(
+            !sockets.map(|socket| socket.file_name()).any(|name| name.to_string_lossy().starts_with(&own))
+        );
+    });
+}

@@ -2,7 +2,7 @@
 
 use super::failure::EXIT_CODES;
 use super::{
-    AsmArguments, CompareArguments, Failure, HeapArguments, LayoutArguments, ProfileArguments,
+    AskArguments, AsmArguments, CompareArguments, Failure, HeapArguments, LayoutArguments, ProfileArguments,
     ReportArguments, RunArguments, Simulation, TlabLogArguments, TruthArguments,
 };
 use crate::harness::{Experiment, Kind};
@@ -38,6 +38,8 @@ pub enum Command {
     Asm(Box<AsmArguments>),
     /// Read a JVM's log of its buffers.
     TlabLog(Box<TlabLogArguments>),
+    /// Ask the heaps of a program that runs.
+    Ask(AskArguments),
     /// Tell of heap snapshots.
     Heap(HeapArguments),
     /// Tell of allocation profiles.
@@ -85,6 +87,13 @@ enum Verb {
     Asm(Box<AsmArguments>),
     /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
     TlabLog(Box<TlabLogArguments>),
+    /// Ask the heaps of a program that runs: a snapshot, a profile, a census, its threads, its numbers.
+    #[command(
+        override_usage = "allotment ask [PID QUESTION [OPTIONS]]",
+        subcommand_help_heading = "Questions",
+        disable_help_subcommand = true
+    )]
+    Ask(AskArguments),
     /// Tell what is in heap snapshots, who holds it, and what has grown.
     #[command(subcommand)]
     Heap(HeapArguments),
@@ -147,6 +156,7 @@ pub fn parse(
         Verb::Options => Ok(Command::Options),
         Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
         Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
+        Verb::Ask(arguments) => Ok(Command::Ask(arguments)),
         Verb::Heap(arguments) => Ok(Command::Heap(arguments)),
         Verb::Profile(arguments) => Ok(Command::Profile(arguments)),
         Verb::Layout(arguments) => Ok(Command::Layout(arguments)),
@@ -291,7 +301,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("nothing to do was given; write allotment profile top, diff, symbolize or html".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, heap, profile, layout or simulate"
+            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, ask, heap, profile, layout or simulate"
                 .into(),
         )),
         _ => {

@@ -4,6 +4,7 @@
 //! experiment brings its own flags.
 
 mod arguments;
+mod ask;
 mod asm;
 mod baseline;
 mod counters;
@@ -25,6 +26,7 @@ mod truth;
 mod tune;
 
 pub use arguments::{Command, TuneArguments, parse};
+pub use ask::{AskArguments, AskQuestion, SnapshotForm, ask};
 pub use asm::{AsmArguments, asm};
 pub use counters::counters;
 pub use failure::Failure;

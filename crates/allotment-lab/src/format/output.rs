@@ -13,8 +13,8 @@
 //! there ([`check_printed_files`]), and no file elsewhere.
 
 use allotment_output::Place;
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +67,29 @@ impl OutputFile {
             file.finish()
         });
         done.map_err(|source| OutputError { path: given, source })
+    }
+
+    /// Has `fill` write the contents to a regular file, which may be that of another process, and
+    /// puts the file in its place. A target in place gets a copy of such a file. If `fill` fails,
+    /// nothing is left.
+    ///
+    /// # Errors
+    /// Those of `fill`, and those of [`write`](Self::write).
+    pub fn fill<T, E: From<OutputError>>(self, fill: impl FnOnce(&File) -> Result<T, E>) -> Result<T, E> {
+        let OutputFile { given, place } = self;
+        let failed = |source| OutputError { path: given.clone(), source };
+        let mut output = place.create().map_err(failed)?;
+        let filled = match output.beside_its_place() {
+            Some(file) => fill(file)?,
+            None => {
+                let mut file = tempfile::tempfile().map_err(failed)?;
+                let filled = fill(&file)?;
+                file.rewind().and_then(|()| io::copy(&mut file, &mut output)).map_err(failed)?;
+                filled
+            }
+        };
+        output.finish().map_err(failed)?;
+        Ok(filled)
     }
 }
 
@@ -231,6 +254,29 @@ mod tests {
         drop(OutputFile::open(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(count(), 1, "temporary files must vanish");
+    }
+
+    #[test]
+    fn a_file_that_is_filled_appears_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r");
+        fs::write(&path, "old").unwrap();
+        let open = |path: &Path| OutputFile::open(path).unwrap();
+        let fails = open(&path).fill(|mut file| {
+            file.write_all(b"half").unwrap();
+            Err::<(), _>(OutputError { path: "r".into(), source: io::Error::other("enough") })
+        });
+        assert!(fails.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let filled = |mut file: &File| {
+            file.write_all(b"new").map(|()| 7).map_err(|source| OutputError { path: "r".into(), source })
+        };
+        assert_eq!(open(&path).fill(filled).unwrap(), 7);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "temporary files must vanish");
+        assert_eq!(open(Path::new("/dev/null")).fill(filled).unwrap(), 7);
+        let full = open(Path::new("/dev/full")).fill(filled).unwrap_err();
+        assert!(full.to_string().contains("/dev/full"), "{full}");
     }
 
     #[test]

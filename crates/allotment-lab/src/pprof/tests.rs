@@ -271,6 +271,65 @@ static OURS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     file
 });
 
+/// At an interval of 1 each object is sampled, so all sums are exact.
+#[test]
+fn a_difference_has_what_came_since_and_less_where_more_died() {
+    let builder = Heap::builder().max_heap_size(16 << 20).stack_walker(Interpreter);
+    let heap = builder.build().unwrap();
+    heap.set_allocation_sample_interval(1);
+    let shapes = ["Old", "New"].map(|name| heap.register(Shape::fixed(name, 40)).unwrap());
+    let (before, after) = heap
+        .attach(|mutator| {
+            let keep = |mutator: &mut allotment::Mutator<'_>, shape: usize, objects: usize| {
+                FUNCTION.set(shape as u64);
+                let root = |_| {
+                    // SAFETY: the shape is the heap's and has no slots; the object is in a root at once.
+                    unsafe {
+                        let object = mutator.alloc_raw(shapes[shape], 0).unwrap();
+                        mutator.new_root(object.as_ptr() as u64)
+                    }
+                };
+                (0..objects).map(root).collect::<Vec<_>>()
+            };
+            let (old, more) = (keep(mutator, 0, 500), keep(mutator, 0, 50));
+            mutator.safepoint();
+            let before = heap.allocation_profile();
+            drop(old);
+            let new = keep(mutator, 1, 300);
+            mutator.collect();
+            let after = heap.allocation_profile();
+            drop((more, new));
+            (before, after)
+        })
+        .unwrap();
+    let mut file = Vec::new();
+    after.write_since(&before, &mut file).unwrap();
+    let read = |wanted: Option<&str>| {
+        Profile::read(binary("a profile", std::io::Cursor::new(file.clone())).unwrap(), wanted).unwrap()
+    };
+    assert_eq!(read(None).sample_type().name, "alloc_space");
+    for (sample_type, old, new) in [
+        ("alloc_objects", None, 300),
+        ("alloc_space", None, 300 * 40),
+        ("inuse_objects", Some(-500), 300),
+        ("inuse_space", Some(-500 * 40), 300 * 40),
+    ] {
+        let profile = read(Some(sample_type));
+        let shapes: Vec<_> = profile.shapes.iter().filter(|(_, sum)| **sum != 0).collect();
+        let expected = [("New".to_owned(), new)].into_iter().chain(old.map(|old| ("Old".to_owned(), old)));
+        assert_eq!(
+            shapes,
+            expected.collect::<Vec<_>>().iter().map(|(name, sum)| (name, sum)).collect::<Vec<_>>()
+        );
+    }
+    let nothing = |profile: &allotment::stats::AllocationProfile| {
+        let mut file = Vec::new();
+        profile.write_since(profile, &mut file).unwrap();
+        Profile::read(binary("a profile", std::io::Cursor::new(file)).unwrap(), None).unwrap()
+    };
+    assert!(nothing(&after).functions.is_empty(), "nothing came since");
+}
+
 /// The table of `go tool pprof -top`: flat and cumulative of each function.
 fn go(file: &[u8], sample_type: &str) -> BTreeMap<String, Sums> {
     let folder = tempfile::tempdir().unwrap();

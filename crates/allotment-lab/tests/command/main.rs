@@ -1,5 +1,6 @@
 //! The built command, from the outside: what it prints, what it writes, how it fails.
 
+mod ask;
 mod ends;
 mod heap;
 mod limits;

@@ -180,7 +180,7 @@ pub(super) fn assemble(
     };
     let shared = Arc::new(shared);
     let at_end = AtEnd::new(&shared, outputs.profile, log);
-    Ok(Heap { shared, options: Arc::new(set), history, at_end })
+    Ok(Heap { shared, options: Arc::new(set), history, attach_listener: None, at_end })
 }
 
 /// A number that differs from heap to heap and from process to process. Samples of many processes

@@ -65,7 +65,8 @@ macro_rules! methods {
 for_each_option!(methods);
 
 impl HeapBuilder {
-    /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default.
+    /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default. Other
+    /// processes ask the heap by this name, too (`StartAttachListener`).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
         self.name = Some(name.into());
@@ -190,7 +191,10 @@ impl HeapBuilder {
         let chosen = self.choose(&topology)?;
         let outputs = Outputs::open(chosen.set.values())?;
         self.hooks.out_of_memory = outputs.snapshots.clone().map(Heap::when_exhausted);
-        assemble(chosen, topology, self.name.as_deref().unwrap_or("heap"), self.hooks, outputs)
+        let listens = chosen.set.values().start_attach_listener;
+        let name = self.name.as_deref().unwrap_or("heap");
+        let heap = assemble(chosen, topology, name, self.hooks, outputs)?;
+        Ok(if listens { heap.listening(name)? } else { heap })
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {

@@ -1,7 +1,7 @@
 //! The reasons why a heap could not be made, each layer's in its own words.
 
 use crate::options::OptionError;
-use crate::platform::{MemoryError, PrefetchError};
+use crate::platform::{AttachListenerError, MemoryError, PrefetchError};
 use crate::region::GeometryError;
 use crate::timeline::TimelineError;
 use std::io;
@@ -81,5 +81,8 @@ pub enum BuildError {
         /// The path.
         path: String,
     },
+    /// The heap cannot listen for other processes (`StartAttachListener`).
+    #[error(transparent)]
+    AttachListener(#[from] AttachListenerError),
 }
 crate::debug::debug_is_display!(BuildError);

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod at_end;
+mod attach_listener;
 mod builder;
 mod choose;
 #[cfg(all(test, not(loom)))]
@@ -18,12 +19,14 @@ mod prefetch;
 mod profile;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod threads;
 
-pub use crate::platform::{MemoryError, Operation};
+pub use crate::platform::{AttachListenerError, MemoryError, Operation};
 pub use crate::region::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
 pub use crate::timeline::TimelineError;
+pub(crate) use attach_listener::{AttachListener, WeakHeap};
 pub use builder::HeapBuilder;
 pub use error::BuildError;
 pub use metrics::{Metric, MetricValue, Metrics};
@@ -45,7 +48,8 @@ use std::sync::Arc;
 
 /// A heap. A clone shares it. The memory goes back to the system with the last clone and the last
 /// [`Root`](crate::Root). If a thread of the heap's own is just then checking whether to collect
-/// (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread.
+/// (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread. If it is just
+/// then answering another process (`StartAttachListener`), the last clone waits for the answer.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -77,6 +81,9 @@ pub struct Heap {
     pub(crate) shared: Arc<Shared>,
     options: Arc<OptionSet>,
     history: Arc<History>,
+    /// Before `at_end`: nobody asks a heap that writes its last files.
+    #[expect(dead_code, reason = "it is dropped with the last clone, and then ends a thread")]
+    attach_listener: Option<Arc<AttachListener>>,
     #[expect(dead_code, reason = "it is dropped with the last clone, and then writes files")]
     at_end: Option<Arc<AtEnd>>,
 }

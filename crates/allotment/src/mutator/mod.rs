@@ -38,7 +38,7 @@ pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };
 pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
-pub use safepoint::{LateThread, SafepointStatistics, ThreadIdentity};
+pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
 pub(crate) use sampling::{Bucket, Sampler, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
@@ -46,8 +46,8 @@ pub use sampling::{
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
-    AttachError, Attachments, BarrierCalls, BufferSizes, Cause, Collector, CompareExchangeSlow, ForkError,
-    Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
+    AttachError, AttachedThread, Attachments, BarrierCalls, BufferSizes, Cause, Collector,
+    CompareExchangeSlow, ForkError, Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
     Committer, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Registry, Samples, SatbQueue, Shared,

@@ -1,5 +1,8 @@
-//! Observation of the whole heap without changes: the checker, snapshots, sums by shape, layouts.
+//! Observation of the whole heap without changes: the checker, snapshots, sums by shape, layouts, and
+//! answers to other processes.
 
+#[doc(hidden)]
+pub mod attach;
 mod layout;
 mod snapshot;
 #[cfg(all(test, not(loom)))]

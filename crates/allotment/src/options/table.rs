@@ -322,6 +322,9 @@ macro_rules! for_each_option {
             /// Directory for a snapshot when the heap first has no room for an allocation.
             SnapshotOnOutOfMemory, snapshot_on_out_of_memory: PathBuf = PathBuf::new(), Path => Path,
                 ["HeapDumpOnOutOfMemoryError", "HeapDumpPath"] "a switch and a path there, and HPROF.";
+            /// Listens for other processes of the same user, which ask the heap by `allotment ask`.
+            StartAttachListener, start_attach_listener: bool = false, Switch => Switch,
+                ["StartAttachListener"] "without it, a signal starts the listener there.";
             /// Checks the whole heap before each collection; ends the process if it is broken.
             VerifyBeforeGC, verify_before_gc: bool = false, Switch => Switch,
                 ["VerifyBeforeGC"] "";

@@ -8,6 +8,7 @@
 //! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
 //! - [`topology`] gives the CPUs that this process may use and the caches that they share;
 //! - `ProcessMark` tells a child of `fork()` that it is one; `OwnThread` writes a file beside a heap;
+//! - `LocalListener` is a socket that other processes of the same user call;
 //! - `Clock` gives a heap the time for its decisions;
 //! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
 //!   on it;
@@ -22,10 +23,12 @@ mod clock;
 mod error;
 pub mod limit;
 mod linux;
+mod local_socket;
 mod own_thread;
 mod pages;
 mod prefetch_settings;
 mod pretouch;
+mod private_folder;
 mod process_mark;
 mod processor;
 mod reservation;
@@ -42,9 +45,12 @@ pub(crate) use linux::{
     own_stack, process_number,
 };
 pub use linux::{current_cpu, run_on_cpus};
+pub use local_socket::{AttachListenerError, SocketPeer, call_socket, socket_peer};
+pub(crate) use local_socket::{Connection, LocalListener, NoLine};
 pub(crate) use own_thread::OwnThread;
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
+pub use private_folder::{parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;

@@ -20,7 +20,7 @@ use flate2::write::GzEncoder;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::io::{self, Write};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The values of a sample: name and unit, in the order of Go's heap profiles.
 const VALUES: [(&str, &str); 4] = [
@@ -47,10 +47,44 @@ impl AllocationProfile {
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, writer: impl Write) -> io::Result<()> {
-        let mut compressed = GzEncoder::new(writer, Compression::default());
-        compressed.write_all(&Encoder::new(self).encode())?;
-        compressed.finish()?.flush()
+        Encoder::new(self, None).write(writer)
     }
+
+    /// As [`write`](Self::write), of what came since `before`, an earlier profile of the same heap:
+    /// what was allocated since, and by how much more is in use, which may be less than 0. Tools show
+    /// what was allocated unless they are told otherwise.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.set_allocation_sample_interval(allotment::stats::DEFAULT_SAMPLE_INTERVAL);
+    /// let before = heap.allocation_profile();
+    /// // ... the program runs ...
+    /// let mut bytes = Vec::new();
+    /// heap.allocation_profile().write_since(&before, &mut bytes)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_since(&self, before: &AllocationProfile, writer: impl Write) -> io::Result<()> {
+        Encoder::new(self, Some(before)).write(writer)
+    }
+
+    /// What tells the samples of a site from others.
+    fn key<'p>(&'p self, site: &'p AllocationSite) -> SiteKey<'p> {
+        (&site.type_name, site.bytes, site.interval, self.stack(site))
+    }
+}
+
+/// Name of the type, bytes, interval, and stack of a site.
+type SiteKey<'p> = (&'p str, usize, usize, (&'p [u64], bool));
+
+/// An earlier profile, and its sites.
+struct Base<'p> {
+    sites: HashMap<SiteKey<'p>, &'p AllocationSite>,
+    profile: &'p AllocationProfile,
 }
 
 /// What is given a number as it is met: the numbers are the order.
@@ -87,8 +121,14 @@ fn whole(value: u64) -> u64 {
     value.min(i64::MAX as u64)
 }
 
+/// An estimate as the format has signed numbers.
+fn rounded(value: f64) -> u64 {
+    (value.round() as i64).cast_unsigned()
+}
+
 struct Encoder<'p> {
     profile: &'p AllocationProfile,
+    base: Option<Base<'p>>,
     out: Message,
     strings: Numbered<String>,
     /// The strings in order. They are written last.
@@ -109,9 +149,14 @@ struct Named {
 }
 
 impl<'p> Encoder<'p> {
-    fn new(profile: &'p AllocationProfile) -> Encoder<'p> {
+    fn new(profile: &'p AllocationProfile, before: Option<&'p AllocationProfile>) -> Encoder<'p> {
+        let base = before.map(|before| Base {
+            sites: before.sites.iter().map(|site| (before.key(site), site)).collect(),
+            profile: before,
+        });
         let mut encoder = Encoder {
             profile,
+            base,
             out: Message::default(),
             strings: Numbered::new(),
             texts: Vec::new(),
@@ -123,6 +168,12 @@ impl<'p> Encoder<'p> {
         // The first string has to be empty.
         encoder.string("");
         encoder
+    }
+
+    fn write(self, writer: impl Write) -> io::Result<()> {
+        let mut compressed = GzEncoder::new(writer, Compression::default());
+        compressed.write_all(&self.encode())?;
+        compressed.finish()?.flush()
     }
 
     fn string(&mut self, text: &str) -> u64 {
@@ -174,15 +225,17 @@ impl<'p> Encoder<'p> {
     /// What a profile has beside samples and what they refer to.
     fn frame(&mut self) {
         self.value_type(profile::PERIOD_TYPE, "space", "bytes");
-        let default = self.string("inuse_space");
+        let default = self.string(if self.base.is_some() { "alloc_space" } else { "inuse_space" });
+        let before = self.base.as_ref().map(|base| base.profile);
+        let duration = self.profile.age.saturating_sub(before.map_or(Duration::ZERO, |before| before.age));
         let drop = if self.profile.files.is_empty() { 0 } else { self.string(SLOW_PATH) };
-        let comment = self.profile.missing();
+        let comment = self.profile.missing(before);
         let comment = if comment.is_empty() { 0 } else { self.string(&comment) };
         let since_epoch = self.profile.taken.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.out
             .number(profile::PERIOD, whole(self.profile.interval as u64))
             .number(profile::TIME_NANOS, since_epoch.as_nanos() as u64)
-            .number(profile::DURATION_NANOS, self.profile.age.as_nanos() as u64)
+            .number(profile::DURATION_NANOS, duration.as_nanos() as u64)
             .number(profile::DROP_FRAMES, drop)
             .number(profile::COMMENT, comment)
             .number(profile::DEFAULT_SAMPLE_TYPE, default);
@@ -196,14 +249,22 @@ impl<'p> Encoder<'p> {
     }
 
     fn site(&mut self, site: &AllocationSite) {
+        let of = |site: &AllocationSite| {
+            [site.allocated_objects(), site.allocated_bytes(), site.objects_in_use(), site.bytes_in_use()]
+        };
+        let mut values = of(site);
+        if let Some(before) = self.base.as_ref().and_then(|base| base.sites.get(&self.profile.key(site))) {
+            values.iter_mut().zip(of(before)).for_each(|(value, before)| *value -= before);
+        }
+        if values == [0.0; 4] {
+            return;
+        }
         let places = self.stack(site);
-        let values =
-            [site.allocated_objects(), site.allocated_bytes(), site.objects_in_use(), site.bytes_in_use()];
         let [key_bytes, unit, key_type, name] =
             ["bytes", "bytes", "type", &site.type_name].map(|text| self.string(text));
         self.out.message(profile::SAMPLE, |out| {
             out.numbers(sample::LOCATION_ID, places.into_iter())
-                .numbers(sample::VALUE, values.into_iter().map(|value| whole(value.round() as u64)))
+                .numbers(sample::VALUE, values.into_iter().map(rounded))
                 .message(sample::LABEL, |out| {
                     out.number(label::KEY, key_bytes)
                         .number(label::NUM, site.bytes as u64)

@@ -8,19 +8,23 @@ use std::fmt;
 const ROWS: usize = 20;
 
 impl AllocationProfile {
-    /// A line for each reason why samples are missing.
-    pub(super) fn missing(&self) -> String {
+    /// A line for each reason why samples are missing. Those of an earlier profile do not count.
+    pub(super) fn missing(&self, before: Option<&AllocationProfile>) -> String {
+        let since =
+            |count: fn(&AllocationProfile) -> u64| count(self).saturating_sub(before.map_or(0, count));
+        let samples = since(|profile| profile.dropped_samples);
+        let bytes = since(|profile| profile.dropped_bytes);
+        let recycled = since(|profile| profile.recycled_samples);
         let mut lines = String::new();
-        if self.dropped_samples > 0 {
+        if samples > 0 {
             lines += &format!(
-                "{} samples of {} bytes together are missing: there was no memory for them (AllocationSampleMemory)\n",
-                self.dropped_samples, self.dropped_bytes
+                "{samples} samples of {bytes} bytes together are missing: there was no memory for them \
+                 (AllocationSampleMemory)\n"
             );
         }
-        if self.recycled_samples > 0 {
+        if recycled > 0 {
             lines += &format!(
-                "{} samples are missing: their memory was recycled before their types were read\n",
-                self.recycled_samples
+                "{recycled} samples are missing: their memory was recycled before their types were read\n"
             );
         }
         lines
@@ -69,6 +73,6 @@ impl fmt::Display for AllocationProfile {
         if rows.len() > ROWS {
             writeln!(f, "{:>14} more types", rows.len() - ROWS)?;
         }
-        f.write_str(&self.missing())
+        f.write_str(&self.missing(None))
     }
 }

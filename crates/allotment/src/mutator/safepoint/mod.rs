@@ -50,6 +50,7 @@ pub(crate) use late::{Hook, Late};
 pub(in crate::mutator) use limit::Wish;
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
+pub use status::ThreadActivity;
 pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, StopKind, Unrest};
 pub(crate) use unwind::AbortOnUnwind;
 pub(crate) use volunteers::Volunteers;

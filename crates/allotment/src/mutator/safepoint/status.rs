@@ -24,6 +24,33 @@ pub(super) enum Waits {
     AfterBlocking,
 }
 
+/// What an attached thread does, as far as the protocol knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ThreadActivity {
+    /// The thread runs, or waits where its heap cannot know it.
+    Running,
+    /// The thread runs, and a stop of the world waits for it.
+    Stopping,
+    /// The thread stands still until a stop of the world is over.
+    Stopped,
+    /// The thread is in [`Mutator::blocking`](crate::Mutator::blocking): no stop waits for it.
+    Blocking,
+}
+
+impl ThreadActivity {
+    /// The word for it: `running`, `stopping`, `stopped` or `blocking`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ThreadActivity::Running => "running",
+            ThreadActivity::Stopping => "stopping",
+            ThreadActivity::Stopped => "stopped",
+            ThreadActivity::Blocking => "blocking",
+        }
+    }
+}
+
 /// Whether a thread runs, and whether it may run.
 ///
 /// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else.
@@ -101,6 +128,16 @@ impl Status {
     /// Whether a stop waits for this thread.
     pub(super) fn is_awaited(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (STOP | SAFE) == STOP
+    }
+
+    /// What the thread does at about this moment.
+    pub(in crate::mutator) fn activity(&self) -> ThreadActivity {
+        match self.0.load(Ordering::Relaxed) {
+            bits if bits & SAFE == 0 && bits & STOP == 0 => ThreadActivity::Running,
+            bits if bits & SAFE == 0 => ThreadActivity::Stopping,
+            bits if bits & WAITS == 0 => ThreadActivity::Blocking,
+            _ => ThreadActivity::Stopped,
+        }
     }
 
     /// Whether the thread is parked or in `blocking`. If so, what it wrote before is visible.

@@ -176,6 +176,14 @@ impl Hot {
         self.end.get() != 0
     }
 
+    /// Bytes of objects in the buffer, for a thread that is not the owner. 0 if there is no buffer,
+    /// or if the owner took another one meanwhile.
+    pub(in crate::mutator) fn used_about_now(&self) -> usize {
+        let start = self.start();
+        let used = self.top().saturating_sub(start);
+        if start != 0 && start == self.start() { used } else { 0 }
+    }
+
     /// Bytes left in the buffer, regardless of the limit.
     pub(in crate::mutator) fn free(&self) -> usize {
         self.end.get() - self.top()

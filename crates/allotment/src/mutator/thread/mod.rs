@@ -1,6 +1,7 @@
 //! An attached thread: its state, the state that all threads of a heap share, attaching and
 //! detaching.
 
+mod attached;
 mod barrier_calls;
 mod blocking;
 mod buffer_sizes;
@@ -21,6 +22,7 @@ pub(super) mod state;
 mod statistics;
 pub(super) mod stopping;
 
+pub use attached::AttachedThread;
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
 pub use buffer_sizes::BufferSizes;
 pub(crate) use collector::Concurrent;

@@ -119,6 +119,7 @@ fn types_ranges_and_defaults() {
         ("NumberOfGCLogFiles", "count 0..1000".into(), "5"),
         ("Timeline", PATH.into(), ""),
         ("SnapshotOnOutOfMemory", PATH.into(), ""),
+        ("StartAttachListener", "switch true or false".into(), "false"),
         ("VerifyBeforeGC", "switch true or false".into(), "false"),
         ("VerifyAfterGC", "switch true or false".into(), "false"),
         ("VerifyGCLevel", "count 1..3".into(), "3"),

@@ -1,0 +1,108 @@
+//! `StartAttachListener`: what a heap answers to other processes, which ask with `allotment ask`.
+//!
+//! ```text
+//! allotment ask 4711 census          thread allotment-attach of process 4711
+//!   |  connects to .../4711-heap        |  is it the same user, or root?
+//!   |  "allotment/1 census\n"  -------> |  a line, within three seconds
+//!   |  (and a file, where one is due)   |  looks: reads numbers, or stops the world
+//!   |  <------- "allotment/1 ok 523\n"  |  the world goes on
+//!   |           and 523 bytes           |  the answer is sent
+//! ```
+//!
+//! **Files.** A snapshot is as large as the heap, and is written while the world stands still. So it
+//! goes to a file that the caller has opened, and whose descriptor it sends along. The caller makes
+//! the file by its own rules, with its own rights and in its own file system, even if the program
+//! runs in a container. Only regular files are taken: a pipe would let its reader hold the stopped
+//! world for ever. Refused: a path, as `jcmd` sends it. The program would write the file with its
+//! rights, in its folder and its container. Refused: the snapshot in memory, sent after the stop. It
+//! needs as much memory as the heap when memory is what is short. Refused: the snapshot through the
+//! socket, for the reason that refuses a pipe.
+//!
+//! **Callers** are served one at a time. One that sends no whole line in time, sends another thing,
+//! or does not read its answer is cut off. No world is stopped and no lock is held while the thread
+//! waits for a caller.
+//!
+//! Refused: signals, as HotSpot begins its attach mechanism. They are the program's. Refused: a
+//! port. Any user of the machine reaches it, and it would need keys.
+//!
+//! | file | has |
+//! |---|---|
+//! | `protocol.rs` | the line, the answer, both sides of each |
+//! | `answers.rs` | what is done for each question |
+//! | `text.rs` | numbers as tables |
+//! | `window.rs` | the profile of the next seconds |
+//!
+//! The socket and its folder are in `platform`, the thread and its end in `heap`.
+
+mod answers;
+mod protocol;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod text;
+mod window;
+
+pub use protocol::{Answer, AnswerError, Question};
+
+use crate::Heap;
+use crate::heap::{AttachListener, AttachListenerError, WeakHeap};
+use crate::platform::{Connection, LocalListener, NoLine};
+use allotment_output::OutputFile;
+use protocol::LINE_BYTES;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// Time for a caller to send its line.
+const LINE_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 3000 });
+
+/// Time for a caller to read its answer.
+const ANSWER_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 30_000 });
+
+impl Heap {
+    /// This heap, which listens under that name until its last clone is dropped. The builder calls
+    /// this, which cannot know what a question is.
+    pub(crate) fn listening(self, name: &str) -> Result<Heap, AttachListenerError> {
+        let heap = self.downgrade();
+        let listener = AttachListener::start(name, move |socket| serve(socket, &heap))?;
+        Ok(self.with_attach_listener(listener))
+    }
+}
+
+/// Serves one caller after the other, until the heap ends.
+fn serve(socket: &LocalListener, heap: &WeakHeap) {
+    while let Some(caller) = socket.next() {
+        // What panics in the stopped world ends the process. So this is a hook of the embedder, in
+        // a collection that was asked for, and has said so.
+        let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap)));
+        let panicked = || Some(Answer::Failed("a hook of the program panicked".into()));
+        if let Some(answer) = answer.unwrap_or_else(|_| panicked()) {
+            caller.send(&answer.encode(), ANSWER_TIME);
+        }
+    }
+}
+
+/// The answer to a caller; `None` if it has hung up.
+fn answer(caller: &Connection<'_>, heap: &WeakHeap) -> Option<Answer> {
+    let (line, file) = match caller.line(LINE_BYTES, LINE_TIME) {
+        Ok(received) => received,
+        Err(why) => return refusal(why).map(|why| Answer::Failed(why.into())),
+    };
+    let outcome = match Question::parse(&line) {
+        Ok(question) => answers::answer(&heap.upgrade()?, &question, file.map(OutputFile::stream), caller),
+        Err(why) => Err(why),
+    };
+    Some(outcome.map_or_else(Answer::Failed, Answer::Done))
+}
+
+/// What is told to a caller of whom no line came.
+fn refusal(why: NoLine) -> Option<&'static str> {
+    match why {
+        NoLine::HungUp => None,
+        NoLine::Late => Some("the question did not end in time"),
+        NoLine::TooLong => Some("the question is too long"),
+        NoLine::Descriptors => Some("more than one file came with the question"),
+        NoLine::NoFile => {
+            Some("what came with the question is no regular file, and a reader could hold up the program")
+        }
+        NoLine::Ended => Some("the heap is gone"),
+    }
+}

@@ -1,0 +1,190 @@
+//! The folder of sockets at which the heaps of a user's processes listen.
+//!
+//! ```text
+//! $XDG_RUNTIME_DIR/allotment/4711-heap     where the session of the user has such a folder
+//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's name
+//! ```
+//!
+//! Everybody may make names in `/tmp`. So the folder must be a folder and no link, must be the
+//! user's, and nobody else may enter it; a folder that is otherwise is refused, and not mended: it
+//! is not known who made it. Its place in `/tmp` is safe afterwards, since nobody else may rename
+//! what is the user's there.
+//!
+//! A process that is killed leaves its socket. The next heap that listens removes the sockets of
+//! processes that are gone. Refused: sockets in the abstract namespace, which leave nothing. Any
+//! user may take such a name first, and a container with a network of its own does not show them.
+
+use super::{AttachListenerError, call_socket};
+use rustix::fs::{FileType, Mode, OFlags, fstat, mkdir, open};
+use rustix::io::Errno;
+use rustix::process::{Pid, geteuid, test_kill_process};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder of sockets within a user's runtime folder, such as `/run/user/1000`.
+#[must_use]
+pub fn sockets_in_runtime(runtime: &Path) -> PathBuf {
+    runtime.join("allotment")
+}
+
+/// The folder of sockets of the user with this number where there is no runtime folder.
+#[must_use]
+pub fn sockets_in_tmp(user: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/allotment-{user}"))
+}
+
+/// The process and the heap that a socket's name is of; `None` for another file.
+#[must_use]
+pub fn parse_socket_name(name: &OsStr) -> Option<(u32, &str)> {
+    let (process, heap) = name.to_str()?.split_once('-')?;
+    // A sign, which `parse` takes, is in no name of ours.
+    let is_number = process.bytes().all(|digit| digit.is_ascii_digit());
+    Some((process.parse().ok().filter(|process| is_number && *process != 0)?, heap))
+}
+
+/// The name of the socket of a heap, without its number among heaps of one name. The name of the
+/// heap is cut to what fits into an address with the longest of these folders.
+pub(super) fn socket_name(process: u32, heap: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let heap: String = heap.chars().take(32).map(keep).collect();
+    format!("{process}-{}", if heap.is_empty() { "heap" } else { &heap })
+}
+
+/// Finds the folder for the sockets of this process, or makes it.
+pub(super) fn private_folder() -> Result<PathBuf, AttachListenerError> {
+    let user = geteuid().as_raw();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    // One that is another user's comes from `sudo` or `su`.
+    let runtime = runtime.filter(|path| path.is_absolute() && owner(path) == Some(user));
+    let folder = runtime.map_or_else(|| sockets_in_tmp(user), |runtime| sockets_in_runtime(&runtime));
+    check(&folder, user)?;
+    Ok(folder)
+}
+
+/// The user to whom a folder belongs.
+fn owner(path: &Path) -> Option<u32> {
+    let status = fstat(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?);
+    status.ok().map(|status| status.st_uid)
+}
+
+/// Makes the folder if nothing is there, and checks that it is the user's alone.
+fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
+    let failed = |errno: Errno| AttachListenerError::Folder { path: folder.into(), source: errno.into() };
+    match mkdir(folder, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(failed(errno)),
+    }
+    let refused =
+        |reason: &str| AttachListenerError::NotPrivate { path: folder.into(), reason: reason.into() };
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let status = fstat(open(folder, flags, Mode::empty()).map_err(failed)?).map_err(failed)?;
+    match FileType::from_raw_mode(status.st_mode) {
+        FileType::Directory => {}
+        FileType::Symlink => return Err(refused("it is a symbolic link")),
+        _ => return Err(refused("it is not a folder")),
+    }
+    if status.st_uid != user {
+        return Err(refused(&format!(
+            "it belongs to user {}, and this process to user {user}",
+            status.st_uid
+        )));
+    }
+    match status.st_mode & 0o777 {
+        0o700 => Ok(()),
+        mode => Err(refused(&format!("its mode is {mode:03o} and not 700"))),
+    }
+}
+
+/// Removes the sockets of processes that are gone. What cannot be removed stays.
+pub(super) fn remove_stale(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_gone = parse_socket_name(&name).is_some_and(|(process, _)| is_gone(process));
+        // Containers may share the folder and have other numbers, and a child may have its parent's
+        // socket: then somebody takes the call.
+        if is_gone && is_refused(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether no process has this number.
+fn is_gone(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_none_or(|process| test_kill_process(process) == Err(Errno::SRCH))
+}
+
+/// Whether nobody listens at a socket.
+fn is_refused(path: &Path) -> bool {
+    call_socket(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    fn refusal(folder: &Path, user: u32) -> String {
+        check(folder, user).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn a_folder_is_made_for_its_user_alone_and_another_is_refused() {
+        let (place, user) = (tempfile::tempdir().unwrap(), geteuid().as_raw());
+        let at = |name: &str| place.path().join(name);
+        for _ in 0..2 {
+            check(&at("new"), user).expect("made, and then found");
+        }
+        assert_eq!(fs::metadata(at("new")).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(refusal(&at("new"), user + 1).contains("it belongs to user"));
+        for mode in [0o755, 0o770, 0o701, 0o500] {
+            fs::set_permissions(at("new"), Permissions::from_mode(mode)).unwrap();
+            let said = refusal(&at("new"), user);
+            assert!(said.contains(&format!("its mode is {mode:03o} and not 700")), "{said}");
+        }
+        fs::set_permissions(at("new"), Permissions::from_mode(0o700)).unwrap();
+        symlink(at("new"), at("link")).unwrap();
+        assert!(refusal(&at("link"), user).contains("it is a symbolic link"));
+        symlink(at("nowhere"), at("dangling")).unwrap();
+        assert!(refusal(&at("dangling"), user).contains("it is a symbolic link"));
+        fs::write(at("file"), "").unwrap();
+        assert!(refusal(&at("file"), user).contains("it is not a folder"));
+        assert!(refusal(&at("no/such"), user).contains("No such file"));
+    }
+
+    #[test]
+    fn names_of_sockets_are_read_as_they_are_written() {
+        for (heap, expected) in [("heap", "heap"), ("a b/c", "a-b-c"), ("", "heap"), ("../x", "..-x")] {
+            let name = socket_name(4711, heap);
+            assert_eq!(parse_socket_name(OsStr::new(&name)), Some((4711, expected)));
+        }
+        assert_eq!(socket_name(1, &"x".repeat(100)).len(), 2 + 32);
+        for name in ["", "heap", "x-heap", "-heap", "+1-heap", "0-heap", "4294967296-heap"] {
+            assert_eq!(parse_socket_name(OsStr::new(name)), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn sockets_of_processes_that_are_gone_are_removed_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: String| folder.path().join(name);
+        // Above the kernel's largest number of a process.
+        let gone = (1_u32 << 22) + 1;
+        let own = std::process::id();
+        let (stale, taken, other) = (at(format!("{gone}-a")), at(format!("{gone}-b")), at("notes".into()));
+        let mine = at(format!("{own}-c"));
+        drop(UnixListener::bind(&stale).unwrap());
+        let _listens = UnixListener::bind(&taken).unwrap();
+        drop(UnixListener::bind(&mine).unwrap());
+        fs::write(&other, "").unwrap();
+        remove_stale(folder.path());
+        let there = [&stale, &taken, &mine, &other].map(|path| path.exists());
+        assert_eq!(there, [false, true, true, true]);
+        remove_stale(&at("missing".into()));
+    }
+}
