@@ -2,13 +2,13 @@
 
 use super::{BuildError, Heap, MemoryUse};
 use crate::collector::CollectionKind;
-use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site};
+use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site, ThreadActivity};
 use crate::object::{Element, Shape, ShapeRef};
 use crate::options::{CollectorKind, OptionId, Origin};
 use crate::platform::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::{NewSlots, OutOfMemory, alloc, root};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 const REGION: usize = 256 << 10;
@@ -288,4 +288,50 @@ fn free_memory_goes_back_after_the_delay_on_the_heaps_clock() {
         let last = collect();
         assert!(last.0 == kind && last.1 > 0, "{options}: {last:?}");
     }
+}
+
+#[test]
+fn attached_threads_are_told_by_what_they_do_and_what_they_allocated() {
+    let (heap, ends) = (small("").unwrap(), AtomicBool::new(false));
+    let shape = words(&heap);
+    let activity = |name: &str| {
+        let threads = heap.threads();
+        let thread = threads.iter().find(|thread| thread.identity.name() == Some(name));
+        thread.map(|thread| (thread.activity, thread.allocated_bytes()))
+    };
+    let wait = || {
+        while !ends.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    std::thread::scope(|scope| {
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        named("runs")
+            .spawn_scoped(scope, || {
+                let body = |mutator: &mut Mutator<'_>| {
+                    // SAFETY: the shape is the heap's; nobody uses the object.
+                    unsafe { mutator.alloc_raw(shape, (4096 - 16) / 8) }.unwrap();
+                    while !ends.load(Ordering::Relaxed) {
+                        mutator.safepoint();
+                    }
+                };
+                heap.attach(body).unwrap();
+            })
+            .unwrap();
+        named("blocks")
+            .spawn_scoped(scope, || heap.attach(|mutator| mutator.blocking(wait)).unwrap())
+            .unwrap();
+        let until = |name: &str, expected: ThreadActivity, bytes: u64| {
+            while activity(name) != Some((expected, bytes)) {
+                std::thread::yield_now();
+            }
+        };
+        until("runs", ThreadActivity::Running, 4096);
+        until("blocks", ThreadActivity::Blocking, 0);
+        // What it had in its buffer counts as before.
+        heap.stop_the_world(|_| until("runs", ThreadActivity::Stopped, 4096)).unwrap();
+        until("runs", ThreadActivity::Running, 4096);
+        ends.store(true, Ordering::Relaxed);
+    });
+    assert!(heap.threads().is_empty());
 }
