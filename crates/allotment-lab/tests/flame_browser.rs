@@ -34,6 +34,11 @@ function look() {
   found.types = [...page.querySelectorAll("option")].map(option => option.textContent);
   found.overflow = page.documentElement.scrollWidth > view.innerWidth;
   found.scripts = page.scripts.length;
+  const narrow = boxes()[0].cloneNode();
+  narrow.style.width = "3px";
+  page.getElementById("graph").append(narrow);
+  found.narrow = narrow.getBoundingClientRect().width;
+  narrow.remove();
   const light = colour => { const [r, g, b] = colour.match(/[\d.]+/g).map(Number).map(v => { v /= 255;
     return v <= 0.03928 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4) }); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
   const contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
@@ -90,6 +95,8 @@ fn a_flame_graph_answers_pointer_and_keys_in_light_and_dark() {
         is("overflow", json!(false));
         is("scripts", json!(2));
         is("faint", json!(0));
+        // Regression: a margin inside made narrow boxes wider than their share, over their neighbours.
+        is("narrow", json!(3));
         is("first", json!({ "all": 100, "main": 100, "serve": 75, "Session": 75, "Str": 25 }));
         is("told", json!("inuse_space. all: 4 MiB, 100.0 % of all"));
         is(

@@ -10,8 +10,11 @@
 use super::file::File;
 use regex::bytes::{Regex, RegexBuilder};
 
+/// The most bytes that an expression may have. Lists of allocators' functions have some thousand.
+const MOST_TEXT: usize = 64 << 10;
+
 /// The most bytes that a compiled expression may take.
-const MOST_BYTES: usize = 1 << 20;
+const MOST_BYTES: usize = 4 << 20;
 
 /// Parts of names whose brackets begin no parameters.
 const NAMES_WITH_BRACKETS: [&[u8]; 2] = [b"(anonymous namespace)", b"operator()"];
@@ -29,8 +32,9 @@ impl DropFrames {
             return (None, None);
         }
         let compiled = |index: u64| {
-            let whole = format!("^({})$", file.strings.cut(index));
-            RegexBuilder::new(&whole).size_limit(MOST_BYTES).dfa_size_limit(MOST_BYTES).build()
+            let text = str::from_utf8(file.strings.bytes(index)).ok().filter(|text| text.len() <= MOST_TEXT);
+            let mut builder = RegexBuilder::new(&format!("^({})$", text.ok_or(())?));
+            builder.size_limit(MOST_BYTES).dfa_size_limit(MOST_BYTES).build().map_err(|_| ())
         };
         let has_keep = file.keep_frames != 0 && !file.strings.bytes(file.keep_frames).is_empty();
         let keep = has_keep.then(|| compiled(file.keep_frames)).transpose();

@@ -429,14 +429,35 @@ fn a_profile_with_dropped_frames_and_a_damaged_byte_is_told_or_refused() {
 #[test]
 fn an_expression_that_is_none_drops_nothing_and_says_so() {
     let pair = |first, second| Out::default().number(1, first).number(2, second);
-    for (expression, notes) in [("(", 1), ("a{1000}{1000}", 1), ("", 0), ("m.*", 0)] {
+    // Of several KiB, as Go writes for the allocators that it knows.
+    let long = (0..300).map(|number| format!("tcmalloc::function{number}::.*|")).collect::<String>() + "m.*";
+    let longest = "m".repeat(1 << 17);
+    for (expression, notes) in
+        [("(", 1), ("a{1000}{1000}", 1), (&longest, 1), ("", 0), ("m.*", 0), (&long, 0)]
+    {
         let mut out = Out::default().message(1, pair(0, 0)).number(7, 1).message(5, pair(1, 2));
         out = out.message(4, Out::default().number(1, 1).message(4, pair(1, 1))).message(2, pair(1, 7));
         let file = ["", expression, "malloc"].iter().fold(out, |out, text| out.bytes(6, text.as_bytes())).0;
         let profile = Profile::read(&file[..], None).unwrap();
         assert_eq!(profile.comments.len(), notes, "{expression}: {:?}", profile.comments);
         assert_eq!(profile.functions["malloc"].flat, 7);
+        // Before a frame of the program nothing is dropped; called by one it is.
+        assert_eq!(dropped(expression), expression.ends_with("m.*"), "{notes} {}", expression.len());
     }
+}
+
+/// Whether `malloc`, called by `work`, is dropped by an expression.
+fn dropped(expression: &str) -> bool {
+    let pair = |first, second| Out::default().number(1, first).number(2, second);
+    let mut out = Out::default().message(1, pair(0, 0)).number(7, 1);
+    for id in 1..=2 {
+        out =
+            out.message(5, pair(id, 1 + id)).message(4, Out::default().number(1, id).message(4, pair(id, 1)));
+    }
+    let out = out.message(2, Out::default().bytes(1, &[1, 2]).number(2, 7));
+    let texts = ["", expression, "malloc", "work"];
+    let file = texts.iter().fold(out, |out, text| out.bytes(6, text.as_bytes())).0;
+    Profile::read(&file[..], None).unwrap().functions["work"].flat == 7
 }
 
 /// A difference of two profiles: `grown` by 1, `shrunk` by 4. `base` says whether its samples tell
