@@ -182,6 +182,7 @@ fn what_is_no_log_is_said_in_one_line() {
             1,
             "is whole in standard input (1 damaged, 0 of sizes asked for",
         ),
+        (vec!["-"], "{\"log\":\"[1s] TLAB: fill thread\\n\"}\n", 1, "jq -r .log FILE | allotment tlab-log -"),
         (vec![gone], "", 1, "gone.log"),
         (vec![directory.path().to_str().unwrap()], "", 1, "directory"),
         (vec!["-", "--thread", "7"], LINES, 1, "thread 7 is not among the 2"),
@@ -206,16 +207,13 @@ fn a_container_s_log_gives_the_same_table() {
     let log = real("decorated-17.log");
     let plain = text(fed(&["-", "--replay"], log.as_bytes()));
     assert!(plain.contains("76 lines of JDK 16 to 26\n4 collections of at most 6 threads"), "{plain}");
-    let docker = |line: &str| {
-        let text = Value::from(format!("{line}\n"));
-        format!("{{\"log\":{text},\"stream\":\"stdout\",\"time\":\"2024-01-01T00:00:00.5Z\"}}\n")
-    };
-    let wrapped = log.lines().map(docker).collect::<String>();
-    assert_eq!(text(fed(&["-", "--replay"], wrapped.as_bytes())), plain);
+    let prefixed: String =
+        log.lines().map(|line| format!("2024-01-01T00:00:00.5Z stdout F {line}\n")).collect();
+    assert_eq!(text(fed(&["-", "--replay"], prefixed.as_bytes())), plain);
     let wide: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(text(fed(&["-", "--replay"], &[b"\xff\xfe", &wide[..]].concat())), plain);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(wrapped.as_bytes()).unwrap();
+    packed.write_all(prefixed.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
     assert_eq!(text(fed(&["-", "--replay"], &packed)), plain);
     let cut = text(fed(&["-"], &packed[..packed.len() - 4]));

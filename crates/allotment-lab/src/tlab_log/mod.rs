@@ -7,9 +7,6 @@
 //! | `line` | a message as data, in any of the three dialects |
 //! | `place` | the message in a line, and the text before it |
 //! | `stamp` | the time of a line |
-//! | `unwrap` | a line without the wrapping of log collectors |
-//! | `markup` | a line without colours and entities |
-//! | `document` | entries of JSON that are not one to a line |
 //! | `source` | the files of a log in the order they were written, and their lines |
 //! | `run` | the JVM of a line, among several |
 //! | `whose` | the JVM of a line, by its prefix |
@@ -32,11 +29,9 @@
 mod account;
 mod candidate;
 mod cycles;
-mod document;
 mod history;
 mod line;
 mod log;
-mod markup;
 mod place;
 mod release;
 mod replay;
@@ -46,7 +41,6 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod unwrap;
 mod verdict;
 mod whose;
 

@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-mod document;
 mod order;
+mod prefixed;
 mod real;
-mod wrapped;
 
 fn read(text: &[u8]) -> Log {
     let mut log = Log::default();

@@ -23,6 +23,14 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
         let verb = if names.len() == 1 { "is" } else { "are" };
         return format!("{} {verb} empty; {FLAG}", named(names));
     }
+    if log.json > 0 {
+        return format!(
+            "{} in {} {}",
+            counted(log.json, "line about TLABs", "lines about TLABs"),
+            named(names),
+            unwrap(log.json)
+        );
+    }
     let foreign = counted(skipped.foreign, "line of something else", "lines of something else");
     let old = "(JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)";
     match (skipped.damaged, log.read) {
@@ -40,6 +48,12 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
     }
 }
 
+/// What is wrong with lines within JSON, and the remedy.
+fn unwrap(count: u64) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{verb} within JSON and not read; write such as `jq -r .log FILE | allotment tlab-log -`")
+}
+
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -51,6 +65,9 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if skipped.damaged + skipped.foreign > 0 {
         let damaged = counted(skipped.damaged, "damaged line", "damaged lines");
         let _ = writeln!(text, "skipped {damaged} and {} about something else", skipped.foreign);
+    }
+    if log.json > 0 {
+        let _ = writeln!(text, "{} {}", format_args!("{} of them", log.json), unwrap(log.json));
     }
     if log.cut_off {
         text += "a file was cut off: what comes behind is missing\n";
