@@ -134,6 +134,62 @@ fn logs_of_concurrent_collectors_are_read() {
     }
 }
 
+const SLEEPERS: &str = include_str!("java/Sleepers.java");
+
+/// The answer of the command on the program's log, under flags.
+fn answer(java: &Path, directory: &Path, flags: &[&str]) -> Option<Value> {
+    // A JVM renames the log of an earlier one, and the command would add it up.
+    let log = directory.join(format!("sleepers-{}.log", flags.len()));
+    let source = directory.join("Sleepers.java");
+    let json = directory.join("sleepers.json");
+    fs::write(&source, SLEEPERS).unwrap();
+    let output = Command::new(java)
+        .args(["-XX:+UseParallelGC", "-Xms20m", "-Xmx20m", "-XX:TieredStopAtLevel=1"])
+        .args(flags)
+        .arg(format!("-Xlog:gc+tlab=trace:file={}::filesize=0", log.display()))
+        .arg(&source)
+        .args(["150", "60", "100", "600"])
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        println!("left out: {} {flags:?}: {}", java.display(), String::from_utf8_lossy(&output.stdout));
+        return None;
+    }
+    let told = text(tlab_log(&[log.to_str().unwrap(), "--json", json.to_str().unwrap()]).output().unwrap());
+    let found: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let answer = found["advice"]["answer"].as_str().unwrap();
+    assert!(told.ends_with(&format!("\n\n{answer}\n")), "{told}");
+    Some(found["advice"].clone())
+}
+
+/// The proposal is followed, and the JVM then does what was to be expected.
+#[test]
+fn what_is_proposed_helps_as_was_said() {
+    let Some(java) = javas().into_iter().next() else {
+        println!("left out: no java in JAVA_HOME, PATH or /usr/lib/jvm");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let Some(before) = answer(&java, directory.path(), &[]) else { return };
+    let proposed = before["flags"].as_str().unwrap();
+    assert!(proposed.starts_with("-XX:"), "{before}");
+    let mut flags: Vec<&str> = proposed.split(' ').collect();
+    // What JDK 17 wants beside a MinTLABSize above 8 KiB; the others take it as well.
+    let said = before["answer"].as_str().unwrap();
+    let also = said.split([' ', ')']).find(|word| word.starts_with("-XX:OldPLABSize="));
+    flags.extend(also);
+    let Some(after) = answer(&java, directory.path(), &flags) else { return };
+    let count = |of: &Value, key: &str| of[key].as_u64().unwrap();
+    let calls = |of: &Value| count(of, "refills") + count(of, "slowAllocations");
+    // The JVM has other settings now than the replay is told.
+    let found = &after["found"];
+    let (was, said) = (&before["found"], &before["expected"]);
+    println!("{was} {said} {after}");
+    let (is, said) = (calls(found) as f64, calls(said) as f64);
+    assert!(is < said * 1.5 && is > said / 1.5, "{before} {after}");
+    assert!(count(found, "slowAllocations") < count(was, "slowAllocations") / 2, "{before} {after}");
+}
+
 /// The text and the JSON about a log that is whole.
 fn told(log: &Path, directory: &Path) -> (String, Value) {
     let json = directory.join("out.json");

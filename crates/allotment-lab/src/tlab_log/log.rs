@@ -199,7 +199,10 @@ impl Log {
         let told = |dialect| Some(dialect).filter(|dialect| whole || *dialect != Dialect::Slow);
         match line {
             Line::Request(request) => {
-                self.refused += u64::from(request.size.is_none());
+                match request.size {
+                    Some(_) => self.cycles.waiting.add(request.object),
+                    None => self.refused += 1,
+                }
                 self.request = Some(request);
             }
             Line::Fill(fill) => {

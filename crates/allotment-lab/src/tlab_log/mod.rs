@@ -16,7 +16,9 @@
 //! | `verdict` | threads with too little or too much buffer |
 //! | `cycles` | bytes allocated by each thread between two collections |
 //! | `history` | the sizes that threads desired, over time |
+//! | `objects` | the sizes of the objects, and the ends of buffers |
 //! | `candidate`, `replay` | the effect of other sizings |
+//! | `advice` | the setting to choose |
 //!
 //! The log is read once, as bytes, and a few numbers per thread are kept, so a pipe and a log of
 //! any length work. Lines are recognised by their labels, never by columns: decorations are the
@@ -27,11 +29,13 @@
 //! HotSpot, before and after JDK-8381834; JEP 158 and JEP 271 for the text before a message.
 
 mod account;
+mod advice;
 mod candidate;
 mod cycles;
 mod history;
 mod line;
 mod log;
+mod objects;
 mod place;
 mod release;
 mod replay;
@@ -45,11 +49,12 @@ mod verdict;
 mod whose;
 
 pub use account::{Account, Sizes};
+pub use advice::{Advice, Found, bytes};
 pub use candidate::{BUILT_IN, Candidate, policy_named, policy_names};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
 pub use log::{Agreement, Log, Skipped, Sum};
-pub use replay::{Replayed, replay};
+pub use replay::{Replay, Replayed};
 pub use source::{Sources, read};
 pub use verdict::{Judge, Verdict};

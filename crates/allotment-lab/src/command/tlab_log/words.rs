@@ -4,7 +4,7 @@
 //! supplies it.
 
 use crate::format::width;
-use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict};
+use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict, bytes};
 use std::fmt::Write;
 
 /// A few names in full; of many names the first and the last.
@@ -146,18 +146,6 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
         }
     }
     text
-}
-
-/// A size in readable form: three digits, binary units.
-pub(super) fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$}{}", UNITS[unit])
 }
 
 /// The threads that have too little buffer and those that have too much, in a line each, or why

@@ -125,7 +125,7 @@ proptest! {
         if let Ok(log) = log {
             let _ = (silence(&log), log.agreement(), log.releases(), log.jvms());
             for candidate in Candidate::list(BUILT_IN).unwrap() {
-                replay(&log.cycles, &candidate, u64::MAX);
+                replayed(&log, &candidate, u64::MAX);
             }
             prop_assert_eq!(log.totals.collections, log.cycles.len() as u64);
         }
