@@ -77,6 +77,22 @@ fn logged(java: &Path, collector: &str, directory: &Path) -> Option<PathBuf> {
     Some(log)
 }
 
+/// A thread that gives its buffer up itself is left out of totals that were added up before.
+#[test]
+fn totals_of_zgc_are_not_called_missing() {
+    let log = real("zgc-25.log");
+    let own = |line: &&str| line.contains("TLAB: gc thread") && !line.contains("GC(");
+    let line = log.lines().find(own).unwrap();
+    let id = line.split("[id: ").nth(1).unwrap().split(']').next().unwrap();
+    let late = line.replace(&format!("[id: {id}]"), "[id: 999999]");
+    let at = log.rfind("TLAB totals").unwrap();
+    let start = log[..at].rfind('\n').unwrap() + 1;
+    let log = format!("{}{late}\n{}", &log[..start], &log[start..]);
+    let told = text(fed(&["-"], log.as_bytes()));
+    assert!(told.contains("ZGC's totals are not sums of the threads' lines"), "{told}");
+    assert!(!told.contains("are missing"), "{told}");
+}
+
 /// Whatever a JVM's largest buffer is, the second of these takes many more than the last.
 const SIZES: &str = "--replay=TLABPolicy=hotspot;TLABSize=4k,ResizeTLAB=false;TLABSize=64k,ResizeTLAB=false;TLABPolicy=adaptive";
 

@@ -110,6 +110,8 @@ pub struct Log {
     more: u64,
     prefixes: Prefixes,
     last_totals: Option<(When, Totals)>,
+    /// Threads' lines of collections with a number, and without one.
+    numbered: (u64, u64),
     /// Totals lines that came before the threads' lines of their own collection.
     before_threads: u64,
     /// Refills in threads' lines of collections, and of cycles without such a line; both up to the
@@ -228,6 +230,8 @@ impl Log {
                     return;
                 }
                 let closed = account.gc(&gc, when);
+                self.numbered.0 += u64::from(number.is_some());
+                self.numbered.1 += u64::from(number.is_none());
                 self.in_lines = self.in_lines.saturating_add(gc.refills);
                 let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
                 self.since_totals.of_totals |= number.is_some() && number == last;
@@ -349,6 +353,12 @@ impl Log {
     /// totals of the one before.
     pub fn is_shenandoah(&self) -> bool {
         self.before_threads > 0 && self.before_threads >= self.totals.lines / 8
+    }
+
+    /// Whether this is the log of ZGC, in which a thread may give its buffer up itself, in a line
+    /// without the collection's number. Some do so after the totals, which then leave them out.
+    pub fn is_zgc(&self) -> bool {
+        self.numbered.0 > 0 && self.numbered.1 > 0 && !self.is_shenandoah()
     }
 
     /// Refills of cycles whose collection's line is missing.

@@ -106,17 +106,23 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     match log.agreement() {
         Agreement::Unknown | Agreement::Same => {}
         _ if !log.is_in_order() => {}
-        found if log.is_shenandoah() => {
+        found if log.is_shenandoah() || log.is_zgc() => {
             let (missing, more) = match found {
                 Agreement::Both { missing, more } => (missing, more),
                 Agreement::Missing(missing) => (missing, 0),
                 Agreement::More(more) => (0, more),
                 _ => (0, 0),
             };
+            let why = if log.is_zgc() {
+                "ZGC's totals are not sums of the threads' lines: threads give their buffers up themselves, some of \
+                 them after the totals"
+            } else {
+                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
+                 logs totals, and logs some totals again"
+            };
             let _ = writeln!(
                 text,
-                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
-                 logs totals, and logs some totals again; totals line by totals line, the threads' lines have {} \
+                "{why}; totals line by totals line, the threads' lines have {} \
                  more and {missing} fewer; the table is of the threads' lines",
                 counted(more, "refill", "refills")
             );

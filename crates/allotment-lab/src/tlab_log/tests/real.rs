@@ -29,6 +29,10 @@ fn zgc_s_two_generations_are_one_collection() {
     let log = read(text.as_bytes());
     assert_eq!((log.totals.collections, log.totals.lines, log.cycles.len()), (12, 15, 12));
     assert_eq!((log.agreement(), log.skipped.damaged), (Agreement::Same, 0));
+    assert!(log.is_zgc() && !log.is_shenandoah());
+    for other in ["shenandoah-17.log", "shenandoah-25.log", "decorated-17.log", "stdout-25.log"] {
+        assert!(!read(real(other).as_bytes()).is_zgc(), "{other}");
+    }
 }
 
 #[test]
