@@ -5,7 +5,7 @@
 use allotment_lab::command::{Command, RunArguments, parse};
 use allotment_lab::experiments;
 use allotment_lab::harness::{Selection, expand};
-use allotment_lab::tlab_log::{Candidate, read, replay};
+use allotment_lab::tlab_log::{Candidate, Replay, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -31,7 +31,8 @@ fn grid(arguments: &RunArguments) {
 fn replays(text: &str) {
     let Ok(list) = Candidate::list(text) else { return };
     let log = read(include_bytes!("../seeds/logs/zgc-25.log")).unwrap();
+    let replay = Replay::new(&log.cycles, &Candidate::default(), 0);
     for candidate in list {
-        replay(&log.cycles, &candidate, 0);
+        replay.run(&candidate);
     }
 }

@@ -77,6 +77,22 @@ fn logged(java: &Path, collector: &str, directory: &Path) -> Option<PathBuf> {
     Some(log)
 }
 
+/// A thread that gives its buffer up itself is left out of totals that were added up before.
+#[test]
+fn totals_of_zgc_are_not_called_missing() {
+    let log = real("zgc-25.log");
+    let own = |line: &&str| line.contains("TLAB: gc thread") && !line.contains("GC(");
+    let line = log.lines().find(own).unwrap();
+    let id = line.split("[id: ").nth(1).unwrap().split(']').next().unwrap();
+    let late = line.replace(&format!("[id: {id}]"), "[id: 999999]");
+    let at = log.rfind("TLAB totals").unwrap();
+    let start = log[..at].rfind('\n').unwrap() + 1;
+    let log = format!("{}{late}\n{}", &log[..start], &log[start..]);
+    let told = text(fed(&["-"], log.as_bytes()));
+    assert!(told.contains("ZGC's totals are not sums of the threads' lines"), "{told}");
+    assert!(!told.contains("are missing"), "{told}");
+}
+
 /// Whatever a JVM's largest buffer is, the second of these takes many more than the last.
 const SIZES: &str = "--replay=TLABPolicy=hotspot;TLABSize=4k,ResizeTLAB=false;TLABSize=64k,ResizeTLAB=false;TLABPolicy=adaptive";
 
@@ -134,6 +150,62 @@ fn logs_of_concurrent_collectors_are_read() {
     }
 }
 
+const SLEEPERS: &str = include_str!("java/Sleepers.java");
+
+/// The answer of the command on the program's log, under flags.
+fn answer(java: &Path, directory: &Path, flags: &[&str]) -> Option<Value> {
+    // A JVM renames the log of an earlier one, and the command would add it up.
+    let log = directory.join(format!("sleepers-{}.log", flags.len()));
+    let source = directory.join("Sleepers.java");
+    let json = directory.join("sleepers.json");
+    fs::write(&source, SLEEPERS).unwrap();
+    let output = Command::new(java)
+        .args(["-XX:+UseParallelGC", "-Xms20m", "-Xmx20m", "-XX:TieredStopAtLevel=1"])
+        .args(flags)
+        .arg(format!("-Xlog:gc+tlab=trace:file={}::filesize=0", log.display()))
+        .arg(&source)
+        .args(["150", "60", "100", "600"])
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        println!("left out: {} {flags:?}: {}", java.display(), String::from_utf8_lossy(&output.stdout));
+        return None;
+    }
+    let told = text(tlab_log(&[log.to_str().unwrap(), "--json", json.to_str().unwrap()]).output().unwrap());
+    let found: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let answer = found["advice"]["answer"].as_str().unwrap();
+    assert!(told.ends_with(&format!("\n\n{answer}\n")), "{told}");
+    Some(found["advice"].clone())
+}
+
+/// The proposal is followed, and the JVM then does what was to be expected.
+#[test]
+fn what_is_proposed_helps_as_was_said() {
+    let Some(java) = javas().into_iter().next() else {
+        println!("left out: no java in JAVA_HOME, PATH or /usr/lib/jvm");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let Some(before) = answer(&java, directory.path(), &[]) else { return };
+    let proposed = before["flags"].as_str().unwrap();
+    assert!(proposed.starts_with("-XX:"), "{before}");
+    let mut flags: Vec<&str> = proposed.split(' ').collect();
+    // What JDK 17 wants beside a MinTLABSize above 8 KiB; the others take it as well.
+    let said = before["answer"].as_str().unwrap();
+    let also = said.split([' ', ')']).find(|word| word.starts_with("-XX:OldPLABSize="));
+    flags.extend(also);
+    let Some(after) = answer(&java, directory.path(), &flags) else { return };
+    let count = |of: &Value, key: &str| of[key].as_u64().unwrap();
+    let calls = |of: &Value| count(of, "refills") + count(of, "slowAllocations");
+    // The JVM has other settings now than the replay is told.
+    let found = &after["found"];
+    let (was, said) = (&before["found"], &before["expected"]);
+    println!("{was} {said} {after}");
+    let (is, said) = (calls(found) as f64, calls(said) as f64);
+    assert!(is < said * 1.5 && is > said / 1.5, "{before} {after}");
+    assert!(count(found, "slowAllocations") < count(was, "slowAllocations") / 2, "{before} {after}");
+}
+
 /// The text and the JSON about a log that is whole.
 fn told(log: &Path, directory: &Path) -> (String, Value) {
     let json = directory.join("out.json");
@@ -182,6 +254,7 @@ fn what_is_no_log_is_said_in_one_line() {
             1,
             "is whole in standard input (1 damaged, 0 of sizes asked for",
         ),
+        (vec!["-"], "{\"log\":\"[1s] TLAB: fill thread\\n\"}\n", 1, "jq -r .log FILE | allotment tlab-log -"),
         (vec![gone], "", 1, "gone.log"),
         (vec![directory.path().to_str().unwrap()], "", 1, "directory"),
         (vec!["-", "--thread", "7"], LINES, 1, "thread 7 is not among the 2"),
@@ -206,16 +279,13 @@ fn a_container_s_log_gives_the_same_table() {
     let log = real("decorated-17.log");
     let plain = text(fed(&["-", "--replay"], log.as_bytes()));
     assert!(plain.contains("76 lines of JDK 16 to 26\n4 collections of at most 6 threads"), "{plain}");
-    let docker = |line: &str| {
-        let text = Value::from(format!("{line}\n"));
-        format!("{{\"log\":{text},\"stream\":\"stdout\",\"time\":\"2024-01-01T00:00:00.5Z\"}}\n")
-    };
-    let wrapped = log.lines().map(docker).collect::<String>();
-    assert_eq!(text(fed(&["-", "--replay"], wrapped.as_bytes())), plain);
+    let prefixed: String =
+        log.lines().map(|line| format!("2024-01-01T00:00:00.5Z stdout F {line}\n")).collect();
+    assert_eq!(text(fed(&["-", "--replay"], prefixed.as_bytes())), plain);
     let wide: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(text(fed(&["-", "--replay"], &[b"\xff\xfe", &wide[..]].concat())), plain);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(wrapped.as_bytes()).unwrap();
+    packed.write_all(prefixed.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
     assert_eq!(text(fed(&["-", "--replay"], &packed)), plain);
     let cut = text(fed(&["-"], &packed[..packed.len() - 4]));

@@ -40,7 +40,7 @@ pub use profile::{
 pub use reporting::{CompareArguments, ReportArguments, compare_files, report};
 pub use run::run;
 pub use run_arguments::RunArguments;
-pub use show::{fork, list, machine, neighbour, options, print};
+pub use show::{fork, list, machine, neighbour, options, print, print_bold};
 pub use simulate::{CoherenceArguments, Simulation, TlabArguments, simulate};
 pub use tlab_log::{TlabLogArguments, tell_tlab_log, tlab_log};
 pub use truth::{TruthArguments, truth};

@@ -2,15 +2,17 @@
 
 mod words;
 
-use super::{Failure, print};
+use super::{Failure, print, print_bold};
 use crate::format::{Input, OutputFile, check_files, named_files, width};
 use crate::report::{Document, NOTHING_TO_REPLAY, html, lacking_charts, tlab_log_document};
-use crate::tlab_log::{Account, BUILT_IN, Candidate, Judge, Log, Replayed, Sources, Waste, replay};
+use crate::tlab_log::{
+    Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sources, Waste, bytes,
+};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use words::{bytes, counted, heading, nothing, sentences, wrapped};
+use words::{counted, heading, nothing, sentences, wrapped};
 
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, clap::Args)]
@@ -32,6 +34,11 @@ pub struct TlabLogArguments {
     /// Candidates are separated by `;`, the settings of one by `,`.
     #[arg(long, value_name = "NAME=VALUE,..;..", require_equals = true, num_args = 0..=1, default_missing_value = BUILT_IN)]
     pub replay: Option<String>,
+
+    /// The settings that the JVM ran with, if they are not the defaults; other settings change
+    /// these.
+    #[arg(long, value_name = "NAME=VALUE,..", require_equals = true)]
+    pub settings: Option<String>,
 
     /// Write all of it as JSON, every thread included.
     #[arg(long, value_name = "FILE")]
@@ -58,7 +65,9 @@ fn thread(text: &str) -> Result<u64, String> {
 /// or another output. [`Failure::Failed`] if a file cannot be read or written, if no line of the
 /// files is about TLABs, or if the requested thread is not in them.
 pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
-    let candidates = arguments.replay.as_deref().map(Candidate::list).transpose();
+    let own = arguments.settings.as_deref().map_or(Ok(Candidate::default()), Candidate::one);
+    let own = own.map_err(|error| Failure::Usage(format!("--settings: {error}")))?;
+    let candidates = arguments.replay.as_deref().map(|list| own.with(list)).transpose();
     let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
@@ -70,14 +79,19 @@ pub fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let page = arguments.report.as_deref().map(open).transpose()?;
     let log = sources.read().map_err(|error| failed(&error))?;
     let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
-    let told = told(&log, &names, arguments, candidates, page.is_some())?;
+    let told = told(&log, &names, arguments, &own, candidates, page.is_some())?;
     if let Some(file) = file {
         file.write(format!("{:#}\n", told.json).as_bytes()).map_err(|error| failed(&error))?;
     }
     if let Some(page) = page {
         page.write(html(&told.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
     }
-    print(&told.text)
+    print(&told.text)?;
+    if told.answer.is_empty() {
+        return Ok(());
+    }
+    print("\n")?;
+    print_bold(&told.answer)
 }
 
 /// The full output for a log of one file with these bytes: the text, the JSON and the page, one
@@ -97,18 +111,21 @@ pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
         top: 20,
         thread: None,
         replay: Some(BUILT_IN.into()),
+        settings: None,
         json: None,
         report: None,
     };
-    let told =
-        told(&log, &["the log".into()], &arguments, Some(Candidate::list(BUILT_IN)?), true).map_err(said)?;
+    let (own, list) = (Candidate::default(), Candidate::list(BUILT_IN)?);
+    let told = told(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
     let page = html(&told.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
-    Ok(format!("{}{:#}\n{page}", told.text, told.json))
+    Ok(format!("{}{}{:#}\n{page}", told.text, told.answer, told.json))
 }
 
 /// The output for a log, in each of the forms.
 struct Told {
     text: String,
+    /// The last lines of the text; empty if the log allows no answer.
+    answer: String,
     json: Value,
     page: Document,
 }
@@ -117,6 +134,7 @@ fn told(
     log: &Log,
     names: &[String],
     arguments: &TlabLogArguments,
+    own: &Candidate,
     candidates: Option<Vec<Candidate>>,
     with_page: bool,
 ) -> Result<Told, Failure> {
@@ -136,14 +154,21 @@ fn told(
     shown.sort_by_key(|account| std::cmp::Reverse(account.allocated));
     // An incomplete history is not fed to a model.
     let judge = Judge::of(log);
-    let whole = |list| if judge.silence().is_none() { replayed(log, list) } else { Vec::new() };
-    let replayed = candidates.map(whole);
-    let json = as_json(log, &judge, names, replayed.as_deref());
+    let is_whole = judge.silence().is_none();
+    let own = own.clone().aiming_at(log.target);
+    let replay = Replay::new(&log.cycles, &own, most_desired(log));
+    let replayed: Option<Vec<(Candidate, Replayed)>> = candidates.map(|list| {
+        let run = |candidate: Candidate| (replay.run(&candidate), candidate);
+        list.into_iter().filter(|_| is_whole).map(run).map(|(done, candidate)| (candidate, done)).collect()
+    });
+    let advice = is_whole.then(|| Advice::of(log, &replay, &own));
+    let answer = advice.as_ref().map(Advice::sentence);
+    let json = as_json(log, &judge, names, advice.as_ref(), replayed.as_deref());
     let mut text = heading(log, names);
     let about = text.trim_end().replace('\n', "; ");
     let mut said = sentences(log, &judge, &shown);
     let lacking = lacking_charts(log, replayed.as_deref());
-    let on_page = said.clone() + &lacking;
+    let on_page = answer.iter().fold(String::new(), |text, answer| text + answer + "\n") + &said + &lacking;
     let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
     if with_page {
         // The replay's part of the text already says this.
@@ -156,19 +181,12 @@ fn told(
     if let Some(replayed) = &replayed {
         text += &replays(log, &judge, replayed, columns);
     }
-    Ok(Told { text, json, page })
+    let answer = answer.map_or(String::new(), |answer| wrapped(&answer, columns));
+    Ok(Told { text, answer, json, page })
 }
 
 fn most_desired(log: &Log) -> u64 {
     log.accounts().iter().filter_map(|account| account.sizes).map(|sizes| sizes.max).max().unwrap_or(0)
-}
-
-fn replayed(log: &Log, list: Vec<Candidate>) -> Vec<(Candidate, Replayed)> {
-    let most = most_desired(log);
-    list.into_iter()
-        .map(|candidate| (replay(&log.cycles, &candidate, most), candidate))
-        .map(|(a, b)| (b, a))
-        .collect()
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -248,12 +266,13 @@ fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns
     if judge.silence().is_some() {
         return "\nno replay: what it would be fed with is not whole\n".into();
     }
-    let mut table = table(&["Replayed", "Refills", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
+    let mut table = table(&["Replayed", "Refills", "Slow", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
     for (candidate, done) in replayed {
-        let waste = done.gc_waste.saturating_add(done.slow_waste);
+        let waste = done.waste();
         table.add_row(vec![
             candidate.name.clone(),
             done.refills.to_string(),
+            done.slow_allocations.map_or(String::new(), |count| count.to_string()),
             bytes(done.largest),
             bytes(waste),
             percent(waste, done.buffers),
@@ -287,7 +306,13 @@ fn rendered(table: &mut Table) -> String {
     table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
-fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candidate, Replayed)]>) -> Value {
+fn as_json(
+    log: &Log,
+    judge: &Judge,
+    names: &[String],
+    advice: Option<&Advice>,
+    replayed: Option<&[(Candidate, Replayed)]>,
+) -> Value {
     let threads: Vec<Value> = log
         .accounts()
         .iter()
@@ -314,6 +339,7 @@ fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candi
                 "settings": candidate.name,
                 "flags": candidate.flags,
                 "refills": done.refills,
+                "slowAllocations": done.slow_allocations,
                 "bufferBytes": done.buffers,
                 "largest": done.largest,
                 "waste": { "gc": done.gc_waste, "slow": done.slow_waste },
@@ -321,7 +347,15 @@ fn as_json(log: &Log, judge: &Judge, names: &[String], replayed: Option<&[(Candi
         };
         replayed.iter().map(row).collect::<Vec<_>>()
     });
+    let advice = advice.map(|advice| {
+        let (flags, expected) = match advice {
+            Advice::Set { candidate, expected, .. } => (Some(&candidate.flags), Some(expected)),
+            _ => (None, None),
+        };
+        json!({ "answer": advice.sentence(), "flags": flags, "expected": expected, "found": log.cycles.found() })
+    });
     json!({
+        "advice": advice,
         "files": names,
         "dialects": log.releases(),
         "jvms": log.jvms(),

@@ -204,14 +204,22 @@ fn replays(replayed: &[(Candidate, Replayed)]) -> Vec<Chart> {
         });
         bars(title, unit, vec![String::new()], series.collect())
     };
-    vec![
+    let mut charts = vec![
         chart("Refills", "buffers", &|done| (done.refills as f64, done.refills.to_string())),
+        chart("Slow allocations", "objects outside buffers", &|done| {
+            let count = done.slow_allocations.unwrap_or(0);
+            (count as f64, count.to_string())
+        }),
         chart("Waste", "percent of the buffers", &|done| {
-            let waste = done.gc_waste.saturating_add(done.slow_waste) as f64;
+            let waste = done.waste() as f64;
             let percent = waste / (done.buffers as f64).max(1.0) * 100.0;
             (percent, format!("{percent:.1} %, {}", bytes(waste)))
         }),
-    ]
+    ];
+    if replayed.iter().all(|(_, done)| done.slow_allocations.is_none()) {
+        charts.remove(1);
+    }
+    charts
 }
 
 fn table(threads: &[(usize, &Account)]) -> Table {

@@ -106,8 +106,15 @@ struct Open {
 pub(super) struct Closed {
     /// Bytes it allocated.
     pub(super) allocated: u64,
-    /// Buffers it was given.
+    /// They include those outside its buffers.
+    pub(super) is_all: bool,
+    /// Buffers it was given, and their bytes.
     pub(super) refills: u64,
+    pub(super) buffers: u64,
+    /// Objects it allocated outside its buffers while it kept them.
+    pub(super) slow_allocations: u64,
+    /// Bytes thrown away.
+    pub(super) wasted: u64,
     /// Bytes that were left in buffers it dropped.
     pub(super) dropped: u64,
 }
@@ -235,6 +242,7 @@ impl Account {
     pub(super) fn close(&mut self, allocated: Option<u64>) -> Closed {
         let open = std::mem::take(&mut self.open);
         self.last = None;
+        let is_all = allocated.is_some();
         let allocated = allocated.unwrap_or_else(|| open.buffers.saturating_sub(open.waste.sum()));
         self.cycles += u64::from(open.refills > 0);
         self.refills = self.refills.saturating_add(open.refills);
@@ -243,7 +251,15 @@ impl Account {
         self.waste.add(&open.waste);
         self.buffers = self.buffers.saturating_add(open.buffers);
         self.allocated = self.allocated.saturating_add(allocated);
-        Closed { allocated, refills: open.refills, dropped: open.waste.slow.saturating_add(open.waste.fast) }
+        Closed {
+            allocated,
+            is_all,
+            refills: open.refills,
+            buffers: open.buffers,
+            slow_allocations: open.slow_allocations,
+            wasted: open.waste.sum(),
+            dropped: open.waste.slow.saturating_add(open.waste.fast),
+        }
     }
 }
 

@@ -4,11 +4,25 @@ use crate::format::number::{parse_size, size};
 use allotment::options::TlabPolicy;
 use allotment::tlab::sizing::Settings;
 
-/// The default candidates: each of HotSpot's three flags by itself, HotSpot's newer sizing, and
-/// this project's.
-pub const BUILT_IN: &str = "TLABPolicy=hotspot;TLABAllocationWeight=90;TLABWasteTargetPercent=2;\
-    TLABWasteTargetPercent=5;TLABSize=64k,ResizeTLAB=false;TLABSize=1m,ResizeTLAB=false;\
-    TLABPolicy=hotspot-8381834;TLABPolicy=adaptive";
+/// Settings that JVMs have, those that depart least from the defaults first.
+macro_rules! jvms {
+    () => {
+        "MinTLABSize=4k;MinTLABSize=8k;MinTLABSize=16k;MinTLABSize=32k;TLABRefillWasteFraction=16;\
+         TLABRefillWasteFraction=256;TLABAllocationWeight=90;TLABWasteTargetPercent=2;TLABWasteTargetPercent=5;\
+         TLABSize=16k,ResizeTLAB=false;TLABSize=64k,ResizeTLAB=false;TLABSize=256k,ResizeTLAB=false"
+    };
+}
+
+/// The settings that an [`Advice`](super::Advice) chooses from.
+pub(super) const JVMS: &str = jvms!();
+
+/// The default candidates: the JVM's own settings, those that an [`Advice`](super::Advice) chooses
+/// from, an eden twice as large, HotSpot's newer sizing, and this project's.
+pub const BUILT_IN: &str =
+    concat!("TLABPolicy=hotspot;", jvms!(), ";Eden=2;TLABPolicy=hotspot-8381834;TLABPolicy=adaptive");
+
+/// The name of HotSpot's defaults.
+const DEFAULTS: &str = "TLABPolicy=hotspot";
 
 /// A sizing to try.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +34,16 @@ pub struct Candidate {
     pub(super) settings: Settings,
     /// Whether the region, and with it the largest buffer, was given.
     pub(super) has_region: bool,
+    /// The eden, in edens of the log.
+    pub(super) eden: usize,
+}
+
+/// HotSpot's defaults.
+impl Default for Candidate {
+    fn default() -> Self {
+        let settings = Settings { policy: TlabPolicy::Hotspot, ..Settings::default() };
+        Self { name: DEFAULTS.into(), flags: "(defaults)".into(), settings, has_region: false, eden: 1 }
+    }
 }
 
 impl Candidate {
@@ -36,18 +60,66 @@ impl Candidate {
     /// # Errors
     /// Says which setting is wrong, and what can be set.
     pub fn list(text: &str) -> Result<Vec<Candidate>, String> {
+        Candidate::default().with(text)
+    }
+
+    /// Reads one candidate.
+    ///
+    /// # Errors
+    /// As [`Candidate::list`], and if there are several.
+    pub fn one(text: &str) -> Result<Candidate, String> {
+        let mut list = Candidate::list(text)?;
+        match (list.pop(), list.is_empty()) {
+            (Some(one), true) => Ok(one),
+            _ => Err(format!("`{text}` has several lists; a JVM has one: write commas between its settings")),
+        }
+    }
+
+    /// What else JVMs want beside the flags; empty for most.
+    ///
+    /// JDK 17 takes `MinTLABSize` for the least buffer of its collectors' threads too, and does not
+    /// start with an `OldPLABSize` (1024 words) below it. JDK 25 starts.
+    pub(super) fn also(&self) -> String {
+        const OLD_PLAB: usize = 8 << 10;
+        let least = self.settings.min_tlab_size;
+        if least <= OLD_PLAB {
+            return String::new();
+        }
+        format!(" (with G1 and Parallel of JDK 17 also -XX:OldPLABSize={})", least.div_ceil(8))
+    }
+
+    /// These settings with the JVM's target of refills, where its log has it.
+    #[must_use]
+    pub fn aiming_at(mut self, target: Option<u64>) -> Self {
+        if let Some(target) = target.filter(|target| (2..50).contains(target)) {
+            // At most 25, and so a percentage.
+            self.settings.waste_target_percent = 50 / target as usize;
+        }
+        self
+    }
+
+    /// Reads a list of changes to these settings.
+    ///
+    /// ```
+    /// use allotment_lab::tlab_log::Candidate;
+    ///
+    /// let own = Candidate::list("TLABSize=64k").unwrap().remove(0);
+    /// assert!(own.with("MinTLABSize=128k").unwrap_err().contains("cannot be less"));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Candidate::list`].
+    pub fn with(&self, text: &str) -> Result<Vec<Candidate>, String> {
         let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
-        let list = parts.map(Candidate::read).collect::<Result<Vec<_>, _>>()?;
+        let list = parts.map(|part| self.read(part)).collect::<Result<Vec<_>, _>>()?;
         if list.is_empty() {
             return Err(format!("`{text}` names nothing to replay; write such as {BUILT_IN}"));
         }
         Ok(list)
     }
 
-    fn read(text: &str) -> Result<Candidate, String> {
-        let settings = Settings { policy: TlabPolicy::Hotspot, ..Settings::default() };
-        let mut candidate =
-            Candidate { name: text.to_string(), flags: String::new(), settings, has_region: false };
+    fn read(&self, text: &str) -> Result<Candidate, String> {
+        let mut candidate = Candidate { name: text.to_string(), ..self.clone() };
         let mut flags = Vec::new();
         let mut names = Vec::new();
         for setting in text.split(',').map(str::trim) {
@@ -66,7 +138,7 @@ impl Candidate {
         candidate.check()?;
         candidate.flags = match candidate.settings.policy {
             TlabPolicy::Adaptive => "(allotment's; no JVM has it)".into(),
-            _ if flags.is_empty() => "(defaults)".into(),
+            _ if flags.is_empty() => self.flags.clone(),
             _ => flags.join(" "),
         };
         Ok(candidate)
@@ -124,6 +196,10 @@ impl Candidate {
                 self.has_region = true;
                 Some(format!("(regions of {})", size(settings.region_size as u64)))
             }
+            "Eden" => {
+                self.eden = number(1, 64)?;
+                Some(format!("(eden times {value}: -Xmn, -Xmx)"))
+            }
             "ResizeTLAB" => {
                 settings.resize = match value {
                     "true" | "on" => true,
@@ -153,7 +229,7 @@ impl Candidate {
             _ => {
                 return Err(format!(
                     "`{name}` cannot be replayed; what can: TLABPolicy, TLABSize, MinTLABSize, ResizeTLAB, \
-                     TLABWasteTargetPercent, TLABRefillWasteFraction, TLABAllocationWeight, RegionSize"
+                     TLABWasteTargetPercent, TLABRefillWasteFraction, TLABAllocationWeight, RegionSize, Eden"
                 ));
             }
         })
@@ -189,9 +265,12 @@ mod tests {
     fn lists() {
         let list = Candidate::list(BUILT_IN).unwrap();
         assert_eq!(list[0].flags, "(defaults)");
-        assert_eq!(list[1].flags, "-XX:TLABAllocationWeight=90");
-        assert_eq!(list[1].settings.allocation_weight, Some(90));
-        assert!(!list[4].settings.resize && list[4].settings.tlab_size == 64 << 10);
+        let of = |name: &str| list.iter().find(|candidate| candidate.name == name).unwrap();
+        let weight = of("TLABAllocationWeight=90");
+        assert_eq!(weight.flags, "-XX:TLABAllocationWeight=90");
+        assert_eq!(weight.settings.allocation_weight, Some(90));
+        let fixed = &of("TLABSize=64k,ResizeTLAB=false").settings;
+        assert!(!fixed.resize && fixed.tlab_size == 64 << 10);
         assert_eq!(list.last().unwrap().settings.policy, TlabPolicy::Adaptive);
     }
 
@@ -208,6 +287,7 @@ mod tests {
             ("TLABWasteTargetPercent=101", "1 to 100"),
             ("TLABRefillWasteFraction=0", "from 1 to"),
             ("MinTLABSize=0", "at least 1"),
+            ("Eden=0", "from 1 to 64"),
             ("TLABSize=1k", "MinTLABSize is 2k"),
             ("TLABSize=4k,MinTLABSize=8k", "cannot be less"),
             ("RegionSize=0", "larger RegionSize"),

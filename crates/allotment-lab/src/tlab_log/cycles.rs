@@ -9,7 +9,7 @@
 //! (JDK 8, and a test's), a collection ends with totals, or with a second line of a thread once
 //! sizes have changed.
 //!
-//! A log keeps 24 bytes per thread and collection, and at most `MOST_SHARES` of them; a longer log
+//! A log keeps 40 bytes per thread and collection, and at most `MOST_SHARES` of them; a longer log
 //! is replayed only so far. The log does not name the eden's size. It follows from lines that use
 //! it:
 //!
@@ -25,7 +25,9 @@
 //! end.
 
 use super::account::Closed;
+use super::advice::Found;
 use super::line::{Resize, ThreadLine};
+use super::objects::Waiting;
 
 /// The most threads' shares of cycles that are kept.
 const MOST_SHARES: usize = 4 << 20;
@@ -38,8 +40,16 @@ pub(super) const TARGET_REFILLS: u64 = 50;
 pub(super) struct Share {
     /// The thread, as an index.
     pub(super) thread: u32,
+    /// Objects it allocated outside its buffers while it kept them.
+    pub(super) outside: u32,
     /// Bytes it allocated.
     pub(super) allocated: u64,
+    /// They include those outside its buffers.
+    pub(super) is_all: bool,
+    /// Buffers it was given.
+    pub(super) refills: u32,
+    /// Bytes of one of them, on average.
+    pub(super) buffer: u32,
     /// Bytes it dropped per refill.
     pub(super) dropped: u64,
 }
@@ -62,6 +72,10 @@ pub(super) struct End {
 pub struct Cycles {
     pub(super) shares: Vec<Share>,
     pub(super) ends: Vec<End>,
+    /// What is kept, in sum.
+    pub(super) found: Found,
+    /// The objects that waited for a buffer.
+    pub(super) waiting: Waiting,
     /// Whether there were more cycles than are kept.
     pub(super) cut: bool,
     /// Collections, kept or not.
@@ -114,6 +128,16 @@ impl Cycles {
         self.ends.len()
     }
 
+    /// The refills, slow allocations and waste in the collections that are kept.
+    pub fn found(&self) -> Found {
+        self.found
+    }
+
+    /// Bytes that threads allocated in the collections that are kept.
+    pub(super) fn allocated(&self) -> u64 {
+        self.shares.iter().fold(0, |sum, share| sum.saturating_add(share.allocated))
+    }
+
     /// Whether no thread allocated anything.
     pub fn is_empty(&self) -> bool {
         self.shares.is_empty()
@@ -160,8 +184,21 @@ impl Cycles {
             self.cut = true;
             return;
         }
-        let dropped = closed.dropped / closed.refills.max(1);
-        self.shares.push(Share { thread, allocated: closed.allocated, dropped });
+        let found = &mut self.found;
+        found.refills = found.refills.saturating_add(closed.refills);
+        found.slow_allocations = found.slow_allocations.saturating_add(closed.slow_allocations);
+        found.waste = found.waste.saturating_add(closed.wasted);
+        let refills = closed.refills.max(1);
+        let most = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        self.shares.push(Share {
+            thread,
+            outside: most(closed.slow_allocations),
+            allocated: closed.allocated,
+            is_all: closed.is_all,
+            refills: most(closed.refills),
+            buffer: most(closed.buffers / refills),
+            dropped: closed.dropped / refills,
+        });
     }
 
     /// Takes in a collection's totals, at a time in ns, if known.

@@ -8,7 +8,6 @@ use super::place::{Placed, placed};
 use super::release::Releases;
 use super::run::Runs;
 use super::stamp::Stamp;
-use super::unwrap::{Unwrapped, Unwrapper};
 use super::whose::Prefixes;
 use std::collections::HashMap;
 
@@ -89,6 +88,8 @@ pub struct Log {
     pub repeated: u64,
     /// Lines that were not read.
     pub skipped: Skipped,
+    /// Lines about something else that have a message within JSON.
+    pub json: u64,
     /// The JVM's target of refills per cycle, where the log gives it.
     pub target: Option<u64>,
     /// The input of a replay.
@@ -97,12 +98,11 @@ pub struct Log {
     pub history: History,
     /// Lines of collections without a time.
     pub untimed: u64,
-    /// A packed file or a JSON file ended before its data did: the rest is missing.
+    /// A packed file ended before its data did: the rest is missing.
     pub cut_off: bool,
     runs: Runs,
     releases: Releases,
     request: Option<Request>,
-    unwrapper: Unwrapper,
     /// The stamp that JDK 8 wrote before the last collection.
     old_stamp: Stamp,
     since_totals: SinceTotals,
@@ -110,6 +110,8 @@ pub struct Log {
     more: u64,
     prefixes: Prefixes,
     last_totals: Option<(When, Totals)>,
+    /// Threads' lines of collections with a number, and without one.
+    numbered: (u64, u64),
     /// Totals lines that came before the threads' lines of their own collection.
     before_threads: u64,
     /// Refills in threads' lines of collections, and of cycles without such a line; both up to the
@@ -143,29 +145,26 @@ struct SinceTotals {
 impl Log {
     /// Takes in a line without its end. `whole`: the end of the line was there.
     pub fn line(&mut self, line: &[u8], whole: bool) {
-        let mut unwrapper = std::mem::take(&mut self.unwrapper);
-        unwrapper.line(line, whole, |one| self.unwrapped(&one));
-        self.unwrapper = unwrapper;
-    }
-
-    fn unwrapped(&mut self, line: &Unwrapped<'_>) {
-        let text = &*line.text;
-        let Some(placed) = placed(text) else {
-            self.old_stamp = Stamp::of_old_collection(text).unwrap_or(self.old_stamp);
-            self.skipped.foreign += u64::from(line.too_long || !text.is_empty());
+        let Some(placed) = placed(line) else {
+            self.old_stamp = Stamp::of_old_collection(line).unwrap_or(self.old_stamp);
+            self.skipped.foreign += u64::from(!line.is_empty());
             return;
         };
-        match message(placed.message, line.whole, placed.is_decorated()) {
+        if placed.is_in_json() {
+            self.skipped.foreign += 1;
+            self.json += 1;
+            return;
+        }
+        match message(placed.message, whole, placed.is_decorated()) {
             Line::Foreign => self.skipped.foreign += 1,
             Line::Damaged => self.skipped.damaged += 1,
             told => {
                 let stamp = self.stamp(line, &placed);
-                if let Some(dialect) = told.dialect().filter(|_| line.whole) {
+                if let Some(dialect) = told.dialect().filter(|_| whole) {
                     self.runs.kind((dialect, !placed.decorations.is_empty()));
                 }
-                self.prefixes.line(&[placed.prefix, b" ", &line.source.labels].concat());
-                let source = if line.source.id.is_empty() { placed.source() } else { &line.source.id };
-                let (begins, time) = self.runs.line(stamp, placed.number, source);
+                self.prefixes.line(placed.prefix);
+                let (begins, time) = self.runs.line(stamp, placed.number, placed.source());
                 if begins {
                     self.end_run();
                 }
@@ -174,7 +173,7 @@ impl Log {
                     told => matches!(told, Line::Totals(_)),
                 };
                 let repeated = self.repeated;
-                self.take(told, &placed, time, line.whole);
+                self.take(told, &placed, time, whole);
                 if counts && self.repeated == repeated {
                     self.runs.compare(stamp.uptime, placed.number);
                 }
@@ -184,14 +183,14 @@ impl Log {
     }
 
     /// The time of a line.
-    fn stamp(&mut self, line: &Unwrapped<'_>, placed: &Placed<'_>) -> Stamp {
+    fn stamp(&mut self, line: &[u8], placed: &Placed<'_>) -> Stamp {
         let stamp = if placed.is_decorated() {
             Stamp::of(placed.decorations)
         } else {
-            self.old_stamp = Stamp::of_old_collection(&line.text).unwrap_or(self.old_stamp);
+            self.old_stamp = Stamp::of_old_collection(line).unwrap_or(self.old_stamp);
             self.old_stamp
         };
-        stamp.or(line.stamp)
+        stamp.or(Stamp::of_prefix(placed.prefix))
     }
 
     fn take(&mut self, line: Line, placed: &Placed<'_>, time: Option<u64>, whole: bool) {
@@ -202,7 +201,10 @@ impl Log {
         let told = |dialect| Some(dialect).filter(|dialect| whole || *dialect != Dialect::Slow);
         match line {
             Line::Request(request) => {
-                self.refused += u64::from(request.size.is_none());
+                match request.size {
+                    Some(_) => self.cycles.waiting.add(request.object),
+                    None => self.refused += 1,
+                }
                 self.request = Some(request);
             }
             Line::Fill(fill) => {
@@ -228,6 +230,8 @@ impl Log {
                     return;
                 }
                 let closed = account.gc(&gc, when);
+                self.numbered.0 += u64::from(number.is_some());
+                self.numbered.1 += u64::from(number.is_none());
                 self.in_lines = self.in_lines.saturating_add(gc.refills);
                 let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
                 self.since_totals.of_totals |= number.is_some() && number == last;
@@ -302,8 +306,6 @@ impl Log {
 
     /// Ends the log.
     pub fn finish(&mut self) {
-        let mut unwrapper = std::mem::take(&mut self.unwrapper);
-        unwrapper.finish(|one| self.unwrapped(&one));
         self.end_run();
         self.totals.collections = self.cycles.count();
     }
@@ -351,6 +353,12 @@ impl Log {
     /// totals of the one before.
     pub fn is_shenandoah(&self) -> bool {
         self.before_threads > 0 && self.before_threads >= self.totals.lines / 8
+    }
+
+    /// Whether this is the log of ZGC, in which a thread may give its buffer up itself, in a line
+    /// without the collection's number. Some do so after the totals, which then leave them out.
+    pub fn is_zgc(&self) -> bool {
+        self.numbered.0 > 0 && self.numbered.1 > 0 && !self.is_shenandoah()
     }
 
     /// Refills of cycles whose collection's line is missing.

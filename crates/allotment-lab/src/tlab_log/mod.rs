@@ -7,9 +7,6 @@
 //! | `line` | a message as data, in any of the three dialects |
 //! | `place` | the message in a line, and the text before it |
 //! | `stamp` | the time of a line |
-//! | `unwrap` | a line without the wrapping of log collectors |
-//! | `markup` | a line without colours and entities |
-//! | `document` | entries of JSON that are not one to a line |
 //! | `source` | the files of a log in the order they were written, and their lines |
 //! | `run` | the JVM of a line, among several |
 //! | `whose` | the JVM of a line, by its prefix |
@@ -19,7 +16,9 @@
 //! | `verdict` | threads with too little or too much buffer |
 //! | `cycles` | bytes allocated by each thread between two collections |
 //! | `history` | the sizes that threads desired, over time |
+//! | `objects` | the sizes of the objects, and the ends of buffers |
 //! | `candidate`, `replay` | the effect of other sizings |
+//! | `advice` | the setting to choose |
 //!
 //! The log is read once, as bytes, and a few numbers per thread are kept, so a pipe and a log of
 //! any length work. Lines are recognised by their labels, never by columns: decorations are the
@@ -30,13 +29,13 @@
 //! HotSpot, before and after JDK-8381834; JEP 158 and JEP 271 for the text before a message.
 
 mod account;
+mod advice;
 mod candidate;
 mod cycles;
-mod document;
 mod history;
 mod line;
 mod log;
-mod markup;
+mod objects;
 mod place;
 mod release;
 mod replay;
@@ -46,16 +45,16 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod unwrap;
 mod verdict;
 mod whose;
 
 pub use account::{Account, Sizes};
+pub use advice::{Advice, Found, bytes};
 pub use candidate::{BUILT_IN, Candidate, policy_named, policy_names};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
 pub use log::{Agreement, Log, Skipped, Sum};
-pub use replay::{Replayed, replay};
+pub use replay::{Replay, Replayed};
 pub use source::{Sources, read};
 pub use verdict::{Judge, Verdict};

@@ -27,6 +27,11 @@ impl<'a> Placed<'a> {
         !self.decorations.is_empty() || self.number.is_some()
     }
 
+    /// Whether the message is within a JSON string, as some log collectors wrap lines.
+    pub(super) fn is_in_json(&self) -> bool {
+        self.prefix.ends_with(b"\"") || self.prefix.windows(2).any(|pair| pair == b"{\"")
+    }
+
     /// The origin of the line, where a log collector names it: Compose's `web-1  | `, kubectl's
     /// `[pod/web/java] `, or a process as syslog and the journal write it, `Jan 01 00:00:00 host
     /// java[123]: `. Otherwise empty.

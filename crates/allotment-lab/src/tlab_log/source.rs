@@ -5,10 +5,9 @@
 //! in the files do: their dates, where all files have one, and else the JVM's uptime. Files whose
 //! lines have no time stay in the given order.
 
+use super::Log;
 use super::place::placed;
 use super::stamp::Stamp;
-use super::unwrap::when;
-use super::{Log, document};
 use crate::format::input::{Input, InputError, is_standard_input};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -20,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Bytes read at a time. HotSpot writes no longer lines, and longer lines are not kept.
 const CHUNK: usize = 256 << 10;
 
-/// Bytes at a file's beginning that are searched for a time and for an entry of JSON.
+/// Bytes at a file's beginning that are searched for a time.
 const BEGINNING: u64 = 64 << 10;
 
 /// The files of a log.
@@ -89,7 +88,7 @@ impl Sources {
 /// ```
 ///
 /// # Errors
-/// The bytes are packed by another program than gzip, are damaged (JSON included), or are no text.
+/// The bytes are packed by another program than gzip, are damaged, or are no text.
 pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     let mut log = Log::default();
     read_input(Input::of("the log", io::Cursor::new(bytes.to_vec()))?, &mut log)?;
@@ -97,8 +96,8 @@ pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     Ok(log)
 }
 
-/// Reads one file. A packed file or a JSON file that was cut off is read as far as it goes, as a
-/// text that was cut off is.
+/// Reads one file. A packed file that was cut off is read as far as it goes, as a text that was
+/// cut off is.
 fn read_input(mut input: Input, log: &mut Log) -> Result<(), InputError> {
     match read_text(&mut input, log) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -152,13 +151,12 @@ fn beginning(path: &Path) -> Stamp {
         let _ = input.take(BEGINNING).read_to_end(&mut text);
     }
     let of_line = |line: &[u8]| {
-        let (line, wrapped) = when(line);
-        let found = match placed(&line) {
+        let found = match placed(line) {
             Some(placed) => Stamp::of(placed.decorations),
-            None => Stamp::of(leading(&line)),
+            None => Stamp::of(leading(line)),
         };
-        let old = Stamp::of_old_collection(&line).unwrap_or_default();
-        Some(found.or(old).or(wrapped)).filter(|stamp| *stamp != Stamp::default())
+        let old = Stamp::of_old_collection(line).unwrap_or_default();
+        Some(found.or(old).or(Stamp::of_prefix(line))).filter(|stamp| *stamp != Stamp::default())
     };
     text.split(|byte| *byte == b'\n').find_map(of_line).unwrap_or_default()
 }
@@ -174,28 +172,9 @@ fn leading(line: &[u8]) -> &[u8] {
     &line[..line.len() - rest.len()]
 }
 
-/// Reads a text to its end: JSON with entries that are not one to a line, and lines.
-pub(super) fn read_text(mut input: impl Read, log: &mut Log) -> io::Result<()> {
-    let mut head = Vec::new();
-    // An error behind the first bytes occurs again when they are read.
-    if let Err(error) = input.by_ref().take(BEGINNING).read_to_end(&mut head)
-        && head.is_empty()
-    {
-        return Err(error);
-    }
-    let is_document = document::begins(&head);
-    let whole = io::Cursor::new(head).chain(input);
-    if !is_document {
-        return read_lines(whole, log);
-    }
-    let mut whole = io::BufReader::new(whole);
-    document::read(&mut whole, log)?;
-    read_lines(whole, log)
-}
-
-/// Reads lines to the end, in one buffer that does not grow. Lines end with LF, CRLF, or CR where
+/// Reads a text's lines to its end, in one buffer that does not grow. Lines end with LF, CRLF, or CR where
 /// the beginning has nothing else.
-fn read_lines(mut input: impl Read, log: &mut Log) -> io::Result<()> {
+pub(super) fn read_text(mut input: impl Read, log: &mut Log) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     let (mut filled, mut skipping) = (0, false);
     let (mut ends_with, mut is_known) = (b'\n', false);

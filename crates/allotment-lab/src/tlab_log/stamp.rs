@@ -82,6 +82,11 @@ impl Stamp {
         is.then_some(stamp)
     }
 
+    /// The date at the beginning of the text before a message, as log collectors write it.
+    pub(super) fn of_prefix(prefix: &[u8]) -> Stamp {
+        Stamp { uptime: None, epoch: date(prefix).map(|(ns, _)| ns) }
+    }
+
     /// This stamp, with another's times for clocks that this one lacks.
     pub(super) fn or(self, other: Stamp) -> Stamp {
         Stamp { uptime: self.uptime.or(other.uptime), epoch: self.epoch.or(other.epoch) }
@@ -90,7 +95,7 @@ impl Stamp {
 
 /// The date at a text's beginning in ns since 1970 in UTC, and the text behind it. `None` if there
 /// is no date, if it has no offset, or if it is before 1970.
-pub(super) fn date(text: &[u8]) -> Option<(u64, &[u8])> {
+fn date(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut rest = text;
     let year = number(&mut rest, 4)?;
     let month = after(&mut rest, b"-").and_then(|()| number(&mut rest, 2))?;

@@ -9,16 +9,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-mod document;
 mod order;
+mod prefixed;
 mod real;
-mod wrapped;
 
 fn read(text: &[u8]) -> Log {
     let mut log = Log::default();
     read_text(text, &mut log).unwrap();
     log.finish();
     log
+}
+
+fn replayed(log: &Log, candidate: &Candidate, most_desired: u64) -> Replayed {
+    Replay::new(&log.cycles, &Candidate::default(), most_desired).run(candidate)
 }
 
 /// Why there is no verdict on a log's threads.
@@ -200,7 +203,7 @@ fn a_replay_of_more_refills_than_can_be_tried_is_their_arithmetic() {
     }
     let log = read(text.as_bytes());
     let settings = "TLABSize=64k,ResizeTLAB=false,RegionSize=1m";
-    let done = replay(&log.cycles, &Candidate::list(settings).unwrap()[0], 64 << 10);
+    let done = replayed(&log, &Candidate::list(settings).unwrap()[0], 64 << 10);
     // The waiting object adds 64 bytes to each buffer.
     let each = (1_u64 << 50).div_ceil((64 << 10) + 64);
     assert_eq!((log.cycles.len(), done.refills), (2000, 2000 * each));
@@ -227,7 +230,7 @@ fn a_replay_of_a_steady_thread_is_its_arithmetic() {
     let log = read(text.as_bytes());
     assert_eq!((log.cycles.len(), log.totals.collections, log.agreement()), (10, 10, Agreement::Same));
     let refills = |settings: &str| {
-        let done = replay(&log.cycles, &Candidate::list(settings).unwrap()[0], 20 << 10);
+        let done = replayed(&log, &Candidate::list(settings).unwrap()[0], 20 << 10);
         assert_eq!((done.gc_waste, done.slow_waste, done.buffers), (0, 0, 10 << 20), "{settings}: {done:?}");
         done.refills
     };
@@ -342,7 +345,7 @@ proptest! {
         let lines = text.split(|byte| *byte == end).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         prop_assert_eq!(log.read + log.skipped.damaged + log.skipped.foreign, lines.filter(|line| !line.is_empty()).count() as u64);
         for candidate in Candidate::list("TLABPolicy=adaptive;TLABPolicy=hotspot;TLABPolicy=epsilon").unwrap() {
-            let done = replay(&log.cycles, &candidate, 0);
+            let done = replayed(&log, &candidate, 0);
             prop_assert!(done.refills > 0 || log.cycles.is_empty(), "{:?}", done);
         }
     }

@@ -121,8 +121,8 @@ fn silence(log: &Log) -> Option<String> {
             compared.refills
         ));
     }
-    // Shenandoah's totals are not the sums of the lines before them.
-    let (missing, of) = if log.is_shenandoah() {
+    // Concurrent collectors' totals are not the sums of the lines before them.
+    let (missing, of) = if log.is_shenandoah() || log.is_zgc() {
         (log.lost(), all(|account| account.refills))
     } else if log.agreement() == Agreement::Unknown {
         (0, 0)

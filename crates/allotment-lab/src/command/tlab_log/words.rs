@@ -4,7 +4,7 @@
 //! supplies it.
 
 use crate::format::width;
-use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict};
+use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict, bytes};
 use std::fmt::Write;
 
 /// A few names in full; of many names the first and the last.
@@ -23,6 +23,14 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
         let verb = if names.len() == 1 { "is" } else { "are" };
         return format!("{} {verb} empty; {FLAG}", named(names));
     }
+    if log.json > 0 {
+        return format!(
+            "{} in {} {}",
+            counted(log.json, "line about TLABs", "lines about TLABs"),
+            named(names),
+            unwrap(log.json)
+        );
+    }
     let foreign = counted(skipped.foreign, "line of something else", "lines of something else");
     let old = "(JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)";
     match (skipped.damaged, log.read) {
@@ -40,6 +48,12 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
     }
 }
 
+/// What is wrong with lines within JSON, and the remedy.
+fn unwrap(count: u64) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{verb} within JSON and not read; write such as `jq -r .log FILE | allotment tlab-log -`")
+}
+
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -51,6 +65,9 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if skipped.damaged + skipped.foreign > 0 {
         let damaged = counted(skipped.damaged, "damaged line", "damaged lines");
         let _ = writeln!(text, "skipped {damaged} and {} about something else", skipped.foreign);
+    }
+    if log.json > 0 {
+        let _ = writeln!(text, "{} {}", format_args!("{} of them", log.json), unwrap(log.json));
     }
     if log.cut_off {
         text += "a file was cut off: what comes behind is missing\n";
@@ -89,17 +106,23 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     match log.agreement() {
         Agreement::Unknown | Agreement::Same => {}
         _ if !log.is_in_order() => {}
-        found if log.is_shenandoah() => {
+        found if log.is_shenandoah() || log.is_zgc() => {
             let (missing, more) = match found {
                 Agreement::Both { missing, more } => (missing, more),
                 Agreement::Missing(missing) => (missing, 0),
                 Agreement::More(more) => (0, more),
                 _ => (0, 0),
             };
+            let why = if log.is_zgc() {
+                "ZGC's totals are not sums of the threads' lines: threads give their buffers up themselves, some of \
+                 them after the totals"
+            } else {
+                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
+                 logs totals, and logs some totals again"
+            };
             let _ = writeln!(
                 text,
-                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
-                 logs totals, and logs some totals again; totals line by totals line, the threads' lines have {} \
+                "{why}; totals line by totals line, the threads' lines have {} \
                  more and {missing} fewer; the table is of the threads' lines",
                 counted(more, "refill", "refills")
             );
@@ -129,18 +152,6 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
         }
     }
     text
-}
-
-/// A size in readable form: three digits, binary units.
-pub(super) fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$}{}", UNITS[unit])
 }
 
 /// The threads that have too little buffer and those that have too much, in a line each, or why

@@ -29,6 +29,10 @@ fn zgc_s_two_generations_are_one_collection() {
     let log = read(text.as_bytes());
     assert_eq!((log.totals.collections, log.totals.lines, log.cycles.len()), (12, 15, 12));
     assert_eq!((log.agreement(), log.skipped.damaged), (Agreement::Same, 0));
+    assert!(log.is_zgc() && !log.is_shenandoah());
+    for other in ["shenandoah-17.log", "shenandoah-25.log", "decorated-17.log", "stdout-25.log"] {
+        assert!(!read(real(other).as_bytes()).is_zgc(), "{other}");
+    }
 }
 
 #[test]
@@ -231,7 +235,7 @@ fn huge_and_negative_numbers_and_commas() {
     assert_eq!((log.read, log.totals.collections), (3, 1));
     assert_eq!((log.accounts()[0].refills, log.accounts()[0].waste.sum()), (u64::MAX, u64::MAX));
     for candidate in Candidate::list(BUILT_IN).unwrap() {
-        let done = replay(&log.cycles, &candidate, u64::MAX);
+        let done = replayed(&log, &candidate, u64::MAX);
         assert!(done.largest <= done.buffers || done.buffers == 0, "{done:?}");
     }
     // One after the other, each more than can be counted.
@@ -243,7 +247,7 @@ fn huge_and_negative_numbers_and_commas() {
     let log = read((0..5).map(number).map(threads).collect::<String>().as_bytes());
     assert_eq!((log.read, log.totals.collections), (10, 5));
     for candidate in Candidate::list(BUILT_IN).unwrap() {
-        assert!(replay(&log.cycles, &candidate, u64::MAX).refills > 0);
+        assert!(replayed(&log, &candidate, u64::MAX).refills > 0);
     }
     let negative = line.replace("gc: 18446744073709551615B", "gc: -5B");
     assert_eq!(read(negative.as_bytes()).skipped, Skipped { damaged: 1, foreign: 0 });
