@@ -365,7 +365,7 @@ mod tests {
         );
         assert!(quick.ends_with("-Xms96m -Xmx96m -XX:+AlwaysPreTouch"), "{quick}");
         assert_eq!(shop(&[("policy", "shenandoah")]), quick, "the control is the JVM as it is");
-        let small = shop(&[("policy", "shenandoah-8359947"), ("config", "medium")]);
+        let small = shop(&[("policy", "shenandoah-8359947"), ("config", "loaded")]);
         assert!(small.ends_with("-XX:TLABSize=32768 -XX:TLABAllocationWeight=35"), "{small}");
         assert_eq!([first_buffer(512 << 30, 0), first_buffer(2 << 30, 16 << 20)], [128 << 10, 64 << 10]);
     }
@@ -421,7 +421,7 @@ mod tests {
             ("cache", "window", &[]),
             ("cache", "chase", &[("stride", "128")]),
             ("trees", "spans", &[]),
-            ("trees", "build", &[("collector", "epsilon"), ("heap", "64g")]),
+            ("trees", "build", &[("collector", "epsilon"), ("heap", "1g")]),
             ("graph", "mutate", &[("collector", "epsilon")]),
             ("graph", "shot", &[]),
             ("extremem", "shop", &[("policy", "adaptive")]),
