@@ -89,7 +89,7 @@ fn the_command_line_is_jmhs() {
     let line = line.join(" ");
     for expected in [
         "-jar /jar ^a\\.B\\.c$ -opi 7 -f 1 -t 3 -bm ss -tu ns -wi 5 -i 3 ",
-        "-jvmArgs -XX:+UseG1GC -Xms64m -Xmx64m -XX:+UseTransparentHugePages -Xss1m -prof gc",
+        "-jvmArgs -XX:+UseG1GC -Xms68m -Xmx68m -XX:+UseTransparentHugePages -Xss1m -prof gc",
         "-foe true -rf json -rff /r",
     ] {
         assert!(line.contains(expected), "{line}");
