@@ -283,7 +283,7 @@ fn first_buffer(heap: usize, region: usize) -> usize {
 mod tests {
     use super::super::all;
     use super::first_buffer;
-    use crate::harness::{JvmCase, Selection, Settings, expand, jvm_cases};
+    use crate::harness::{Estimate, JvmCase, Selection, Settings, expand, jvm_cases};
     use crate::jvm::examples::jvm;
     use std::time::Duration;
 
@@ -455,21 +455,18 @@ mod tests {
         assert_eq!((cases.len(), found.len(), found[0].beside), (2, 1, 0));
     }
 
-    /// A user waits for a quick run: 20 minutes for all experiments, of which the lab's own cases
-    /// take about six.
+    /// A user waits for a quick run: 10 minutes for all experiments, of which the lab's own cases
+    /// take about four.
     #[test]
-    fn a_quick_run_of_all_beside_two_jvms_is_planned_for_ten_minutes_more_at_most() {
+    fn a_quick_run_of_all_beside_two_jvms_is_planned_for_eight_minutes_more_at_most() {
         let selection = Selection { quick: true, ..Selection::default() };
         let (cases, _) = expand(all(), &selection, 2).unwrap();
         let settings = Settings { quick: true, ..Settings::default() };
         let jvms = [jvm(17, "parallel"), jvm(25, "parallel")];
         let (found, _) = jvm_cases(all(), &cases, &jvms, &settings, usize::MAX);
-        let plan = |case: &JvmCase| case.plan(&settings, cases[case.beside].jmh_mode);
-        let planned = settings.jvm_estimate(found.iter().map(plan));
-        assert!(
-            found.len() > 20 && planned < Duration::from_secs(600),
-            "{planned:?} for {} cases",
-            found.len()
-        );
+        let of = |case: &JvmCase| Estimate::of_jvm_case(case, &cases, &settings, all());
+        let planned = found.iter().map(of).sum::<Estimate>();
+        let all = found.len();
+        assert!(all > 20 && planned.total() < Duration::from_secs(480), "{planned:?} for {all} cases");
     }
 }

@@ -165,7 +165,8 @@ fn experiments_run_together_and_share_flags() {
 
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.contains("and what 18 single shots take") && errors.contains("\nmeasuring took "),
+        errors.contains("where 18 single shots of unknown length count as")
+            && errors.contains("\nmeasuring took "),
         "{errors}"
     );
     assert!(
