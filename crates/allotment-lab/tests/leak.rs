@@ -6,6 +6,9 @@
 
 include!("../../allotment/tests/lisp/modules.rs");
 
+mod own_folder;
+
+use own_folder::{VARIABLE, own_folder};
 use std::process::{Command, Stdio};
 
 const CHAPTER: &str = include_str!("../../../docs/tutorial/10-a-leak.md");
@@ -44,6 +47,7 @@ fn run(line: &str) -> String {
     }
     assert_eq!(program, Some("allotment"), "{line}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env(VARIABLE, own_folder());
     let output = command.args(arguments).stdin(Stdio::null()).output().expect("it runs");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")

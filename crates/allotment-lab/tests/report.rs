@@ -1,8 +1,11 @@
 //! `allotment report` and `allotment compare`, from the outside.
 
+mod own_folder;
+
 use allotment_lab::command::parse;
 use allotment_lab::experiments;
 use allotment_lab::format::Samples;
+use own_folder::{VARIABLE, own_folder};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -13,6 +16,7 @@ mod pages;
 
 fn allotment(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env(VARIABLE, own_folder());
     command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).args(arguments).output().unwrap()
 }
 
@@ -140,6 +144,7 @@ fn the_rows_of_two_files_are_compared() {
     assert!(table.lines().any(|line| line.contains("tlab.tlab") && line.contains("SLOWER")), "{table}");
     for columns in [80_usize, 100, 120] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+        command.env(VARIABLE, own_folder());
         command.args(["compare", text(&old), text(&new)]).env("COLUMNS", columns.to_string());
         let narrow = String::from_utf8(command.output().unwrap().stdout).unwrap();
         // A word that is longer than a line stays whole.
@@ -270,6 +275,7 @@ fn a_dash_is_standard_output_or_is_refused() {
     let (directory, results) = results();
     let within = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+        command.env(VARIABLE, own_folder());
         command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).current_dir(directory.path());
         command.args(arguments).output().unwrap()
     };

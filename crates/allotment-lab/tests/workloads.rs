@@ -1,6 +1,9 @@
 //! Workloads on a collected heap, from the outside: what is reported of each, and what a full heap
 //! looks like.
 
+mod own_folder;
+
+use own_folder::{VARIABLE, own_folder};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -10,6 +13,7 @@ const COLLECTORS: [&str; 3] = ["mark-compact", "parallel", "shenandoah"];
 /// Everything short, on one collector; arguments are added.
 fn run(collector: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env(VARIABLE, own_folder());
     command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).arg("run").args(arguments);
     command.args(["--quick", "--forks=1", "--warmup-iterations=0", "--collector", collector]);
     command.output().unwrap()
@@ -171,6 +175,7 @@ fn a_full_heap_is_an_error_of_the_case_and_says_what_fits() {
 #[test]
 fn a_collector_that_does_not_exist_is_told_of_before_anything_is_measured() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
+    command.env(VARIABLE, own_folder());
     let output = command.args(["run", "trees", "--collector", "train"]).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), errors.lines().count()), (Some(2), 1), "{errors}");

@@ -124,6 +124,10 @@ pub struct TuneArguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
+    /// Measure even if another allotment measures on this machine.
+    #[arg(long)]
+    pub ignore_lock: bool,
+
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,

@@ -10,10 +10,11 @@ use std::process::ExitCode;
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0    all that was asked for was done, or a reader of the output has seen enough
-  1    something that was asked for could not be done: a case failed, here or on a JVM that was
-       asked for; a profile or a counter is not to be had; a file cannot be read or written; a
-       row is slower than --fail-on-slower allows. Everything else was done.
-  2    it was asked wrongly; nothing was done
+  1    something that was asked for could not be done: a case failed, here or on a JVM; another
+       allotment measures on this machine; a profile or a counter is not to be had; a file
+       cannot be read or written; a row is slower than --fail-on-slower allows. Everything else
+       was done, and the last lines say what was not.
+  2    it was asked wrongly, or for what this machine cannot hold; nothing was done
   130  it was interrupted; what was measured until then is written";
 
 /// Why the command did not do its task.

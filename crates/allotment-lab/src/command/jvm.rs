@@ -5,7 +5,9 @@ use super::measuring::tell;
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
-use crate::jvm::{Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all};
+use crate::jvm::{
+    Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps,
+};
 use allotment::platform::limit::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -342,6 +344,9 @@ pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     let mut differs: Vec<&str> = cases.iter().flat_map(|case| case.workload.differs).copied().collect();
     differs.sort_unstable();
     differs.dedup();
+    if !cases.is_empty() {
+        let _ = writeln!(text, "not alike: {}", larger_heaps());
+    }
     for sentence in differs {
         let _ = writeln!(text, "not alike: {sentence}");
     }

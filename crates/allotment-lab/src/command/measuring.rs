@@ -1,17 +1,18 @@
-//! The frame of every measuring command: prints the estimated time, records how noisy the machine
-//! was, and says at the end how far the figures can be trusted.
+//! The frame of every measuring command: sees that no other one measures, prints the estimated time,
+//! records how noisy the machine was, and says at the end how far the figures can be trusted.
 
 use super::Failure;
 use crate::format::phrase::count;
 use crate::format::time::rough;
 use crate::format::{printable, width};
 use crate::harness::{
-    Case, Circumstances, Experiment, Interrupt, JvmCase, OnJvms, Outcome, Profiled, Run, Settings, profile,
-    run, warnings,
+    Case, Circumstances, Estimate, Experiment, Interrupt, Lock, LockError, OnJvms, Outcome, Profiled, Run,
+    Settings, case_name, profile, run, warnings,
 };
 use crate::machine::{Noise, placement};
 use allotment::platform::topology::Topology;
 use anyhow::Context;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,21 +41,43 @@ impl Measuring<'_> {
     /// The program's own file is not found.
     pub(super) fn measure(&self) -> Result<(Outcome, Circumstances), Failure> {
         let (_, usable) = self.cpus;
-        let estimate = self.settings.describe_estimate(self.cases.iter().map(|case| case.jmh_mode));
-        let (cases, forks) = (count(self.cases.len(), "case"), count(self.settings.forks() as usize, "fork"));
-        say(self.quiet, &format!("{cases} x {forks}, {estimate}"));
-        if let on_jvms @ [_, ..] = self.on_jvms.cases.as_slice() {
-            let plan = |case: &JvmCase| case.plan(self.settings, self.cases[case.beside].jmh_mode);
-            let planned = self.settings.jvm_estimate(on_jvms.iter().map(plan));
-            let forks = count(self.settings.jvm_forks() as usize, "fork");
-            let cases = count(on_jvms.len(), "case");
-            say(self.quiet, &format!("{cases} on JVMs x {forks}, about {} more", rough(planned)));
-        }
+        say(self.quiet, &self.planned());
         let before = Noise::read(Path::new("/"));
         let start = Instant::now();
         let outcome = run(&self.run()?);
         say(self.quiet, &format!("measuring took {}", rough(start.elapsed())));
         Ok((outcome, Circumstances { before, after: Noise::read(Path::new("/")), cpus: *usable }))
+    }
+
+    /// What is going to be measured, and about how long that takes, in a sentence.
+    pub(super) fn planned(&self) -> String {
+        let on_jvms = &self.on_jvms.cases;
+        let of = |cases: usize, forks: u32| {
+            format!("{} x {}", count(cases, "case"), count(forks as usize, "fork"))
+        };
+        let mut planned = of(self.cases.len(), self.settings.forks());
+        if !on_jvms.is_empty() {
+            planned += &format!(" and {} on JVMs", of(on_jvms.len(), self.settings.jvm_forks()));
+        }
+        let estimate = Estimate::of_run(self.cases, on_jvms, self.settings, self.experiments);
+        format!("{planned}, {}", estimate.describe())
+    }
+
+    /// Each case with what its forks are going to take, a line each, and then the whole.
+    pub(super) fn plan(&self) -> String {
+        let mut text = String::new();
+        let mut line = |name: String, forks: u32, estimate: Estimate| {
+            let _ = writeln!(text, "{name}: {}, {}", count(forks as usize, "fork"), estimate.describe());
+        };
+        for (index, case) in self.cases.iter().enumerate() {
+            let estimate = Estimate::of_case(case, self.settings, self.experiments);
+            line(case_name(case, self.experiments, None), self.settings.forks(), estimate);
+            for on_jvm in self.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index) {
+                let estimate = Estimate::of_jvm_case(on_jvm, self.cases, self.settings, self.experiments);
+                line(case_name(case, self.experiments, Some(on_jvm)), self.settings.jvm_forks(), estimate);
+            }
+        }
+        text + &self.planned() + "\n"
     }
 
     /// Profiles the same cases.
@@ -95,24 +118,48 @@ pub(super) fn tell(text: &str) {
         writeln!(io::stderr(), "{}", width::lines(&printable(text), width::of_sentences(width::of_errors())));
 }
 
-/// Warns if the lab was built without optimisation: its loops and the heap are then slower than in
-/// users' builds.
-pub(super) fn warn_of_build() {
-    if cfg!(debug_assertions) {
-        tell(
-            "warning: this is a debug build, whose figures say nothing; build it with cargo build --release",
-        );
-    }
+/// A warning if the lab was built without optimisation: its loops and the heap are then slower than
+/// in users' builds.
+fn warning_of_build() -> Option<String> {
+    let text = "this is a debug build, whose figures say nothing; build it with cargo build --release";
+    cfg!(debug_assertions).then(|| text.into())
 }
 
-/// Prints the reasons for doubt about the figures on standard error.
-pub(super) fn warn(outcome: &Outcome, circumstances: &Circumstances) {
-    warn_of_build();
-    for warning in warnings(outcome, circumstances) {
-        tell(&format!("warning: {warning}"));
+/// Prints that warning.
+pub(super) fn warn_of_build() {
+    warn(warning_of_build().as_slice());
+}
+
+/// The reasons for doubt about the figures of a run, a sentence each.
+pub(super) fn doubts(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String> {
+    let mut all: Vec<String> = warning_of_build().into_iter().collect();
+    all.extend(warnings(outcome, circumstances));
+    let one_line = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    all.extend(outcome.complaints.iter().map(|text| format!("a fork said: {}", one_line(text))));
+    all
+}
+
+/// Prints the reasons for doubt on standard error.
+pub(super) fn warn(doubts: &[String]) {
+    doubts.iter().for_each(|doubt| tell(&format!("warning: {doubt}")));
+}
+
+/// The right to measure on this machine, which other commands have to wait for; `None` if `ignored`,
+/// or if the system gives no lock, which a line on standard error says.
+///
+/// # Errors
+/// Another command measures.
+pub(super) fn lock(ignored: bool) -> Result<Option<Lock>, Failure> {
+    if ignored {
+        return Ok(None);
     }
-    for complaint in &outcome.complaints {
-        tell(&format!("note: a fork said: {complaint}"));
+    match Lock::take() {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error @ LockError::Held { .. }) => Err(Failure::Failed(error.to_string())),
+        Err(error @ LockError::Unknown { .. }) => {
+            tell(&format!("note: {error}"));
+            Ok(None)
+        }
     }
 }
 
@@ -133,17 +180,24 @@ pub(super) fn end(outcome: &Outcome, undone: &[String], printed: Result<(), Fail
         tell(&format!("warning: interrupted: {kept}"));
         return Err(Failure::Interrupted);
     }
-    let all: Vec<&String> = outcome.failures.iter().chain(&outcome.jvm_failures).chain(undone).collect();
-    match all.as_slice() {
-        [] => printed,
-        [only] => Err(Failure::Failed((*only).clone())),
-        [first, rest @ ..] => Err(Failure::Failed(format!("{first} (and {} more)", rest.len()))),
+    let failures: Vec<String> = outcome.failures().collect();
+    let all: Vec<&String> = failures.iter().chain(undone).collect();
+    let [first, others @ ..] = all.as_slice() else { return printed };
+    if others.is_empty() {
+        return Err(Failure::Failed((*first).clone()));
     }
+    others.iter().for_each(|text| tell(&format!("failed: {text}")));
+    let cases = (!failures.is_empty())
+        .then(|| format!("{} of {} failed", failures.len(), count(outcome.cases(), "case")));
+    let undone = (!undone.is_empty()).then(|| format!("{} could not be met", count(undone.len(), "request")));
+    let sum = cases.into_iter().chain(undone).collect::<Vec<_>>().join(", and ");
+    Err(Failure::Failed(format!("{first}; {sum}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::examples;
 
     fn code(outcome: &Outcome, undone: &[&str]) -> (&'static str, String) {
         let undone: Vec<String> = undone.iter().map(|text| text.to_string()).collect();
@@ -157,14 +211,19 @@ mod tests {
 
     #[test]
     fn what_could_not_be_done_is_a_failure_of_the_run() {
-        let told = |text: &str| vec![text.to_string()];
         let done = Outcome::default();
         assert_eq!(code(&done, &[]).0, "done");
         assert_eq!(code(&done, &["no JVM"]), ("failed", "no JVM".into()));
-        let on_jvm = Outcome { jvm_failures: told("b on a JVM"), ..Outcome::default() };
-        assert_eq!(code(&on_jvm, &[]), ("failed", "b on a JVM".into()));
-        let both = Outcome { failures: told("a"), ..on_jvm };
-        assert_eq!(code(&both, &["c"]), ("failed", "a (and 2 more)".into()));
-        assert_eq!(code(&Outcome { interrupted: true, ..both }, &[]).0, "interrupted");
+        let rows = vec![examples::row(), examples::failed_row()];
+        let one = Outcome { rows, ..Outcome::default() };
+        let name = "alloc.tlab (size = 64k, threads = 4, thrpt), fork 1 of 2: was killed by signal 9;";
+        assert!(code(&one, &[]).1.starts_with(name), "{:?}", code(&one, &[]));
+        let (ended, text) = code(&one, &["c"]);
+        assert!(ended == "failed" && text.starts_with(name), "{text}");
+        assert!(text.ends_with("; 1 of 2 cases failed, and 1 request could not be met"), "{text}");
+        assert_eq!(code(&done, &["a", "b"]), ("failed", "a; 2 requests could not be met".into()));
+        let two = Outcome { rows: vec![examples::failed_row(); 2], ..Outcome::default() };
+        assert!(code(&two, &[]).1.ends_with("; 2 of 2 cases failed"));
+        assert_eq!(code(&Outcome { interrupted: true, ..two }, &[]).0, "interrupted");
     }
 }

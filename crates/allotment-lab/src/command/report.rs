@@ -48,9 +48,11 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         }
         text += &jvm::remarks(printed.on_jvms, experiment.name());
     }
-    let incomplete: Vec<&ScoreRow> = printed.report.rows.iter().filter(|row| row.missing > 0).collect();
+    let incomplete: Vec<&ScoreRow> =
+        printed.report.rows.iter().filter(|row| row.missing > 0 && row.is_measured()).collect();
     let outcome = printed.outcome;
-    if outcome.interrupted || !incomplete.is_empty() || !outcome.unmeasured.is_empty() {
+    let failures: Vec<String> = outcome.failures().collect();
+    if outcome.interrupted || [incomplete.len(), outcome.unmeasured.len(), failures.len()] != [0; 3] {
         text.push('\n');
     }
     if outcome.interrupted && printed.report.rows.is_empty() {
@@ -64,11 +66,8 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
     for name in &outcome.unmeasured {
         let _ = writeln!(text, "not measured: {name}");
     }
-    for failure in &outcome.failures {
+    for failure in &failures {
         let _ = writeln!(text, "failed: {failure}");
-    }
-    for failure in &outcome.jvm_failures {
-        let _ = writeln!(text, "failed on a JVM: {failure}");
     }
     text
 }

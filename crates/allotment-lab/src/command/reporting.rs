@@ -8,8 +8,8 @@ use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
-    Columns, Input, Layout, OutputFile, Report, ScoreRow, check_directory, check_files, check_printed_files,
-    named_files, number, read_json, read_text, width,
+    Columns, Entry, Input, Layout, OutputFile, Report, ScoreRow, check_directory, check_files,
+    check_printed_files, named_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
 use crate::report::chart::standalone;
@@ -179,7 +179,10 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     if let Some(empty) = [&old, &new].into_iter().find(|source| source.entries.is_empty()) {
         return Err(Failure::Failed(format!("there are no results in {}", empty.name)));
     }
-    let found = changes(&old.entries, &new.entries);
+    let measured = |source: &Source| -> Vec<Entry> {
+        source.entries.iter().filter(|entry| entry.row.is_measured()).cloned().collect()
+    };
+    let found = changes(&measured(&old), &measured(&new));
     if found.both.is_empty() {
         return Err(Failure::Failed(format!(
             "`{}` and `{}` have no row in common: rows are the same if benchmark, mode, unit, threads and \
@@ -208,12 +211,14 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
     })
 }
 
-/// The missing rows of the runs in a file, in a line each.
+/// The missing rows of the runs in a file, and the cases that failed, in a line each.
 fn incomplete(source: &Source) -> String {
     let mut told: Vec<&str> =
         source.entries.iter().filter_map(|entry| entry.origin.fact(INCOMPLETE)).collect();
     told.dedup();
-    told.iter().map(|what| format!("`{}` is incomplete: {what}\n", source.name)).collect()
+    let incomplete = told.iter().map(|what| format!("`{}` is incomplete: {what}\n", source.name));
+    let failures = source.entries.iter().filter_map(|entry| entry.row.failure_text());
+    incomplete.chain(failures.map(|text| format!("`{}`: failed: {text}\n", source.name))).collect()
 }
 
 fn write_changes(file: OutputFile, found: &Changes) -> Result<(), Failure> {

@@ -2,26 +2,33 @@
 //! prints.
 
 use super::baseline::baselines;
-use super::measuring::{Measuring, end, say, usable_cpus, warn};
+use super::measuring::{Measuring, doubts, end, lock, say, usable_cpus, warn};
 use super::report::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
-use crate::format::json::to_json;
+use crate::format::json::{JVM_HEAPS, to_json};
 use crate::format::suggest::did_you_mean;
 use crate::format::{OutputFile, Report, check_files, named_files};
-use crate::harness::{Case, Experiment, Interrupt, JmhMode, Neighbours, Outcome, Profiled, Settings, expand};
+use crate::harness::{
+    Case, Experiment, Interrupt, JmhMode, Neighbours, OnJvms, Outcome, Profiled, Settings, expand,
+};
+use crate::jvm::larger_heaps;
 use crate::machine::{Machine, free_memory};
+use allotment::Heap;
+use allotment::options::ENVIRONMENT_VARIABLE;
 use allotment::platform::topology::Topology;
 use std::path::Path;
 
-/// Measures the cases that `arguments` ask for.
+/// Measures the cases that `arguments` ask for, or prints which these are.
 ///
 /// # Errors
-/// [`Failure::Usage`] before anything is measured. [`Failure::Failed`] if a fork failed or a file
-/// could not be written, after everything else has been printed. [`Failure::Interrupted`] likewise.
+/// [`Failure::Usage`] before anything is measured. [`Failure::Failed`] if another run measures; and if
+/// a fork failed or a file could not be written, after everything else has been printed.
+/// [`Failure::Interrupted`] likewise.
 pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
     let chosen = named(&arguments.experiments, experiments)?;
+    check_environment()?;
     let topology = Topology::detect();
     let cpus = usable_cpus(&topology);
     let (cases, left_out) =
@@ -29,8 +36,9 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let cases = beside(arguments.neighbours, cases)?;
     let baselines = baselines(arguments, &chosen, &cases)?;
     let chosen_jdks = arguments.jvm.choose()?;
-    let files = Files::open(arguments)?;
+    let files = if arguments.plan { Files::default() } else { Files::open(arguments)? };
     let (watch, watched, uncounted) = counters::watch(arguments)?;
+    let _lock = lock(arguments.ignore_lock || arguments.plan)?;
     let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
@@ -38,7 +46,11 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let (on_jvms, mut undone) = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
     undone.extend(uncounted);
     jvm::check_baselines(&baselines, &on_jvms)?;
-    let on_jvms = chosen_jdks.with_jar(on_jvms, &mut undone, &interrupt)?;
+    let on_jvms = if arguments.plan {
+        OnJvms { cases: on_jvms, ..OnJvms::default() }
+    } else {
+        chosen_jdks.with_jar(on_jvms, &mut undone, &interrupt)?
+    };
     let measuring = Measuring {
         experiments,
         cases: &cases,
@@ -49,9 +61,13 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         quiet: arguments.quiet,
         interrupt: &interrupt,
     };
+    if arguments.plan {
+        return end(&Outcome::default(), &undone, print(&measuring.plan()));
+    }
     let (mut outcome, circumstances) = measuring.measure()?;
     // The files are written before anything else can go wrong.
-    let report = report(&outcome, &machine, arguments);
+    let doubts = doubts(&outcome, &circumstances);
+    let report = report(&outcome, &machine, arguments, &on_jvms, &doubts);
     let written = files.write(&report, experiments);
     let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
     let unprofiled =
@@ -70,7 +86,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
         on_jvms: &on_jvms,
     });
     let printed = print(&(tables + &profiles(&profiled)));
-    warn(&outcome, &circumstances);
+    warn(&doubts);
     written?;
     end(&outcome, &undone, printed)
 }
@@ -140,13 +156,29 @@ fn settings_lines(cases: &[Case], describe: impl Fn(JmhMode) -> String) -> Vec<S
     lines
 }
 
-/// The environment variable with options for the heaps of experiments.
-const OPTIONS: &str = "ALLOTMENT_OPTIONS";
+/// Checks the options that the environment sets: every heap of every fork would refuse them.
+///
+/// # Errors
+/// [`Failure::Usage`] in the option's own words.
+fn check_environment() -> Result<(), Failure> {
+    let wrong = |error| Failure::Usage(format!("{ENVIRONMENT_VARIABLE}: {error}"));
+    Heap::builder().resolve().map(drop).map_err(wrong)
+}
 
-fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Report {
+fn report(
+    outcome: &Outcome,
+    machine: &Machine,
+    arguments: &RunArguments,
+    on_jvms: &OnJvms,
+    doubts: &[String],
+) -> Report {
     let mut circumstances = machine.pairs();
     circumstances.push(format!("pin={:?}", arguments.pin).to_lowercase());
-    circumstances.extend(std::env::var(OPTIONS).ok().map(|options| format!("{OPTIONS}={options}")));
+    let options = std::env::var(ENVIRONMENT_VARIABLE).ok();
+    circumstances.extend(options.map(|options| format!("{ENVIRONMENT_VARIABLE}={options}")));
+    if !on_jvms.cases.is_empty() {
+        circumstances.push(format!("{JVM_HEAPS}={}", larger_heaps()));
+    }
     let program =
         std::env::current_exe().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
     Report {
@@ -155,10 +187,12 @@ fn report(outcome: &Outcome, machine: &Machine, arguments: &RunArguments) -> Rep
         version: env!("CARGO_PKG_VERSION").into(),
         circumstances,
         incomplete: outcome.incomplete(),
+        warnings: doubts.to_vec(),
     }
 }
 
 /// The output files that the user asked for, opened before the measurement.
+#[derive(Default)]
 struct Files {
     json: Option<OutputFile>,
     csv: Option<OutputFile>,

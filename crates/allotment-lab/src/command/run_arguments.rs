@@ -98,6 +98,14 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
+    /// Print the cases and about how long each takes, and measure nothing.
+    #[arg(long)]
+    pub plan: bool,
+
+    /// Measure even if another allotment measures on this machine.
+    #[arg(long)]
+    pub ignore_lock: bool,
+
     /// No progress and no estimate on standard error.
     #[arg(long)]
     pub quiet: bool,

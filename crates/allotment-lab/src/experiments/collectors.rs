@@ -5,6 +5,7 @@
 //! experiment are fixed at compile time. A word that this build's `Collector` does not take leaves
 //! out only its own cases, with the option's own message.
 
+use super::memory;
 use crate::harness::{Axis, Kind};
 use crate::machine::topology;
 use allotment::heap::HeapBuilder;
@@ -69,14 +70,21 @@ pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, Opti
     Heap::builder().name("lab").max_heap_size(bytes).options(&options)
 }
 
-/// Why no heap of `bytes` bytes can be collected by `collector`, or `None`: for
-/// `Experiment::nonsense`.
+/// Why no heap of `bytes` bytes can be collected by `collector`, or does not fit into this machine's
+/// memory, or `None`: for `Experiment::nonsense`.
 pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
     let builder = match heap_of(collector, bytes) {
         Ok(builder) => builder,
         Err(error) => return Some(error.to_string()),
     };
-    unresolved(builder)
+    too_large(bytes).or_else(|| unresolved(builder))
+}
+
+/// Why a heap of `bytes` bytes does not fit into this machine's memory, or `None`. A heap may grow to
+/// its full size, whatever of it is alive.
+pub(super) fn too_large(bytes: usize) -> Option<String> {
+    let what = format!("heaps of {}m", bytes.div_ceil(1 << 20));
+    memory::fits(&what, bytes, "smaller ones").err()
 }
 
 /// Why such a heap is impossible here, or `None`: for `Experiment::nonsense`.
@@ -140,6 +148,8 @@ mod tests {
     fn what_does_not_exist_is_told_in_the_words_of_the_option() {
         let refused = refusal("train", 16 << 20).unwrap();
         assert!(refused.contains("Collector") && refused.contains("mark-compact"), "{refused}");
+        let large = refusal("parallel", 900 << 30).unwrap();
+        assert!(large.starts_with("heaps of 921600m need 921600m of memory, and there are "), "{large}");
         let small = refusal("mark-compact", 1 << 20).unwrap();
         assert!(small.contains("MaxHeapSize"), "{small}");
     }

@@ -1,7 +1,8 @@
 //! JMH's CSV result format (`XSVResultFormat`): its columns, its quotes, its line ends.
 //!
 //! If a part of the run is missing, each line has one column more, the last, which says what is
-//! missing. A line copied from such a file is therefore still marked. Refused: comments, which CSV
+//! missing. A line copied from such a file is therefore still marked. So are the lines of a case
+//! that failed, where there is one. Refused: comments, which CSV
 //! does not have.
 //!
 //! Refused: the csv crate for writing. Its quoting is one style per file. Here titles, names, modes
@@ -23,17 +24,22 @@ pub fn to_csv(report: &Report) -> String {
     let titles = ["Benchmark", "Mode", "Threads", "Samples", "Score", "Score Error (99.9%)", "Unit"];
     let mut header: Vec<String> = titles.map(quoted).to_vec();
     header.extend(axes.iter().map(|axis| quoted(&format!("Param: {axis}"))));
+    let failed = report.rows.iter().any(|row| row.failure.is_some());
+    header.extend(failed.then(|| quoted("Failed")));
     header.extend(report.incomplete.iter().map(|_| quoted("Incomplete")));
     let incomplete: String = report.incomplete.iter().map(|what| format!(",{}", quoted(what))).collect();
     let mut text = header.join(",") + "\r\n";
     for row in &report.rows {
         let primary = &row.primary;
+        let why = row.failure.as_deref().map_or(String::new(), quoted);
+        let why = if failed { format!(",{why}") } else { String::new() };
         let mut line = |label: &str, samples: u64, score: f64, error: f64, unit: &str| {
             let name =
                 if label.is_empty() { row.benchmark.clone() } else { format!("{}:{label}", row.benchmark) };
             let (name, mode, unit) = (quoted(&name), quoted(&row.jmh_mode), quoted(unit));
             let _ = write!(text, "{name},{mode},{},{samples},{score:.6},{error:.6},{unit}", row.threads);
             text += &parameters(row, &axes);
+            text += &why;
             text += &incomplete;
             text += "\r\n";
         };
@@ -101,6 +107,22 @@ mod tests {
         assert!(names.contains(&"alloc.tlab:p0.999") && names.contains(&"alloc.tlab:incomplete"));
         assert!(records.iter().all(|record| record.len() == 8 && record[4].parse::<f64>().is_ok()));
         assert_eq!(&records.last().unwrap()[7], "", "a missing parameter is empty");
+    }
+
+    #[test]
+    fn a_case_that_failed_has_a_line_that_says_why() {
+        let mut report = examples::report();
+        report.rows[0] = examples::failed_row();
+        report.incomplete = Some("1 of 2 cases failed".into());
+        let text = to_csv(&report);
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let titles: Vec<String> = reader.headers().unwrap().iter().skip(8).map(String::from).collect();
+        assert_eq!(titles, ["Failed", "Incomplete"]);
+        let records: Vec<::csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        let cells = |index: usize, cell: usize| records[index].get(cell).unwrap().to_string();
+        assert_eq!((cells(0, 3), cells(0, 4)), ("0".to_string(), "NaN".to_string()));
+        assert_eq!(cells(0, 8), "fork 1 of 2: was killed by signal 9; it said: a, \"b\"");
+        assert_eq!((cells(2, 8), cells(2, 9)), (String::new(), "1 of 2 cases failed".to_string()));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order.
 //!
 //! Information without a JMH field goes where there is room. The machine goes into `jvmArgs`, with
-//! the missing parts of the whole run. A row's missing iterations go into a secondary metric
-//! `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
+//! the missing parts of the whole run, its warnings, and why a process of the row's case failed. A
+//! row's missing iterations go into a secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
 
 use super::time::iteration_time;
 use super::{Combine, Metric, Report, Samples, ScoreRow};
 use crate::statistics::{JMH_PERCENTILES, Weighted};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::PrettyFormatter;
+use std::borrow::Cow;
 
 /// The JMH release of the format. Viewers infer the spelling of labels from it.
 const JMH_VERSION: &str = "1.37";
@@ -20,6 +21,15 @@ pub(super) const VM_NAME: &str = "allotment";
 /// number. Also the circumstance that marks each row of a run with missing parts.
 pub const INCOMPLETE: &str = "incomplete";
 
+/// The circumstance that is a reason for doubt about the figures; a run may have several.
+pub const WARNING: &str = "warning";
+
+/// The circumstance that says how the heaps of JVMs differ from ours.
+pub const JVM_HEAPS: &str = "JVM heaps";
+
+/// The last of `jvmArgs` of a row whose case failed: why it did.
+pub(super) const FAILED: &str = "failed";
+
 /// The report as a JSON array, one object per row, indented by four blanks, ending with a newline.
 ///
 /// # Errors
@@ -27,6 +37,7 @@ pub const INCOMPLETE: &str = "incomplete";
 pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut circumstances = report.circumstances.clone();
+    circumstances.extend(report.warnings.iter().map(|warning| format!("{WARNING}={warning}")));
     circumstances.extend(report.incomplete.iter().map(|what| format!("{INCOMPLETE}={what}")));
     let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, &circumstances, row)).collect();
     let mut serializer =
@@ -46,7 +57,7 @@ struct Entry<'a> {
     threads: usize,
     forks: u32,
     jvm: &'a str,
-    jvm_args: &'a [String],
+    jvm_args: Vec<Cow<'a, str>>,
     jdk_version: &'a str,
     vm_name: &'a str,
     vm_version: &'a str,
@@ -88,6 +99,8 @@ fn entry<'a>(report: &'a Report, circumstances: &'a [String], row: &'a ScoreRow)
     if row.missing > 0 {
         secondary.push((INCOMPLETE.into(), single(f64::from(row.missing), "iterations")));
     }
+    let arguments = row.machine.as_ref().map_or(circumstances, |machine| &machine.arguments);
+    let failure = row.failure.iter().map(|why| Cow::Owned(format!("{FAILED}={why}")));
     let params = row.parameters.iter().map(|p| (p.name.clone(), p.value.as_str())).collect();
     Entry {
         jmh_version: JMH_VERSION,
@@ -96,7 +109,7 @@ fn entry<'a>(report: &'a Report, circumstances: &'a [String], row: &'a ScoreRow)
         threads: row.threads,
         forks: row.forks,
         jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.program),
-        jvm_args: row.machine.as_ref().map_or(circumstances, |machine| &machine.arguments),
+        jvm_args: arguments.iter().map(|one| Cow::Borrowed(one.as_str())).chain(failure).collect(),
         jdk_version: row.machine.as_ref().map_or("n/a", |machine| &machine.jdk_version),
         vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.vm_name),
         vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.vm_version),
@@ -261,6 +274,29 @@ mod tests {
         report.rows[0].missing = 3;
         assert_eq!(written(&report)[0]["secondaryMetrics"][INCOMPLETE]["score"], json!(3.0));
         assert!(written(&report)[1]["secondaryMetrics"].get(INCOMPLETE).is_none());
+    }
+
+    #[test]
+    fn a_case_that_failed_is_a_row_that_says_why() {
+        let mut report = examples::report();
+        report.rows[0] = examples::failed_row();
+        let value = written(&report);
+        assert_eq!(
+            (&value[0]["primaryMetric"]["score"], &value[0]["params"]["size"]),
+            (&json!("NaN"), &json!("65536"))
+        );
+        assert_eq!(value[0]["secondaryMetrics"][INCOMPLETE]["score"], json!(4.0));
+        let why = "failed=fork 1 of 2: was killed by signal 9; it said: a, \"b\"";
+        assert_eq!(value[0]["jvmArgs"], json!(["cpu=A \"fast\" one", why]));
+        assert_eq!(value[1]["jvmArgs"], json!(["cpu=A \"fast\" one"]));
+    }
+
+    #[test]
+    fn each_row_has_the_warnings_of_its_run() {
+        let report = Report { warnings: vec!["busy".into(), "short".into()], ..examples::report() };
+        let value = written(&report);
+        let expected = json!(["cpu=A \"fast\" one", "warning=busy", "warning=short"]);
+        assert_eq!((&value[0]["jvmArgs"], &value[1]["jvmArgs"]), (&expected, &expected));
     }
 
     #[test]

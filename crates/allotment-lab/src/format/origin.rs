@@ -24,9 +24,12 @@ impl Origin {
 
     /// The value of one of the lab's circumstances; `None` for a JVM.
     pub fn fact(&self, name: &str) -> Option<&str> {
-        if !self.is_ours() {
-            return None;
-        }
-        self.arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
+        self.facts(name).next()
+    }
+
+    /// The values of a circumstance that may be there several times; none for a JVM.
+    pub fn facts<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let arguments = if self.is_ours() { self.arguments.as_slice() } else { &[] };
+        arguments.iter().filter_map(move |argument| argument.strip_prefix(name)?.strip_prefix('='))
     }
 }

@@ -173,6 +173,9 @@ pub struct ScoreRow {
     pub missing: u32,
     /// The Java virtual machine that measured the row; `None` if this program measured it.
     pub machine: Option<Origin>,
+    /// Why a process of the case failed, on one line; `None` if none did. The values are those of
+    /// the processes before it. There may be none.
+    pub failure: Option<String>,
 }
 
 impl ScoreRow {
@@ -183,6 +186,17 @@ impl ScoreRow {
             name += &format!("{axis} = {label}, ");
         }
         name + &format!("threads = {}, {})", self.threads, self.jmh_mode)
+    }
+
+    /// Whether there is a score. A case whose first process failed has none.
+    pub fn is_measured(&self) -> bool {
+        self.failure.is_none() || self.primary.summary().count > 0
+    }
+
+    /// `clock.tsc (threads = 2, avgt), fork 1 of 3: was killed by signal 9`; `None` if no process
+    /// failed.
+    pub fn failure_text(&self) -> Option<String> {
+        self.failure.as_ref().map(|why| format!("{}, {why}", self.full_name()))
     }
 
     /// `clock.tsc (threads = 2, avgt): 1 of 15 iterations is missing`.
@@ -229,6 +243,8 @@ pub struct Report {
     /// The missing parts of the whole run, e.g. `interrupted, 2 of 3 cases not measured`; `None` if
     /// the run completed.
     pub incomplete: Option<String>,
+    /// Reasons for doubt about the figures, a sentence each.
+    pub warnings: Vec<String>,
 }
 
 #[cfg(test)]
@@ -260,6 +276,7 @@ pub(crate) mod examples {
             ],
             missing: 0,
             machine: None,
+            failure: None,
         }
     }
 
@@ -271,6 +288,13 @@ pub(crate) mod examples {
         ScoreRow { jmh_mode: "sample".into(), primary, secondary: vec![], parameters: vec![], ..row() }
     }
 
+    /// A row of a case whose first process failed.
+    pub(crate) fn failed_row() -> ScoreRow {
+        let primary = metric("", "ops/us", Combine::Average, &[]);
+        let failure = Some("fork 1 of 2: was killed by signal 9; it said: a, \"b\"".to_string());
+        ScoreRow { primary, secondary: vec![], missing: 4, failure, ..row() }
+    }
+
     /// A report of both rows.
     pub(crate) fn report() -> Report {
         Report {
@@ -279,6 +303,7 @@ pub(crate) mod examples {
             version: "0.1.0".into(),
             circumstances: vec!["cpu=A \"fast\" one".into()],
             incomplete: None,
+            warnings: vec![],
         }
     }
 }
@@ -310,6 +335,16 @@ mod tests {
         assert_eq!(row.percentile_rows().first(), Some(&("p0.00", 10.0)));
         assert_eq!(row.percentile_rows().last(), Some(&("p1.00", 20.0)));
         assert!(super::examples::row().percentile_rows().is_empty());
+    }
+
+    #[test]
+    fn a_row_without_a_score_says_why() {
+        let failed = failed_row();
+        let expected = "alloc.tlab (size = 64k, threads = 4, thrpt), fork 1 of 2: was killed by signal 9; it said: a, \"b\"";
+        assert_eq!((failed.is_measured(), failed.failure_text().as_deref()), (false, Some(expected)));
+        let later = ScoreRow { failure: failed.failure, missing: 2, ..row() };
+        assert!(later.is_measured() && later.failure_text().is_some());
+        assert!(row().is_measured() && row().failure_text().is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! Threads are a coordinate here, since they are an axis of every experiment; JMH has one number of
 //! threads per run. Coordinates that do not vary are named above the table. Names are not shortened
-//! as in JMH, since they are short already.
+//! as in JMH, since they are short already. A case that failed has the word instead of a score.
 
 use super::columns::Columns;
 use super::phrase::ratio_within;
@@ -69,7 +69,8 @@ fn metric_line(row: &ScoreRow, name: &str, metric: &Metric, columns: &Columns) -
     let (score, count) = (metric.score(), metric.summary().count);
     let mut line = coordinates(row, name, columns);
     line.push(if count == 1 { String::new() } else { count.to_string() });
-    line.extend([number::score(score), number::error(score, metric.error()), metric.unit.clone()]);
+    let told = if row.is_measured() { number::score(score) } else { "failed".into() };
+    line.extend([told, number::error(score, metric.error()), metric.unit.clone()]);
     let forks = metric.fork_means();
     let low = forks.iter().copied().fold(f64::NAN, f64::min);
     let high = forks.iter().copied().fold(f64::NAN, f64::max);
@@ -108,6 +109,16 @@ mod tests {
         assert_eq!(cells(lines[4]), "alloc.tlab:gc.alloc.rate 4 thrpt 3814.700 MB/sec");
         assert!(text.contains("alloc.tlab:p0.99 ") && !text.contains("N/A"), "{text}");
         assert!(lines.iter().all(|line| !line.ends_with(' ')));
+    }
+
+    #[test]
+    fn a_case_that_failed_says_so_where_its_score_would_be() {
+        let report = Report { rows: vec![examples::failed_row(), examples::row()], ..examples::report() };
+        let text = text_table(&report, None, None);
+        let line = text.lines().find(|line| line.starts_with("alloc.tlab*")).unwrap();
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells, ["alloc.tlab*", "thrpt", "0", "failed", "ops/us"], "{text}");
+        assert!(!text.contains("NaN"), "{text}");
     }
 
     #[test]

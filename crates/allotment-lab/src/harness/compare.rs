@@ -13,16 +13,17 @@ use crate::statistics::Ratio;
 /// Compares each row with its baseline: the row with the baseline's value in its coordinate that
 /// agrees in everything else. An axis that the baseline does not have (its mode lacks it) need not
 /// agree. A row of a JVM is a baseline for rows of the same JVM only. Scores in different units are
-/// not compared.
+/// not compared, nor is a row without a score.
 pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
-    let all_of =
-        |baseline| -> Vec<&ScoreRow> { rows.iter().filter(|row| is_baseline(row, baseline)).collect() };
+    let all_of = |baseline| -> Vec<&ScoreRow> {
+        rows.iter().filter(|row| row.is_measured() && is_baseline(row, baseline)).collect()
+    };
     let ours = no_jvm();
     let (chosen, beside_jvms) = (all_of(baseline), all_of(&ours));
     let ratio = |row: &ScoreRow| {
         let is_chosen = is_ours(row) || holds_for_jvms(baseline);
         let (baseline, baselines) = if is_chosen { (baseline, &chosen) } else { (&ours, &beside_jvms) };
-        if is_baseline(row, baseline) {
+        if is_baseline(row, baseline) || !row.is_measured() {
             return None;
         }
         let against = baselines.iter().find(|other| agree(row, other, baseline))?;
@@ -127,6 +128,15 @@ mod tests {
         let expected = [None, None, Some(0.25), Some(0.125), None];
         assert_eq!(ratios(&rows, &Baseline::mode("shared")), expected);
         assert_eq!(ratios(&rows, &Baseline::mode("other")), [None; 5]);
+    }
+
+    #[test]
+    fn what_has_no_score_is_not_compared() {
+        let failed = |mode: &str| ScoreRow { benchmark: format!("alloc.{mode}"), ..examples::failed_row() };
+        let rows = [failed("shared"), row("tlab", 4, Some("65536"), 2.0)];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, None]);
+        let rows = [row("shared", 4, Some("65536"), 2.0), failed("tlab")];
+        assert_eq!(ratios(&rows, &Baseline::mode("shared")), [None, None]);
     }
 
     #[test]

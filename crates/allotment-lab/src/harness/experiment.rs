@@ -78,6 +78,12 @@ pub trait Experiment: Sync {
         Duration::ZERO
     }
 
+    /// How long a single shot of a case takes with what is prepared for it, where its parameters
+    /// determine that; none where only a measurement tells. For estimates.
+    fn shot_time(&self, _case: &Case) -> Option<Duration> {
+        None
+    }
+
     /// What stands beside a case where Java virtual machines measure too; none if nothing does.
     fn on_jvm(&self, _case: &Case) -> Option<Workload> {
         None

@@ -41,15 +41,8 @@ impl Fork {
     }
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called for each
-/// iteration.
-pub(super) fn run(
-    mut command: Command,
-    order: &Order,
-    silence: Duration,
-    interrupt: &Interrupt,
-    heard: &mut dyn FnMut(&IterationRecord),
-) -> Fork {
+/// Runs a fork to its end. `silence` is how long it may say nothing.
+pub(super) fn run(mut command: Command, order: &Order, silence: Duration, interrupt: &Interrupt) -> Fork {
     let failed = |text: String| Fork::silent(End::Failed(text));
     let order = match serde_json::to_vec(order) {
         Ok(order) => order,
@@ -76,7 +69,7 @@ pub(super) fn run(
         }
     };
     let mut profile = None;
-    let (iterations, mut end) = listen(&lines, silence, interrupt, heard, &mut profile);
+    let (iterations, mut end) = listen(&lines, silence, interrupt, &mut profile);
     if end != Some(Ok(())) {
         let _ = child.kill();
     }
@@ -105,7 +98,6 @@ fn listen(
     lines: &Receiver<String>,
     silence: Duration,
     interrupt: &Interrupt,
-    heard: &mut dyn FnMut(&IterationRecord),
     profile: &mut Option<String>,
 ) -> (Vec<IterationRecord>, Option<Result<(), End>>) {
     let mut iterations = Vec::new();
@@ -125,10 +117,7 @@ fn listen(
         };
         last = Instant::now();
         match serde_json::from_str(&line) {
-            Ok(Message::Iteration(record)) => {
-                heard(&record);
-                iterations.push(record);
-            }
+            Ok(Message::Iteration(record)) => iterations.push(record),
             Ok(Message::Profile(text)) => *profile = Some(text),
             Ok(Message::Finished) => return (iterations, Some(Ok(()))),
             Ok(Message::Failed(text)) => return (iterations, Some(Err(End::Failed(text)))),
@@ -215,7 +204,7 @@ mod tests {
         };
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
-        run(command, &order, silence, interrupt, &mut |_| ())
+        run(command, &order, silence, interrupt)
     }
 
     fn failure(text: &str) -> String {
@@ -287,7 +276,7 @@ mod tests {
             parent: 0,
         };
         let never = Interrupt::never();
-        let fork = run(Command::new("/no/such/program"), &order, Duration::from_secs(1), &never, &mut |_| ());
+        let fork = run(Command::new("/no/such/program"), &order, Duration::from_secs(1), &never);
         assert!(matches!(fork.end, End::Failed(text) if text.contains("cannot start /no/such/program")));
     }
 }

@@ -15,10 +15,11 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// The row, or none if nothing was measured. `axes` are those of the case's experiment.
-    pub(super) fn row(&self, axes: &[Axis], forks: u32) -> Option<ScoreRow> {
+    /// The row, or none if nothing was measured and no fork failed. `axes` are those of the case's
+    /// experiment; `failure` is why a fork failed.
+    pub(super) fn row(&self, axes: &[Axis], forks: u32, failure: Option<String>) -> Option<ScoreRow> {
         let found = self.forks.iter().map(Vec::len).sum::<usize>() as u32;
-        if found == 0 {
+        if found == 0 && failure.is_none() {
             return None;
         }
         let parameter = |(name, value): &(String, String)| Parameter {
@@ -40,6 +41,7 @@ impl Gathered {
             secondary: self.secondary(),
             missing: (self.plan.iterations * forks).saturating_sub(found),
             machine: None,
+            failure,
         })
     }
 
@@ -115,7 +117,7 @@ mod tests {
         let second = record(Measured::Value(5.0), vec![gc]);
         let gathered = gathered(JmhMode::AverageTime, vec![vec![first, second.clone()], vec![second]]);
         let axes = [Axis::new("size", "", Kind::Size, &["16"])];
-        let row = gathered.row(&axes, 3).unwrap();
+        let row = gathered.row(&axes, 3, None).unwrap();
         assert_eq!((row.benchmark.as_str(), row.primary.unit.as_str()), ("example.plain", "ns/op"));
         assert_eq!((row.parameters[0].value.as_str(), row.parameters[0].label.as_str()), ("65536", "64k"));
         assert_eq!(row.primary.samples, Samples::Values(vec![vec![3.0, 5.0], vec![5.0]]));
@@ -129,13 +131,16 @@ mod tests {
         let histogram = record(Measured::Histogram(vec![(500, 2), (1500, 1)]), vec![]);
         let mut gathered = gathered(JmhMode::SampleTime, vec![vec![histogram]]);
         gathered.case.unit = super::super::TimeUnit::Microseconds;
-        let row = gathered.row(&[], 1).unwrap();
+        let row = gathered.row(&[], 1, None).unwrap();
         assert_eq!(row.primary.samples, Samples::Histograms(vec![vec![vec![(0.5, 2), (1.5, 1)]]]));
         assert_eq!(row.primary.unit, "us/op");
     }
 
     #[test]
-    fn a_case_without_iterations_has_no_row() {
-        assert_eq!(gathered(JmhMode::Throughput, vec![vec![], vec![]]).row(&[], 2), None);
+    fn a_case_without_iterations_has_a_row_only_where_it_failed() {
+        let empty = gathered(JmhMode::Throughput, vec![vec![], vec![]]);
+        assert_eq!(empty.row(&[], 2, None), None);
+        let failed = empty.row(&[], 2, Some("fork 1 of 2: killed".into())).unwrap();
+        assert!(!failed.is_measured() && failed.missing == 2 * 5, "{failed:?}");
     }
 }

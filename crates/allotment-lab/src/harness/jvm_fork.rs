@@ -20,9 +20,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Flags of the process that only waits and writes: a small heap, and no compiler that would
-/// compete for the CPUs with what is measured. JMH's lock is a file that all users of a machine
-/// share, and a run that was killed leaves it to somebody else's; whoever measures twice at once
-/// sees that in the errors.
+/// compete for the CPUs with what is measured. JMH's lock is ignored: the run has a lock of its own
+/// ([`Lock`](super::Lock)), whose file may belong to another user.
 const HOST_FLAGS: [&str; 5] =
     ["-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djmh.ignoreLock=true"];
 
@@ -49,20 +48,14 @@ pub(super) struct JvmOrder<'a> {
     pub(super) plan: Plan,
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing; `heard` is called after each
-/// iteration with whether that was a warm-up.
-pub(super) fn run(
-    order: &JvmOrder<'_>,
-    silence: Duration,
-    interrupt: &Interrupt,
-    heard: &mut dyn FnMut(bool),
-) -> JvmFork {
+/// Runs a fork to its end. `silence` is how long it may say nothing.
+pub(super) fn run(order: &JvmOrder<'_>, silence: Duration, interrupt: &Interrupt) -> JvmFork {
     let ended = |end| JvmFork { iterations: Vec::new(), machine: None, complaints: String::new(), end };
     let results = match tempfile::Builder::new().prefix("allotment-jmh-").tempfile() {
         Ok(file) => file.into_temp_path(),
         Err(error) => return ended(End::Failed(format!("no file for JMH's result: {error}"))),
     };
-    match supervise(&mut command(order, &results), silence, interrupt, heard) {
+    match supervise(&mut command(order, &results), silence, interrupt) {
         Err(end) => ended(end),
         Ok(complaints) => match read(order, &results) {
             Ok((iterations, machine)) => {
@@ -125,12 +118,7 @@ fn jmh_time(time: Duration) -> String {
 
 /// Runs JMH until it ends, has been silent for too long, or the user wants the end; what the JVM
 /// warned of: a flag that it ignores makes another row than was asked for.
-fn supervise(
-    command: &mut Command,
-    silence: Duration,
-    interrupt: &Interrupt,
-    heard: &mut dyn FnMut(bool),
-) -> Result<String, End> {
+fn supervise(command: &mut Command, silence: Duration, interrupt: &Interrupt) -> Result<String, End> {
     without_hidden_options(command);
     tie(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -154,9 +142,6 @@ fn supervise(
         match lines.recv_timeout(GLANCE) {
             Ok(line) => {
                 last = Instant::now();
-                if line.starts_with("# Warmup Iteration ") || line.starts_with("Iteration ") {
-                    heard(line.starts_with('#'));
-                }
                 said.push_str(&line);
                 said.push('\n');
                 // What a failing benchmark throws comes last.

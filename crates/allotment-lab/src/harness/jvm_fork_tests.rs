@@ -8,7 +8,7 @@ use crate::jvm::Workload;
 use crate::jvm::examples::{RESULT, jvm, script, wait_for_end};
 
 /// Runs a fork on a `java` that does `behaviour`; `$result` is the file to write.
-fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> (JvmFork, Vec<bool>) {
+fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> JvmFork {
     let folder = tempfile::tempdir().unwrap();
     let find = r#"for word; do test "$before" = -rff && result=$word; before=$word; done"#;
     script(&folder.path().join("bin/java"), &format!("{find}\n{behaviour}"));
@@ -19,17 +19,15 @@ fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> (Jv
     let case = Case { unit: TimeUnit::Microseconds, ..case(JmhMode::Throughput, 1) };
     let plan = Plan { iterations: 2, ..Settings::default().jvm_plan(JmhMode::Throughput) };
     let order = JvmOrder { jar: Path::new("/jar"), on_jvm: &on_jvm, case: &case, plan };
-    let mut heard = Vec::new();
-    let fork = run(&order, silence, interrupt, &mut |warmup| heard.push(warmup));
-    (fork, heard)
+    run(&order, silence, interrupt)
 }
 
-fn fork(behaviour: &str) -> (JvmFork, Vec<bool>) {
+fn fork(behaviour: &str) -> JvmFork {
     fork_within(behaviour, Duration::from_secs(60), &Interrupt::never())
 }
 
 fn failure(behaviour: &str) -> String {
-    match fork(behaviour).0.end {
+    match fork(behaviour).end {
         End::Failed(text) => text,
         end => panic!("{end:?}"),
     }
@@ -41,11 +39,11 @@ fn writes(result: &str) -> String {
 }
 
 #[test]
-fn jmh_is_heard_and_its_result_read() {
+fn the_result_of_jmh_is_read() {
     let says =
         "echo '# Warmup Iteration   1: 3.0 ops/us'; echo 'Iteration   1: 4.0 ops/us'; echo '  gc.time: 1';";
-    let (fork, heard) = fork(&format!("{says}\n{}", writes(RESULT)));
-    assert_eq!((&fork.end, heard), (&End::Finished, vec![true, false]));
+    let fork = fork(&format!("{says}\n{}", writes(RESULT)));
+    assert_eq!(fork.end, End::Finished);
     let values: Vec<&Measured> = fork.iterations.iter().map(|record| &record.measured).collect();
     assert_eq!(values, [&Measured::Value(240.0), &Measured::Value(260.0)]);
     let secondary = |index: usize| {
@@ -62,7 +60,7 @@ fn jmh_is_heard_and_its_result_read() {
 #[test]
 fn a_flag_that_is_ignored_is_told() {
     let says = "echo 'OpenJDK 64-Bit Server VM warning: Ignoring option X'; echo fine;";
-    let (fork, _) = fork(&format!("{says}\n{}", writes(RESULT)));
+    let fork = fork(&format!("{says}\n{}", writes(RESULT)));
     assert_eq!(
         (fork.end, fork.complaints.as_str()),
         (End::Finished, "OpenJDK 64-Bit Server VM warning: Ignoring option X")
@@ -89,7 +87,7 @@ fn the_command_line_is_jmhs() {
     let line = line.join(" ");
     for expected in [
         "-jar /jar ^a\\.B\\.c$ -opi 7 -f 1 -t 3 -bm ss -tu ns -wi 5 -i 3 ",
-        "-jvmArgs -XX:+UseG1GC -Xms64m -Xmx64m -XX:+UseTransparentHugePages -Xss1m -prof gc",
+        "-jvmArgs -XX:+UseG1GC -Xms68m -Xmx68m -XX:+UseTransparentHugePages -Xss1m -prof gc",
         "-foe true -rf json -rff /r",
     ] {
         assert!(line.contains(expected), "{line}");
@@ -108,7 +106,7 @@ fn the_command_line_is_jmhs() {
 #[test]
 fn the_largest_of_one_value_is_known_by_its_label() {
     let with = |label: &str| {
-        let (fork, _) = fork(&writes(&RESULT.replace("gc.count", label)));
+        let fork = fork(&writes(&RESULT.replace("gc.count", label)));
         let combined = |value: &SecondaryValue| value.combine == Combine::Maximum;
         let found = fork.iterations[0].secondary.iter().find(|value| value.label == label);
         found.map(combined)
@@ -166,7 +164,7 @@ fn a_jvm_that_hangs_is_killed_with_what_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("child");
     let behaviour = format!("sleep 1000 & echo $! > {}; wait", note.display());
-    let (fork, _) = fork_within(&behaviour, Duration::from_millis(300), &Interrupt::never());
+    let fork = fork_within(&behaviour, Duration::from_millis(300), &Interrupt::never());
     assert!(matches!(fork.end, End::Failed(text) if text.contains("said nothing for 0.3 s")));
     wait_for_end(&std::fs::read_to_string(note).unwrap());
 }
@@ -175,7 +173,7 @@ fn a_jvm_that_hangs_is_killed_with_what_it_started() {
 fn an_interrupt_ends_it() {
     let interrupt = Interrupt::never();
     interrupt.request();
-    let (fork, _) = fork_within("exec sleep 1000", Duration::from_secs(60), &interrupt);
+    let fork = fork_within("exec sleep 1000", Duration::from_secs(60), &interrupt);
     assert_eq!(fork.end, End::Interrupted);
 }
 

@@ -4,7 +4,7 @@
 //! table is to be measured alike.
 
 use super::fork_process::{self, End};
-use super::runner::{axes_of, bindings, describe, silence_of};
+use super::runner::{bindings, case_name, silence_of};
 use super::{Neighbours, Order, Run, Watch};
 use std::process::Command;
 
@@ -33,14 +33,14 @@ pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
         let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
         let mut command = Command::new(&run.program);
         command.arg("fork");
-        let fork = fork_process::run(command, &order, silence, run.interrupt, &mut |_| ());
+        let fork = fork_process::run(command, &order, silence, run.interrupt);
         let text = match (fork.end, fork.profile) {
             (End::Interrupted, _) => break,
             (End::Failed(text), _) => Err(text),
             (End::Finished, Some(text)) => Ok(text),
             (End::Finished, None) => Err("it measured, and sent no profile".into()),
         };
-        all.push(Profiled { case: describe(case, axes_of(run, case), None), text });
+        all.push(Profiled { case: case_name(case, run.experiments, None), text });
     }
     all
 }

@@ -1,25 +1,59 @@
 //! What the user sees meanwhile, on standard error: a bar with the time left on a terminal, else a
 //! line per fork.
+//!
+//! The time left is what the remaining forks are expected to take. The runner says it at the
+//! beginning of each fork, since it learns from each fork how long such a fork takes. So the bar
+//! grows with the time that has passed, and its length changes with each fork.
 
+use crate::format::time::rough;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the bar is drawn anew.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Shows how far a run is. Its length is the planned time in milliseconds.
+/// Shows how far a run is.
 pub(super) struct Progress {
-    bar: Option<ProgressBar>,
-    ticker: Option<Ticker>,
-    lines: u32,
+    shown: Shown,
+    /// Forks that have begun, or that were left out.
+    passed: u32,
     forks: u32,
 }
 
+/// Where progress is shown.
+enum Shown {
+    Nowhere,
+    Lines,
+    Bar { bar: Bar, ticker: Option<Ticker> },
+}
+
+/// A bar, and the time that it shows. Its length is in milliseconds.
+#[derive(Clone)]
+struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    /// When the time left was last told, and what it was.
+    told: Arc<Mutex<(Instant, Duration)>>,
+}
+
+impl Bar {
+    fn draw(&self) {
+        let (since, left) = *self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = left.saturating_sub(since.elapsed());
+        let (passed, all) = (self.start.elapsed(), self.start.elapsed().saturating_add(left));
+        self.bar.set_prefix(rough(left));
+        self.bar.set_length(all.as_millis() as u64);
+        self.bar.set_position(passed.as_millis() as u64);
+        self.bar.tick();
+    }
+}
+
 /// A thread that draws the bar again and again. indicatif's own panics where the system gives no
-/// thread; a bar that moves with each iteration alone is good enough then.
+/// thread; a bar that moves with each fork alone is good enough then.
 struct Ticker {
     /// Its end ends the thread.
     running: Sender<()>,
@@ -28,11 +62,11 @@ struct Ticker {
 
 impl Ticker {
     /// None where the system gives no thread.
-    fn start(bar: &ProgressBar) -> Option<Ticker> {
+    fn start(bar: &Bar) -> Option<Ticker> {
         let ((running, ended), bar) = (channel(), bar.clone());
         let tick = move || {
             while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                bar.tick();
+                bar.draw();
             }
         };
         let thread = thread::Builder::new().name("progress".into()).spawn(tick).ok()?;
@@ -48,48 +82,57 @@ impl Ticker {
 }
 
 impl Progress {
-    /// For a run of `forks` processes that are planned to take `total`; `quiet` shows nothing.
-    pub(super) fn new(total: Duration, forks: u32, quiet: bool) -> Progress {
-        let terminal = !quiet && std::io::stderr().is_terminal();
-        let bar = terminal.then(|| {
-            let target = ProgressDrawTarget::stderr();
-            let bar = ProgressBar::with_draw_target(Some(total.as_millis() as u64), target);
-            let template = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
+    /// For a run of `forks` processes; `quiet` shows nothing.
+    pub(super) fn new(forks: u32, quiet: bool) -> Progress {
+        let shown = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Shown::Nowhere,
+            (false, false) => Shown::Lines,
+            (false, true) => {
+                let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+                let template = "{bar:24} {percent:>3} %, {prefix} left  {wide_msg}";
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style);
+                }
+                let now = Instant::now();
+                let bar = Bar { bar, start: now, told: Arc::new(Mutex::new((now, Duration::ZERO))) };
+                let ticker = Ticker::start(&bar);
+                Shown::Bar { bar, ticker }
             }
-            bar
-        });
-        let ticker = bar.as_ref().and_then(Ticker::start);
-        Progress { bar, ticker, lines: if quiet || terminal { u32::MAX } else { 0 }, forks }
+        };
+        Progress { shown, passed: 0, forks }
     }
 
-    /// A fork begins.
-    pub(super) fn fork(&mut self, name: &str, fork: u32, of: u32) {
+    /// A fork begins, when all that remain are expected to take `left`.
+    pub(super) fn fork(&mut self, name: &str, fork: u32, of: u32, left: Duration) {
+        self.passed += 1;
         let text = format!("fork {fork} of {of}: {name}");
-        if let Some(bar) = &self.bar {
-            bar.set_message(text);
-        } else if self.lines != u32::MAX {
-            self.lines += 1;
-            // Nobody to tell is no reason to stop measuring.
-            let _ = writeln!(std::io::stderr(), "[{}/{}] {text}", self.lines, self.forks);
+        match &self.shown {
+            Shown::Nowhere => {}
+            Shown::Lines => {
+                let (passed, forks, left) = (self.passed, self.forks, rough(left));
+                // Nobody to tell is no reason to stop measuring.
+                let _ = writeln!(std::io::stderr(), "[{passed}/{forks}, {left} left] {text}");
+            }
+            Shown::Bar { bar, .. } => {
+                *bar.told.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), left);
+                bar.draw();
+                bar.bar.set_message(text);
+            }
         }
     }
 
-    /// Planned time has passed.
-    pub(super) fn advance(&self, planned: Duration) {
-        if let Some(bar) = &self.bar {
-            bar.inc(planned.as_millis() as u64);
-        }
+    /// A fork is left out.
+    pub(super) fn leave_out(&mut self) {
+        self.passed += 1;
     }
 
     /// The run is over; the bar vanishes.
-    pub(super) fn finish(&mut self) {
-        if let Some(ticker) = self.ticker.take() {
-            ticker.end();
-        }
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    pub(super) fn finish(self) {
+        if let Shown::Bar { bar, ticker } = self.shown {
+            if let Some(ticker) = ticker {
+                ticker.end();
+            }
+            bar.bar.finish_and_clear();
         }
     }
 }

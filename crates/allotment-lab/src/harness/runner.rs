@@ -9,18 +9,17 @@ use super::axis::label;
 use super::fork_process::{self, End, Fork};
 use super::gather::Gathered;
 use super::host;
-use super::jvm_case::{JVM, JVM_START, JvmCase, OnJvms};
+use super::jvm_case::{JVM, JvmCase, OnJvms};
 use super::jvm_fork::{self, JvmOrder};
 use super::neighbours::{Company, Left, Neighbours};
 use super::progress::Progress;
 use super::protocol::IterationRecord;
-use super::settings::START;
-use super::{Axis, Case, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
+use super::{Axis, Case, Estimate, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
 use crate::format::phrase::count;
 use crate::format::{Origin, ScoreRow};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Everything a run needs to know.
 pub struct Run<'a> {
@@ -47,32 +46,40 @@ pub struct Run<'a> {
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The cases that have results, in the order of the cases.
+    /// The cases that have results or that failed, in the order of the cases.
     pub rows: Vec<ScoreRow>,
     /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call;
-    /// not numbers for a row of a JVM, which does not tell.
+    /// not numbers for a row of a JVM, which does not tell, and for one without a score.
     pub calls: Vec<(f64, f64)>,
-    /// What went wrong, naming the case. The other cases are not affected.
-    pub failures: Vec<String>,
-    /// The same on JVMs.
-    pub jvm_failures: Vec<String>,
     /// What forks wrote to standard error though nothing went wrong.
     pub complaints: Vec<String>,
-    /// Cases without any result.
+    /// Cases without any result, since the run ended early.
     pub unmeasured: Vec<String>,
     /// Whether the run was ended early.
     pub interrupted: bool,
 }
 
 impl Outcome {
+    /// What went wrong, naming the case. The other cases are not affected.
+    pub fn failures(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().filter_map(ScoreRow::failure_text)
+    }
+
+    /// The cases that were to be measured.
+    pub fn cases(&self) -> usize {
+        self.rows.len() + self.unmeasured.len()
+    }
+
     /// Why the run as a whole is not complete, e.g. `interrupted, 2 of 3 cases not measured`; none
-    /// if it came to its end.
+    /// if it came to its end and no case failed.
     pub fn incomplete(&self) -> Option<String> {
-        let (measured, left) = (self.rows.len(), self.unmeasured.len());
+        let of = |number: usize, what: &str| {
+            (number > 0).then(|| format!("{number} of {} {what}", count(self.cases(), "case")))
+        };
         let interrupted = self.interrupted.then(|| "interrupted".to_string());
-        let unmeasured =
-            (left > 0).then(|| format!("{left} of {} not measured", count(measured + left, "case")));
-        let parts: Vec<String> = interrupted.into_iter().chain(unmeasured).collect();
+        let failed = of(self.failures().count(), "failed");
+        let unmeasured = of(self.unmeasured.len(), "not measured");
+        let parts: Vec<String> = interrupted.into_iter().chain(failed).chain(unmeasured).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }
@@ -84,12 +91,33 @@ struct Entry<'a> {
     name: String,
     /// Processes it gets.
     forks: u32,
-    /// What a fork is planned to take.
-    planned: Duration,
+    /// What its next fork is expected to take: the plan's estimate, then the mean of its forks.
+    expected: Duration,
+    /// What its forks have taken.
+    took: Vec<Duration>,
     on_jvm: Option<&'a JvmCase>,
     /// The JVM that measured it, in its own words.
     machine: Option<Origin>,
-    failed: bool,
+    /// Why one of its forks failed.
+    failure: Option<String>,
+}
+
+impl Entry<'_> {
+    /// Forks that are still to come.
+    fn forks_left(&self) -> u32 {
+        if self.failure.is_some() { 0 } else { self.forks.saturating_sub(self.took.len() as u32) }
+    }
+
+    /// What these are expected to take.
+    fn left(&self) -> Duration {
+        self.expected.saturating_mul(self.forks_left())
+    }
+
+    /// Notes what a fork has taken.
+    fn learn(&mut self, time: Duration) {
+        self.took.push(time);
+        self.expected = self.took.iter().sum::<Duration>() / self.took.len() as u32;
+    }
 }
 
 /// How one fork of an entry ended.
@@ -102,28 +130,29 @@ enum Ended {
     Badly(String),
 }
 
-/// Measures. A case one of whose forks has failed gets no further forks; what its earlier forks
-/// found stays.
+/// Measures. A case one of whose forks has failed gets no further forks. It has a row that says so,
+/// with what its earlier forks found.
 pub fn run(run: &Run<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut entries = entries(run);
     let forks: Vec<u32> = entries.iter().map(|entry| entry.forks).collect();
-    let total = entries.iter().map(|entry| entry.planned * entry.forks).sum();
-    let mut progress = Progress::new(total, forks.iter().sum(), run.quiet);
+    let mut left: Duration = entries.iter().map(Entry::left).fold(Duration::ZERO, Duration::saturating_add);
+    let mut progress = Progress::new(forks.iter().sum(), run.quiet);
     for (fork, index) in interleaved(&forks) {
         if run.interrupt.requested() {
             outcome.interrupted = true;
             break;
         }
         let entry = &mut entries[index];
-        if entry.failed {
-            progress.advance(entry.planned);
+        if entry.failure.is_some() {
+            progress.leave_out();
             continue;
         }
-        progress.fork(&entry.name, fork + 1, entry.forks);
+        progress.fork(&entry.name, fork + 1, entry.forks, left);
+        let (start, left_of_entry) = (Instant::now(), entry.left());
         let waited = run.settings.await_cpus.and_then(|most| host::await_cpus(most, run.cpus, run.interrupt));
         outcome.complaints.extend(waited.map(|text| format!("{}: {text}", entry.name)));
-        match one_fork(run, entry, &progress) {
+        match one_fork(run, entry) {
             Ended::Well(measured, complaints) => {
                 if !complaints.trim().is_empty() {
                     outcome.complaints.push(format!("{}: {}", entry.name, complaints.trim()));
@@ -136,21 +165,21 @@ pub fn run(run: &Run<'_>) -> Outcome {
                 break;
             }
             Ended::Badly(text) => {
-                entry.failed = true;
-                let told = format!("{}, fork {} of {}: {text}", entry.name, fork + 1, entry.forks);
-                let failures =
-                    if entry.on_jvm.is_some() { &mut outcome.jvm_failures } else { &mut outcome.failures };
-                failures.push(told);
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                entry.failure = Some(format!("fork {} of {}: {text}", fork + 1, entry.forks));
             }
         }
+        entry.learn(start.elapsed());
+        left = left.saturating_sub(left_of_entry).saturating_add(entry.left());
     }
     progress.finish();
     for entry in entries {
-        let axes = axes_of(run, &entry.gathered.case);
-        match entry.gathered.row(axes, entry.forks) {
+        let axes = axes_of(run.experiments, &entry.gathered.case);
+        let is_failed = entry.failure.is_some();
+        match entry.gathered.row(axes, entry.forks, entry.failure) {
             Some(mut row) => {
                 row.parameters.extend(entry.on_jvm.map(JvmCase::parameter));
-                row.machine = entry.machine;
+                row.machine = entry.machine.or(entry.on_jvm.filter(|_| is_failed).map(JvmCase::origin));
                 outcome.rows.push(row);
                 let calls = entry.gathered.calls();
                 outcome.calls.push(if entry.on_jvm.is_some() { (f64::NAN, f64::NAN) } else { calls });
@@ -168,20 +197,19 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
     for (index, case) in run.cases.iter().enumerate() {
         let beside = run.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index);
         for on_jvm in std::iter::once(None).chain(beside.map(Some)) {
-            let (forks, plan, start) = match on_jvm {
-                None => (run.settings.forks(), run.settings.plan(case.jmh_mode), START),
-                Some(on_jvm) => {
-                    (run.settings.jvm_forks(), on_jvm.plan(run.settings, case.jmh_mode), JVM_START)
-                }
+            let (forks, plan) = match on_jvm {
+                None => (run.settings.forks(), run.settings.plan(case.jmh_mode)),
+                Some(on_jvm) => (run.settings.jvm_forks(), on_jvm.plan(run.settings, case.jmh_mode)),
             };
             entries.push(Entry {
                 gathered: Gathered { case: case.clone(), plan, forks: vec![] },
-                name: describe(case, axes_of(run, case), on_jvm),
+                name: case_name(case, run.experiments, on_jvm),
                 forks,
-                planned: plan.duration() + start,
+                expected: Estimate::of_fork(case, plan, on_jvm, run.experiments).total(),
+                took: vec![],
                 on_jvm,
                 machine: None,
-                failed: false,
+                failure: None,
             });
         }
     }
@@ -189,21 +217,15 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
 }
 
 /// Runs a fork of an entry to its end, beside its neighbours.
-fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended {
+fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>) -> Ended {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
     let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
-    let mut shown = Duration::ZERO;
-    let mut heard = |warmup: bool| {
-        let time = if warmup { plan.warmup_time } else { plan.time };
-        progress.advance(time);
-        shown += time;
-    };
     let company = company(run, case);
     let mut ended = match (&company, entry.on_jvm) {
         (Err(_), _) => Fork::silent(End::Finished),
         (Ok(_), Some(on_jvm)) => {
             let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
-            let fork = jvm_fork::run(&order, silence, run.interrupt, &mut heard);
+            let fork = jvm_fork::run(&order, silence, run.interrupt);
             entry.machine = fork.machine.or(entry.machine.take());
             Fork { iterations: fork.iterations, complaints: fork.complaints, ..Fork::silent(fork.end) }
         }
@@ -217,10 +239,9 @@ fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>, progress: &Progress) -> Ended 
             };
             let mut command = Command::new(&run.program);
             command.arg("fork");
-            fork_process::run(command, &order, silence, run.interrupt, &mut |record| heard(record.warmup))
+            fork_process::run(command, &order, silence, run.interrupt)
         }
     };
-    progress.advance(entry.planned.saturating_sub(shown));
     let mut measured = std::mem::take(&mut ended.iterations);
     measured.retain(|record| !record.warmup);
     part(company, &mut measured, &mut ended.end);
@@ -266,8 +287,8 @@ fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationReco
 }
 
 /// The axes of a case's experiment.
-pub(super) fn axes_of(run: &Run<'_>, case: &Case) -> &'static [Axis] {
-    let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
+fn axes_of(experiments: &[&dyn Experiment], case: &Case) -> &'static [Axis] {
+    let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
     experiment.map_or(&[], |experiment| experiment.axes())
 }
 
@@ -278,7 +299,8 @@ pub(super) fn silence_of(run: &Run<'_>, case: &Case) -> Duration {
 }
 
 /// A case with all its coordinates as people read them, for messages.
-pub(super) fn describe(case: &Case, axes: &[Axis], on_jvm: Option<&JvmCase>) -> String {
+pub fn case_name(case: &Case, experiments: &[&dyn Experiment], on_jvm: Option<&JvmCase>) -> String {
+    let axes = axes_of(experiments, case);
     let mut params: String =
         case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
     if let Some(on_jvm) = on_jvm {
@@ -317,28 +339,75 @@ fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize
 #[cfg(test)]
 mod tests {
     use super::super::case::examples::case;
-    use super::super::{JmhMode, Kind};
+    use super::super::{Bench, JmhMode, Kind, Mode};
     use super::*;
+    use crate::format::examples;
     use proptest::prelude::*;
+
+    struct Sized;
+
+    impl Experiment for Sized {
+        fn name(&self) -> &'static str {
+            "example"
+        }
+        fn question(&self) -> &'static str {
+            "?"
+        }
+        fn modes(&self) -> &'static [Mode] {
+            &[]
+        }
+        fn axes(&self) -> &'static [Axis] {
+            const AXES: &[Axis] = &[Axis::new("size", "", Kind::Size, &["16"])];
+            AXES
+        }
+        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn messages_name_sizes_as_people_do() {
-        let axes = [Axis::new("size", "", Kind::Size, &["16"])];
-        let text = describe(&case(JmhMode::SampleTime, 2), &axes, None);
+        let text = case_name(&case(JmhMode::SampleTime, 2), &[&Sized], None);
         assert_eq!(text, "example.plain (size = 64k, resize = off, threads = 2, sample)");
     }
 
     #[test]
     fn what_is_missing_of_a_run_is_said() {
-        let rows = vec![crate::format::examples::row()];
+        let rows = vec![examples::row()];
         let unmeasured = vec!["a".to_string(), "b".to_string()];
         let whole = Outcome { rows, ..Outcome::default() };
         assert_eq!(whole.incomplete(), None);
-        let failed = Outcome { unmeasured, ..whole.clone() };
-        assert_eq!(failed.incomplete().unwrap(), "2 of 3 cases not measured");
-        let both = Outcome { interrupted: true, ..failed };
-        assert_eq!(both.incomplete().unwrap(), "interrupted, 2 of 3 cases not measured");
+        let failed = Outcome { rows: vec![examples::row(), examples::failed_row()], ..whole.clone() };
+        assert_eq!(failed.incomplete().unwrap(), "1 of 2 cases failed");
+        assert!(failed.failures().next().unwrap().contains("killed by signal 9"));
+        let cut = Outcome { unmeasured, interrupted: true, ..whole.clone() };
+        assert_eq!(cut.incomplete().unwrap(), "interrupted, 2 of 3 cases not measured");
+        let both = Outcome { rows: failed.rows, ..cut };
+        assert_eq!(both.incomplete().unwrap(), "interrupted, 1 of 4 cases failed, 2 of 4 cases not measured");
         assert_eq!(Outcome { interrupted: true, ..whole }.incomplete().unwrap(), "interrupted");
+    }
+
+    #[test]
+    fn the_time_left_follows_what_forks_take() {
+        let case = case(JmhMode::SingleShot, 1);
+        let plan = Settings::default().plan(JmhMode::SingleShot);
+        let mut entry = Entry {
+            gathered: Gathered { case, plan, forks: vec![] },
+            name: String::new(),
+            forks: 3,
+            expected: Duration::from_secs(1),
+            took: vec![],
+            on_jvm: None,
+            machine: None,
+            failure: None,
+        };
+        assert_eq!(entry.left(), Duration::from_secs(3));
+        entry.learn(Duration::from_secs(10));
+        assert_eq!(entry.left(), Duration::from_secs(20));
+        entry.learn(Duration::from_secs(20));
+        assert_eq!(entry.left(), Duration::from_secs(15));
+        entry.failure = Some("fork 3 of 3: killed".into());
+        assert_eq!(entry.left(), Duration::ZERO, "a case that failed gets no further forks");
     }
 
     #[test]

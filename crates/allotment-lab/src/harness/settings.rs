@@ -6,7 +6,7 @@
 
 use super::{JmhMode, Watch};
 use crate::format::phrase::count;
-use crate::format::time::{iteration_time, rough};
+use crate::format::time::iteration_time;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -106,27 +106,6 @@ impl Settings {
             iteration_time(plan.time)
         )
     }
-
-    /// About how long cases of these modes take, starting the processes included.
-    pub fn estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> Duration {
-        modes.into_iter().map(|mode| (self.plan(mode).duration() + START) * self.forks()).sum()
-    }
-
-    /// The estimate in words: `about 12 min 3 s`, and `and 24 single shots` if there are any, of
-    /// which nobody knows how long they take.
-    pub fn describe_estimate(&self, modes: impl IntoIterator<Item = JmhMode>) -> String {
-        let modes: Vec<JmhMode> = modes.into_iter().collect();
-        let plan = self.plan(JmhMode::SingleShot);
-        let singles = modes.iter().filter(|&&mode| mode == JmhMode::SingleShot).count();
-        let of_each = u64::from(self.forks()) * u64::from(plan.warmup_iterations + plan.iterations);
-        let shots = singles as u64 * of_each;
-        let time = format!("about {}", rough(self.estimate(modes)));
-        if shots == 0 {
-            time
-        } else {
-            format!("{time} and what {} take", count(shots as usize, "single shot"))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -140,10 +119,6 @@ mod tests {
             settings.describe(JmhMode::Throughput),
             "3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)"
         );
-        assert_eq!(
-            settings.estimate([JmhMode::Throughput; 2]),
-            Duration::from_millis(2 * 3 * (7 * 300 + 50))
-        );
         let quick = Settings { quick: true, ..Settings::default() };
         assert_eq!(quick.plan(JmhMode::AverageTime).duration(), Duration::from_millis(400));
     }
@@ -152,18 +127,6 @@ mod tests {
     fn a_single_shot_has_no_time() {
         let plan = Settings::default().plan(JmhMode::SingleShot);
         assert_eq!((plan.warmup_iterations, plan.iterations, plan.time), (1, 3, Duration::ZERO));
-        let estimate = Settings::default().describe_estimate([JmhMode::SingleShot, JmhMode::Throughput]);
-        assert_eq!(estimate, "about 6.6 s and what 12 single shots take");
-        let quick = Settings { quick: true, ..Settings::default() };
-        assert_eq!(quick.describe_estimate([JmhMode::Throughput]), "about 0.9 s");
-        let most = Settings {
-            forks: Some(1000),
-            warmup_iterations: Some(10_000),
-            iterations: Some(10_000),
-            ..Settings::default()
-        };
-        let estimate = most.describe_estimate([JmhMode::SingleShot; 300]);
-        assert!(estimate.ends_with("what 6000000000 single shots take"), "{estimate}");
         let settings =
             Settings { iterations: Some(7), time: Some(Duration::from_secs(1)), ..Settings::default() };
         let plan = settings.plan(JmhMode::SingleShot);

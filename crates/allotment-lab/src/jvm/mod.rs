@@ -30,7 +30,7 @@ pub(crate) mod process;
 mod sources;
 mod workload;
 
-pub use collectors::{Collector, CollectorError, Sizes};
+pub use collectors::{Collector, CollectorError, Sizes, larger_heaps};
 pub use discovery::{Surroundings, find, find_all};
 pub use jar::{JarError, Jars};
 pub use jdk::{Jdk, JdkError};

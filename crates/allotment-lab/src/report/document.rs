@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use crate::format::coordinates::group;
+use crate::format::json::WARNING;
 use crate::format::phrase::count;
 use crate::format::{Entry, Origin, Parameter, ScoreRow};
 use crate::harness::{Experiment, label};
@@ -27,11 +28,14 @@ pub struct Document {
     pub rows: usize,
     /// The summary below the title.
     pub about: String,
+    /// The reasons of the runs for doubt about their figures, each once.
+    pub warnings: Vec<String>,
 }
 
 impl Document {
     /// Sorts the rows of all files, and computes the sections.
     pub fn of(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
+        let warnings = warnings(&sources);
         let mut entries = joined(sources);
         let mut origins: Vec<Origin> = Vec::new();
         for entry in &mut entries {
@@ -59,14 +63,31 @@ impl Document {
             Section::of(name, experiment.copied(), &own)
         };
         let sections: Vec<Section> = names.iter().map(section).collect();
+        let failed = entries.iter().filter(|entry| entry.row.failure.is_some()).count();
+        let failed = if failed > 0 { format!("; {} failed", count(failed, "case")) } else { String::new() };
         let about = format!(
-            "{} of {}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
+            "{} of {}{failed}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
              whole interval of a ratio shows it.",
             count(entries.len(), "row"),
             count(sections.len(), "experiment")
         );
-        Document { sections, origins, rows: entries.len(), about }
+        Document { sections, origins, rows: entries.len(), about, warnings }
     }
+}
+
+/// The warnings of the runs in all files. Where there are several files, they name theirs.
+fn warnings(sources: &[Source]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for source in sources {
+        for warning in source.entries.iter().flat_map(|entry| entry.origin.facts(WARNING)) {
+            let of = if sources.len() > 1 { format!("{}: ", source.name) } else { String::new() };
+            let text = format!("{of}{warning}");
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+    }
+    all
 }
 
 fn known<'a>(row: &ScoreRow, experiments: &[&'a dyn Experiment]) -> Option<&'a dyn Experiment> {
@@ -132,6 +153,28 @@ mod tests {
         assert!(document.sections[0].question.is_some() && document.sections[2].question.is_none());
         let constant = &document.sections[0].table.constant;
         assert_eq!(constant, "size = 64k, threads = 4", "sizes as people read them, and no file");
+    }
+
+    #[test]
+    fn warnings_of_runs_are_told_once_and_failed_cases_are_counted() {
+        let source = |name: &str| {
+            let arguments = vec!["cpu=x".into(), "warning=busy".into(), "warning=short".into()];
+            let origin = Origin { vm_name: "allotment".into(), arguments, ..Origin::default() };
+            let entry = |row| Entry { row, origin: origin.clone() };
+            let failed = ScoreRow { benchmark: "clock.tsc".into(), ..examples::failed_row() };
+            Source { name: name.into(), entries: vec![entry(examples::row()), entry(failed)] }
+        };
+        let one = Document::of(vec![source("a")], experiments::all());
+        assert_eq!(one.warnings, ["busy", "short"]);
+        assert!(one.about.starts_with("2 rows of 2 experiments; 1 case failed. "), "{}", one.about);
+        let clock = &one.sections[0];
+        assert!(
+            clock.incomplete[0].starts_with("failed: clock.tsc (size = 65536, threads = 4, thrpt), fork 1")
+        );
+        assert!(clock.incomplete.len() == 1 && clock.groups.iter().all(|group| group.charts.is_empty()));
+        assert!(clock.verdicts.is_empty(), "{:?}", clock.verdicts);
+        let two = Document::of(vec![source("a"), source("b")], experiments::all());
+        assert_eq!(two.warnings, ["a: busy", "a: short", "b: busy", "b: short"]);
     }
 
     #[test]

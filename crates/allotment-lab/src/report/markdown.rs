@@ -6,6 +6,12 @@ use std::fmt::Write;
 /// The text.
 pub fn markdown(document: &Document, title: &str) -> String {
     let mut text = format!("# {}\n", plain(title));
+    if !document.warnings.is_empty() {
+        text.push('\n');
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(text, "- warning: {}", plain(warning));
+    }
     for section in &document.sections {
         let _ = writeln!(text, "\n## {}\n", plain(&section.name));
         if let Some(question) = &section.question {
@@ -21,6 +27,9 @@ pub fn markdown(document: &Document, title: &str) -> String {
             text.push('\n');
         }
         text += &table(&section.table);
+        for note in &section.notes {
+            let _ = writeln!(text, "\n{}", plain(note));
+        }
         for command in &section.commands {
             let fence = fence(command);
             let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
@@ -84,12 +93,15 @@ mod tests {
     fn tables_are_aligned_and_cells_stay_cells() {
         let row = ScoreRow { benchmark: "org.X.a|b".into(), missing: 1, ..examples::row() };
         let foreign = Entry { row, origin: Origin::default() };
-        let arguments = vec!["incomplete=interrupted".into()];
+        let arguments = vec!["warning=a *busy* machine".into(), "incomplete=interrupted".into()];
         let origin = Origin { vm_name: "allotment".into(), arguments, ..Origin::default() };
         let ours = Entry { row: ScoreRow { benchmark: "clock.tsc".into(), ..examples::row() }, origin };
         let source = Source { name: "x".into(), entries: vec![ours, foreign] };
         let text = markdown(&Document::of(vec![source], experiments::all()), "a *title*");
-        assert!(text.starts_with("# a \\*title\\*\n\n## clock\n"), "{text}");
+        assert!(
+            text.starts_with("# a \\*title\\*\n\n- warning: a \\*busy\\* machine\n\n## clock\n"),
+            "{text}"
+        );
         assert!(text.contains("- \\* a run is incomplete: interrupted\n"), "{text}");
         assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
         assert!(text.contains("| a\\|b | thrpt | 4\\* | 250.000 |"), "{text}");

@@ -4,10 +4,11 @@ use super::chart::choose::{Group, Scored, charts};
 use super::command_line::commands;
 use super::jvm;
 use super::table::{self, Table};
-use crate::format::json::INCOMPLETE;
+use crate::format::coordinates::value;
+use crate::format::json::{INCOMPLETE, JVM_HEAPS};
 use crate::format::{Comparison, Entry, Origin, ScoreRow};
 use crate::harness::neighbours::{self, NEIGHBOURS};
-use crate::harness::{Baseline, Charts, Experiment, compare};
+use crate::harness::{Baseline, Charts, Experiment, JVM, compare};
 
 /// A part of a report.
 #[derive(Clone, Debug)]
@@ -28,8 +29,10 @@ pub struct Section {
     pub commands: Vec<String>,
     /// The programs that measured it.
     pub origins: Vec<Origin>,
-    /// Runs with missing parts, and rows with missing iterations.
+    /// Runs with missing parts, cases that failed, and rows with missing iterations.
     pub incomplete: Vec<String>,
+    /// What to know when rows of JVMs are read.
+    pub notes: Vec<String>,
 }
 
 impl Section {
@@ -43,6 +46,7 @@ impl Section {
         };
         let pairs = rows.iter().zip(&comparison.ratios);
         let scored: Vec<Scored<'_>> = pairs.map(|(row, ratio)| scored(row, *ratio)).collect();
+        let drawn: Vec<Scored<'_>> = scored.iter().copied().filter(|one| one.row.is_measured()).collect();
         let wanted = experiment.map_or(Charts::default(), |experiment| experiment.charts());
         let mut origins: Vec<Origin> = Vec::new();
         for entry in entries {
@@ -52,17 +56,26 @@ impl Section {
         }
         let of_run = |origin: &Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
         let mut incomplete: Vec<String> = origins.iter().filter_map(of_run).collect();
-        incomplete.extend(rows.iter().filter(|row| row.missing > 0).map(ScoreRow::missing_text));
+        incomplete
+            .extend(rows.iter().filter_map(ScoreRow::failure_text).map(|text| format!("failed: {text}")));
+        let lacking = rows.iter().filter(|row| row.missing > 0 && row.is_measured());
+        incomplete.extend(lacking.map(ScoreRow::missing_text));
+        let mut notes: Vec<String> = Vec::new();
+        if rows.iter().any(|row| value(row, JVM).is_some()) {
+            notes.extend(origins.iter().filter_map(|origin| origin.fact(JVM_HEAPS)).map(String::from));
+            notes.dedup();
+        }
         Section {
             name: name.into(),
             question: experiment.map(|experiment| experiment.question().into()),
             verdicts: experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default(),
-            groups: charts(&scored, wanted, baseline.as_ref()),
+            groups: charts(&drawn, wanted, baseline.as_ref()),
             table: table::scores(&scored, baseline.as_ref().map(|_| comparison.baseline.as_str())),
             metrics: table::metrics(&scored),
             commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
             origins,
             incomplete,
+            notes,
         }
     }
 }
@@ -72,8 +85,15 @@ fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_>
 }
 
 /// An experiment's verdicts on its rows, and the comparison with a JVM's rows if there are any. For
-/// rows measured beside neighbours, the verdict is the effect of the neighbours.
+/// rows measured beside neighbours, the verdict is the effect of the neighbours. Rows without a score
+/// are left out.
 pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+    let measured = rows.iter().zip(&comparison.ratios).filter(|(row, _)| row.is_measured());
+    let (rows, ratios): (Vec<ScoreRow>, Vec<_>) = measured.map(|(row, ratio)| (row.clone(), *ratio)).unzip();
+    let (rows, comparison) = (&rows[..], &Comparison { ratios, ..comparison.clone() });
+    if rows.is_empty() {
+        return Vec::new();
+    }
     let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
     if rows.iter().any(has_company) {
         return neighbours::verdicts(rows, &compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE)));

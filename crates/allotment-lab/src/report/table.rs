@@ -97,7 +97,7 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
         let missing = if row.missing > 0 { "*" } else { "" };
         cells.push(row.jmh_mode.clone());
         cells.push(format!("{}{missing}", row.primary.summary().count));
-        cells.push(number::score(scored.score));
+        cells.push(if row.is_measured() { number::score(scored.score) } else { "failed".into() });
         cells.push(number::error(scored.score, scored.error));
         cells.push(row.primary.unit.clone());
         if ratios {
@@ -173,6 +173,13 @@ mod tests {
             ["tlab", "4", "thrpt", "4*", "2.000", "± 0.500", "ops/us", "1.25× (1.10 to 1.40) ▲"]
         );
         assert_eq!(table.rows[0][7], "");
+    }
+
+    #[test]
+    fn a_case_that_failed_says_so_where_its_score_would_be() {
+        let failed = examples::failed_row();
+        let table = scores(&[Scored { row: &failed, score: f64::NAN, error: f64::NAN, ratio: None }], None);
+        assert_eq!(table.rows[0], ["tlab", "thrpt", "0*", "failed", "", "ops/us"]);
     }
 
     #[test]

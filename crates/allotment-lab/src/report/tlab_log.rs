@@ -42,9 +42,10 @@ pub fn tlab_log_document<'a>(
         commands: Vec::new(),
         origins: Vec::new(),
         incomplete: Vec::new(),
+        notes: Vec::new(),
     };
     let rows = section.table.rows.len();
-    Document { sections: vec![section], origins: Vec::new(), rows, about: about.into() }
+    Document { sections: vec![section], origins: Vec::new(), rows, about: about.into(), warnings: Vec::new() }
 }
 
 /// Why there is nothing to replay.

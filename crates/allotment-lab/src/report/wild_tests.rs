@@ -95,6 +95,7 @@ fn shown(entries: &[Entry]) {
         version: String::new(),
         circumstances: vec![],
         incomplete: None,
+        warnings: vec![],
     };
     text_table(&report, None, Some(60));
 }

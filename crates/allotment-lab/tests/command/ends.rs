@@ -1,6 +1,7 @@
 //! Runs that end early: by the user, by a signal for all of them, or by a fork that dies.
 
 use super::allotment;
+use super::own_folder::{VARIABLE, own_folder};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -113,6 +114,7 @@ fn a_run_that_timeout_ends_leaves_its_file_every_time() {
         let json = directory.path().join(format!("{index}.json"));
         let mut command = Command::new("timeout");
         command.args(["4", env!("CARGO_BIN_EXE_allotment"), "run", "clock", "--threads=1", "--reads=64"]);
+        command.arg("--ignore-lock");
         command.args([
             "--mode=tsc",
             "--forks=1",
@@ -194,7 +196,7 @@ fn a_signal_that_was_ignored_before_the_run_stays_ignored() {
             .iter()
             .map(|word| if word.starts_with("--iterations") { "--iterations=30" } else { word }),
     );
-    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+    command.env_remove("ALLOTMENT_OPTIONS").env(VARIABLE, own_folder()).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -217,7 +219,25 @@ fn a_fork_that_dies_costs_its_own_case_only() {
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("clock.tsc") && errors.contains("killed by signal 9"), "{errors}");
     assert!(table.contains("failed: clock.tsc"), "{table}");
-    let entries = marked(directory.path(), "1 of 3 cases not measured");
+    let mut entries: Vec<Value> =
+        serde_json::from_slice(&fs::read(directory.path().join("r.json")).unwrap()).unwrap();
     let names: Vec<&str> = entries.iter().filter_map(|entry| entry["benchmark"].as_str()).collect();
-    assert_eq!(names, ["clock.empty", "clock.coarse"]);
+    assert_eq!(names, ["clock.empty", "clock.tsc", "clock.coarse"]);
+    let failed = entries[1]["jvmArgs"].as_array_mut().unwrap().pop().unwrap();
+    assert!(failed.as_str().unwrap().starts_with("failed=fork 1 of 1: it "), "{failed}");
+    assert!(failed.as_str().unwrap().contains("killed by signal 9"), "{failed}");
+    assert_eq!(entries[1]["primaryMetric"]["score"], "NaN");
+    for entry in &entries {
+        let mark = entry["jvmArgs"].as_array().unwrap().last().unwrap();
+        assert_eq!(mark, "incomplete=1 of 3 cases failed");
+    }
+    let mut reader = csv::Reader::from_path(directory.path().join("r.csv")).unwrap();
+    let headers = reader.headers().unwrap().clone();
+    let column = headers.iter().position(|title| title == "Failed").unwrap();
+    let failed = |record: &csv::StringRecord| record[column].contains("killed by signal 9");
+    let of_failed = |record: &csv::StringRecord| record[0].starts_with("clock.tsc");
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert!(records.iter().all(|record| failed(record) == of_failed(record)), "{records:?}");
+    let line = table.lines().find(|line| line.starts_with("clock.tsc*")).unwrap();
+    assert!(line.contains(" failed "), "{line}");
 }

@@ -1,5 +1,6 @@
 //! A system that gives little: no threads, no processes, no disk, no folders, nobody who reads.
 
+use super::own_folder::{VARIABLE, own_folder};
 use super::{SHORT, allotment};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,8 @@ use std::process::{Command, Output, Stdio};
 fn shell(script: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_allotment")]).args(arguments);
-    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).output().unwrap()
+    command.env_remove("ALLOTMENT_OPTIONS").env(VARIABLE, own_folder());
+    command.stdin(Stdio::null()).output().unwrap()
 }
 
 fn told(output: &Output) -> String {
@@ -37,6 +39,7 @@ fn a_system_without_threads_or_processes_is_told_of_and_nothing_panics() {
         let mut command = Command::new("setpriv");
         command.args([format!("--reuid={USER}"), "--clear-groups".into(), "prlimit".into()]);
         command.arg(format!("--nproc={limit}:{limit}")).arg(&program);
+        command.env(VARIABLE, directory.path());
         command.args(SHORT).args(more).env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null()).output().unwrap()
     };
     let mut failed = 0;

@@ -1,21 +1,25 @@
 //! The built command, from the outside: what it prints, what it writes, how it fails.
 
 mod ask;
+mod before;
 mod ends;
 mod heap;
 mod limits;
 mod mistakes;
+#[path = "../own_folder/mod.rs"]
+mod own_folder;
 mod profile;
 mod runs;
 mod simulate;
 mod store;
 mod truth;
 
+use own_folder::{VARIABLE, own_folder};
 use std::process::{Command, Output, Stdio};
 
 fn allotment() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allotment"));
-    command.env_remove("ALLOTMENT_OPTIONS").stdin(Stdio::null());
+    command.env_remove("ALLOTMENT_OPTIONS").env(VARIABLE, own_folder()).stdin(Stdio::null());
     command
 }
 

@@ -40,6 +40,7 @@ pub(crate) fn row(
         secondary: vec![],
         missing: 0,
         machine: None,
+        failure: None,
     }
 }
 
@@ -96,6 +97,7 @@ pub(crate) fn json(rows: &[ScoreRow]) -> String {
         version: "0.1.0".into(),
         circumstances: circumstances.map(String::from).to_vec(),
         incomplete: None,
+        warnings: vec![],
     };
     String::from_utf8(to_json(&report).unwrap()).unwrap()
 }

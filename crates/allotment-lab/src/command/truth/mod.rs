@@ -12,7 +12,7 @@ mod program;
 mod rows;
 mod verdict;
 
-use super::measuring::{say, usable_cpus, warn_of_build};
+use super::measuring::{lock, say, usable_cpus, warn_of_build};
 use super::{Failure, print};
 use crate::format::suggest::nearest;
 use crate::format::{OutputFile, check_files, number};
@@ -51,6 +51,10 @@ pub struct TruthArguments {
     /// Write what was found as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+
+    /// Measure even if another allotment measures on this machine.
+    #[arg(long)]
+    pub ignore_lock: bool,
 
     /// No progress on standard error.
     #[arg(long)]
@@ -114,6 +118,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Res
     let file = arguments.json.as_deref().map(OutputFile::open).transpose();
     let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
     let (builder, compiler) = Builder::new(&arguments.cc)?;
+    let _lock = lock(arguments.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let mut checked = Vec::new();
     for row in chosen {
@@ -222,8 +227,8 @@ impl Measuring<'_> {
         if outcome.interrupted || self.interrupt.requested() {
             return Err(Failure::Interrupted);
         }
-        if let Some(failure) = outcome.failures.first() {
-            return Err(Failure::Failed(failure.clone()));
+        if let Some(failure) = outcome.failures().next() {
+            return Err(Failure::Failed(failure));
         }
         let windows = outcome.rows.first().map(|row| row.primary.pooled_values());
         let score = windows.and_then(|windows| chosen_window(&one.case, windows));

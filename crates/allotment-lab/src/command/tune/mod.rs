@@ -9,10 +9,10 @@
 mod decision;
 mod questions;
 
-use super::measuring::{Measuring, end, usable_cpus, warn};
+use super::measuring::{Measuring, doubts, end, lock, usable_cpus, warn};
 use super::{Failure, TuneArguments, print};
 use crate::format::json::to_json;
-use crate::format::{OutputFile, Report, check_files};
+use crate::format::{OutputFile, Report, ScoreRow, check_files};
 use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Pin, Settings};
 use crate::machine::Machine;
 use allotment::options::ENVIRONMENT_VARIABLE;
@@ -41,6 +41,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
     check_files(&[], arguments.json.as_deref().map(|path| ("--json", path)).as_slice())?;
     let file = arguments.json.as_deref().map(OutputFile::open).transpose();
     let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
+    let _lock = lock(arguments.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let settings = settings(arguments.forks);
     let (outcome, circumstances) = Measuring {
@@ -54,6 +55,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
         interrupt: &interrupt,
     }
     .measure()?;
+    let doubts = doubts(&outcome, &circumstances);
     let written = file.filter(|_| !outcome.rows.is_empty()).map(|file| -> anyhow::Result<()> {
         let report = Report {
             rows: outcome.rows.clone(),
@@ -61,13 +63,15 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Resul
             version: env!("CARGO_PKG_VERSION").into(),
             circumstances: Machine::detect(&topology).pairs(),
             incomplete: outcome.incomplete(),
+            warnings: doubts.clone(),
         };
         Ok(file.write(&to_json(&report)?)?)
     });
-    let findings: Vec<Finding> = questions.iter().map(|question| decide(question, &outcome.rows)).collect();
+    let measured: Vec<ScoreRow> = outcome.rows.iter().filter(|row| row.is_measured()).cloned().collect();
+    let findings: Vec<Finding> = questions.iter().map(|question| decide(question, &measured)).collect();
     let text = text(&findings, &settings.describe(JmhMode::Throughput));
     let printed = if outcome.interrupted { Ok(()) } else { print(&text) };
-    warn(&outcome, &circumstances);
+    warn(&doubts);
     written.transpose()?;
     end(&outcome, &[], printed)
 }
@@ -108,6 +112,8 @@ fn text(findings: &[Finding], settings: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments;
+    use crate::harness::Estimate;
 
     fn finding(options: Option<&str>) -> Finding {
         Finding {
@@ -131,7 +137,7 @@ mod tests {
     fn it_takes_about_a_minute() {
         let questions = questions(&Topology::detect(), &Processor::detect(), 2);
         let cases = cases(&questions);
-        let planned = settings(None).estimate(cases.iter().map(|case| case.jmh_mode));
-        assert!((30..90).contains(&planned.as_secs()), "{planned:?} for {} cases", cases.len());
+        let planned = Estimate::of_run(&cases, &[], &settings(None), experiments::all());
+        assert!((30..90).contains(&planned.total().as_secs()), "{planned:?} for {} cases", cases.len());
     }
 }

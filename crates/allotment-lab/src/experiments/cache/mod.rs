@@ -149,9 +149,13 @@ impl Experiment for Cache {
         }
         let total = set.saturating_mul(case.threads);
         if total > SMALL_TOTAL && total > free_memory() {
+            let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
             return Some(format!(
-                "{} with {set} bytes each to walk: more than there is memory free",
-                count(case.threads, "thread")
+                "{} with {set} bytes each to walk need {} of memory, and {} are free; a smaller --set or fewer \
+                 --threads fit",
+                count(case.threads, "thread"),
+                mib(total),
+                mib(free_memory())
             ));
         }
         None

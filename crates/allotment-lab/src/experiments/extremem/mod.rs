@@ -110,7 +110,11 @@ impl Experiment for Extremem {
                 case.threads
             ));
         }
-        Plan::of(case).map_or_else(Some, |plan| plan.refusal())
+        Plan::of(case).map_or_else(Some, |plan| plan.refusal(topology().available_parallelism()))
+    }
+
+    fn shot_time(&self, case: &Case) -> Option<Duration> {
+        Some(Plan::of(case).ok()?.workload.duration())
     }
 
     fn silence(&self, case: &Case) -> Duration {
@@ -142,7 +146,6 @@ impl Experiment for Extremem {
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let plan = Plan::of(case).map_err(anyhow::Error::msg)?;
-        plan.fits(topology().available_parallelism()).map_err(anyhow::Error::msg)?;
         run::measure(&plan, bench)
     }
 }
@@ -176,12 +179,14 @@ mod tests {
         assert!(refused(timed).contains("only ss"));
     }
 
-    /// Whether the machine holds it is found when the case runs, so that the exit says that it
-    /// could not be done.
     #[test]
-    fn a_configuration_is_no_nonsense_because_it_is_large() {
-        let values = vec![("config".to_string(), vec!["huge".to_string()])];
+    fn a_configuration_that_the_machine_cannot_hold_is_refused() {
+        let values =
+            vec![("config".to_string(), vec!["huge".to_string()]), ("heap".into(), vec!["64t".into()])];
         let selection = Selection { values, quick: true, ..Selection::default() };
-        assert_eq!(expand(&[&Extremem], &selection, 2).unwrap().0.len(), 1);
+        let refused = refused(selection);
+        for part in ["configuration huge", "2000 customer threads", "of memory, and there "] {
+            assert!(refused.contains(part), "{refused}");
+        }
     }
 }

@@ -84,21 +84,12 @@ impl Plan {
         })
     }
 
-    /// Why such a heap is impossible, whatever machine it is; `None` if it is not.
-    pub(super) fn refusal(&self) -> Option<String> {
-        // Without the collector: the case reports a collector that this build lacks. Without the
-        // size where the configuration has chosen it: whether the machine holds it is asked when
-        // the case runs.
-        let bytes = self.heap.min(4 << 30);
-        unresolved(Heap::builder().max_heap_size(bytes).region_size(self.configuration.region))
-    }
-
-    /// Whether this machine has what the plan needs.
-    ///
-    /// # Errors
-    /// Says what is needed and what there is.
-    pub(super) fn fits(&self, cpus: usize) -> Result<(), String> {
-        self.configuration.fits(&self.name, self.heap, cpus)
+    /// Why this machine, with so many CPUs, cannot hold such a shop, or why its heap is impossible;
+    /// `None` if neither.
+    pub(super) fn refusal(&self, cpus: usize) -> Option<String> {
+        // Without the collector: the case reports a collector that this build lacks.
+        let heap = Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region);
+        self.configuration.fits(&self.name, self.heap, cpus).err().or_else(|| unresolved(heap))
     }
 
     /// The longest time that a run says nothing.

@@ -155,6 +155,7 @@ mod tests {
         for (name, value, reason) in [
             ("live", "32k", "a thread has at least 65536"),
             ("live", "100k", "MaxHeapSize"),
+            ("live", "900g", "of memory, and there are "),
             ("death", "101", "at most 100"),
             ("factor", "0", "above 0"),
             ("steps", "0", "every thread has one"),

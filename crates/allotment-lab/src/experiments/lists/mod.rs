@@ -170,7 +170,9 @@ mod tests {
             ("forced", "lists", "0", "every list has a node"),
             ("forced", "lists", "1000001", "every list has a node"),
             ("forced", "collector", "epsilon", "epsilon collects nothing"),
-            ("forced", "garbage", "18446744073709551615", "MaxHeapSize"),
+            ("forced", "garbage", "18446744073709551615", "of memory, and there are "),
+            ("queue", "nodes", "100000000000", "of memory, and there are "),
+            ("shot", "nodes", "100000000000", "of memory, and there are "),
             ("queue", "nodes", "1", "every list has a node"),
             ("shot", "steps", "1", "every thread has one"),
         ] {

@@ -7,6 +7,7 @@
 //! sizes are known at run time, zeroed by the heap. Every 64th array is kept in a ring of 256 until
 //! another takes its place. `allotment tune` measures with this experiment.
 
+use super::collectors::too_large;
 use super::heap_use::HeapUse;
 use super::memory::Advice;
 use super::saying::{all_against, ours};
@@ -78,7 +79,8 @@ impl Experiment for Options {
     fn nonsense(&self, case: &Case) -> Option<String> {
         let resolved = builder(case).map(|builder| builder.map(HeapBuilder::resolve));
         match resolved.ok()? {
-            Ok(resolved) => resolved.err().map(|error| error.to_string()),
+            Ok(Ok(_)) => too_large(case.size("heap").ok()?),
+            Ok(Err(error)) => Some(error.to_string()),
             Err(error) => Some(error.to_string()),
         }
     }

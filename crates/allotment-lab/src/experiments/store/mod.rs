@@ -226,9 +226,6 @@ fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
         let (heap, needed) = (heap >> 20, needed.div_ceil(1 << 20));
         return Ok(Some(format!("a heap of {heap}m: {ticks} ticks need a --heap of {needed}m")));
     }
-    if let Err(why) = memory::fits("heaps of that size", heap, "smaller ones") {
-        return Ok(Some(why));
-    }
     Ok(collectors::refusal(collector, heap))
 }
 

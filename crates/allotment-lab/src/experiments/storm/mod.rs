@@ -23,6 +23,7 @@ use super::collectors::COLLECTOR;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use plan::HeapPlan;
+use std::time::Duration;
 
 /// The experiment `storm`.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +92,11 @@ impl Experiment for Storm {
             ));
         }
         HeapPlan::of(case).and_then(|plan| plan.fits()).err()
+    }
+
+    /// Known where threads sleep between operations: these sleeps are most of the time.
+    fn shot_time(&self, case: &Case) -> Option<Duration> {
+        HeapPlan::of(case).ok()?.paced_time()
     }
 
     fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

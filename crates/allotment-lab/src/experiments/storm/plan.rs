@@ -87,6 +87,13 @@ impl HeapPlan {
         Ok(builder.initial_heap_size(self.heap).always_pre_touch(true))
     }
 
+    /// The time that threads sleep from the instant until the last has done its operations; `None` if
+    /// they do not sleep.
+    pub(super) fn paced_time(&self) -> Option<Duration> {
+        let pauses = u32::try_from(self.operations).ok()?;
+        (!self.pace.is_zero()).then(|| self.pace.saturating_mul(pauses))
+    }
+
     /// Checks that heap, stacks and times fit into this machine's memory, and that the heap's
     /// options take their values.
     ///
@@ -142,7 +149,10 @@ pub(super) mod tests {
         assert_eq!((heap.collector(), heap.geometry().heap_bytes()), ("mark-compact", 64 << 20));
         let size = heap.options().rows().find(|row| row.info.name == "TLABSize").unwrap().value;
         assert_eq!(size, "32k");
-        assert_eq!(plan.pace, Duration::from_millis(1));
+        assert_eq!(
+            (plan.pace, plan.paced_time()),
+            (Duration::from_millis(1), Some(Duration::from_millis(3)))
+        );
     }
 
     #[test]

@@ -132,6 +132,7 @@ mod tests {
             ("depth", "31", "at most 30"),
             ("rounds", "0", "nothing to make"),
             ("heap", "1m", "MaxHeapSize"),
+            ("heap", "16384t", "of memory, and there are "),
             ("workers", "1025", "ParallelGCThreads"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];

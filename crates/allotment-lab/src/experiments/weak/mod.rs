@@ -16,7 +16,6 @@ mod witness;
 
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
-use super::memory;
 use super::saying::{contrast, ours, place};
 use super::together::{Member, Together};
 use crate::format::{Comparison, ScoreRow};
@@ -179,9 +178,6 @@ fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
             mib(heap),
             mib(needed)
         )));
-    }
-    if let Err(why) = memory::fits("heaps of a cache", heap, "smaller ones") {
-        return Ok(Some(why));
     }
     Ok(collectors::refusal(case.text("collector")?, heap))
 }

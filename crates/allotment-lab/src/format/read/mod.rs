@@ -15,7 +15,7 @@
 
 mod fields;
 
-use super::json::INCOMPLETE;
+use super::json::{FAILED, INCOMPLETE};
 use super::{Combine, Metric, Origin, Parameter, Samples, ScoreRow};
 use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
 use fields::{Fields, Number, Outcome};
@@ -128,7 +128,7 @@ fn in_words(what: &str) -> String {
 
 fn entry(result: Outcome) -> Entry {
     let values = u64::from(result.forks) * u64::from(result.measurement_iterations);
-    let primary = metric(String::new(), result.primary_metric, values);
+    let mut primary = metric(String::new(), result.primary_metric, values);
     let sampled = matches!(primary.samples, Samples::Histograms(_));
     let (mut secondary, mut missing) = (Vec::new(), 0);
     for (label, fields) in result.secondary_metrics.0 {
@@ -140,9 +140,19 @@ fn entry(result: Outcome) -> Entry {
         }
     }
     let parameter = |(name, value): (String, String)| Parameter { name, label: value.clone(), value };
+    let (mut arguments, mut failure) = (result.jvm_args, None);
+    // No flag of a JVM begins like this.
+    if let Some(why) = arguments.last().and_then(|last| last.strip_prefix(FAILED)?.strip_prefix('=')) {
+        failure = Some(why.to_string());
+        arguments.pop();
+    }
+    // There are no values behind a score that is not there.
+    if failure.is_some() && primary.score().is_nan() {
+        primary.samples = Samples::Values(Vec::new());
+    }
     let origin = Origin {
         program: result.jvm,
-        arguments: result.jvm_args,
+        arguments,
         jdk_version: result.jdk_version,
         vm_name: result.vm_name,
         vm_version: result.vm_version,
@@ -161,6 +171,7 @@ fn entry(result: Outcome) -> Entry {
         secondary,
         missing,
         machine: (!origin.is_ours()).then(|| origin.clone()),
+        failure,
     };
     Entry { row, origin }
 }
@@ -276,6 +287,7 @@ mod tests {
     fn what_was_written_is_read() {
         let mut report = examples::report();
         report.rows[0].missing = 2;
+        report.rows.push(ScoreRow { primary: report.rows[0].primary.clone(), ..examples::failed_row() });
         let entries = read(&written(&report)).unwrap();
         let rows: Vec<ScoreRow> = entries.iter().map(|entry| entry.row.clone()).collect();
         assert_eq!(rows, report.rows.iter().cloned().map(plain).collect::<Vec<_>>());
