@@ -9,7 +9,7 @@
 //!
 //! As `go tool pprof` does it: functions are told apart by name; a function that is several times
 //! in one stack counts once; the default sample type is the one that the file names, else the last;
-//! frames that the file asks to drop are left out ([`drop_frames`](DropFrames)). Unlike there, code
+//! frames that the file asks to drop are left out (`drop_frames`). Unlike there, code
 //! without names stays without until [`symbolize`] names it: a table opens no program.
 //!
 //! Refused: `prost`, whose build step runs `protoc`, for a handful of fields.
