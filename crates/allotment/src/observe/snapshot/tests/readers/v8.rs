@@ -1,4 +1,4 @@
-//! DevTools, memlab and VS Code open our `.heapsnapshot`, and their dominators agree with ours.
+//! DevTools, memlab and VS Code open our `.heapsnapshot`. Dominators of the first two agree with ours.
 
 use super::super::{heap, heapsnapshot, model};
 use super::names::{names, texts, with_names};
@@ -44,7 +44,11 @@ fn expected(nodes: &[Node]) -> Vec<Value> {
             node.edges.iter().map(|edge| json!([edge.kind, edge.name, edge.to])).collect();
         json!([place + 1, node.kind, node.name, node.bytes, dominators.retained[place], edges])
     };
-    nodes.iter().enumerate().map(node).collect()
+    let mut all: Vec<Value> = nodes.iter().enumerate().map(node).collect();
+    // What the strict reader leaves out.
+    all[0][5].as_array_mut().unwrap().push(json!(["element", "2", nodes.len()]));
+    all.push(json!([nodes.len() + 1, "synthetic", "(end)", 0, 0, []]));
+    all
 }
 
 /// The lines that a script wrote.
@@ -96,19 +100,22 @@ fn memlab_opens_snapshots_and_retains_what_we_do() {
     });
 }
 
-/// The same as VS Code has it: no types, and edges by their targets alone.
+/// The same as VS Code has it: no types, and edges by their targets alone. What VS Code retains is
+/// left out: in graphs with many ways to an object it is more than all others say.
 fn of_vs_code(nodes: &[Node]) -> Vec<Value> {
-    let dominators = model::graph(nodes).dominators().unwrap();
     let node = |(place, node): (usize, &Node)| {
         let mut targets: Vec<usize> = node.edges.iter().map(|edge| edge.to).collect();
         targets.sort_unstable();
-        json!([place + 1, node.name, node.bytes, dominators.retained[place], targets])
+        json!([place + 1, node.name, node.bytes, targets])
     };
-    nodes.iter().enumerate().map(node).collect()
+    let mut all: Vec<Value> = nodes.iter().enumerate().map(node).collect();
+    all[0][3].as_array_mut().unwrap().push(json!(nodes.len()));
+    all.push(json!([nodes.len() + 1, "(end)", 0, []]));
+    all
 }
 
 #[test]
-fn vs_code_opens_snapshots_and_retains_what_we_do() {
+fn vs_code_opens_snapshots() {
     let Some(readers) = installed("node", &["node_modules/@vscode/v8-heap-parser"]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let [script, file, output] =

@@ -10,8 +10,7 @@ graph.get_class_groups(0, 0xffffffff, false).forEach((group, number) => {
   for (const node of graph.class_children(number, 0, group.children_len, 0)) {
     const children = graph.node_children(node.index, 0, node.children_len, 0);
     const targets = children.map((child) => child.id - 1);
-    const bytes = [Number(node.self_size), Number(node.retained_size)];
-    nodes.push([node.id, node.name(), ...bytes, targets.sort((a, b) => a - b)]);
+    nodes.push([node.id, node.name(), Number(node.self_size), targets.sort((a, b) => a - b)]);
   }
 });
 nodes.sort((a, b) => a[0] - b[0]);
