@@ -352,12 +352,13 @@ impl Reader {
             // No edges at all.
             self.snapshot.graph = Graph { first: vec![0; self.counts.len() + 1], ..self.snapshot.graph };
         }
-        // Nodes 0 and 1 are the root and all roots. Other synthetic nodes are kinds of roots.
+        // Nodes 0 and 1 are the root and all roots, `(end)` ends our files. Other synthetic nodes are
+        // kinds of roots.
         let mut of_roots = 0;
         let rows = self.snapshot.rows.iter().zip(&self.edges_of_rows);
         for (row, (first, edges)) in rows.filter(|(row, _)| row.synthetic) {
             of_roots += edges;
-            if *first >= 2 {
+            if *first >= 2 && row.name != "(end)" {
                 self.snapshot.roots.push((row.name.clone(), *edges));
             }
         }

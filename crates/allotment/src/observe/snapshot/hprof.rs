@@ -1,24 +1,38 @@
 //! HPROF, the format of Java's heap dumps, for heaps beyond the limits of V8's loaders.
 //!
 //! A shape is a class, its slots are fields, and its plain words are fields of type `long` with
-//! the value 0, so that sizes are about right: what an object takes in a JVM is each tool's own
-//! reckoning. An object with a tail is two: the instance, and an array that its field `elements`
+//! the value 0. An object with a tail is two: the instance, and an array that its field `elements`
 //! refers to. Weak slots are fields of type `long`, too, since a tool would take any reference for
 //! a strong one. Weak roots are left out. An array of references is as long as its tail, with 0 for
-//! null; that of a traced object has what its function visits. Data is zeroes, unless texts are
-//! asked for.
+//! null; that of a traced object has what its function visits, and so has that of a shape with more
+//! slots than a class has fields. Data is zeroes, unless texts are asked for.
+//!
+//! Sizes are each tool's own reckoning. NetBeans, VisualVM and Shark take the size that the class
+//! states, and that is the object's own. What follows the fields of an object with a tail is the
+//! array's, and so are its header and length: readers give an array a head of about as many bytes.
+//!
+//! ```text
+//! names | LOAD CLASS for each | STACK TRACE | segments: classes, roots, objects | HEAP DUMP END
+//! ```
+//!
+//! The segments lie side by side, and no other record is among them: NetBeans' and gridkit's
+//! readers walk from the first to the last as if they were one. That costs no second walk over the
+//! objects, since all names are those of the shapes that the marker met. Refused: names where they
+//! are met first, and a table of names after the objects. Those readers read neither.
 //!
 //! Nothing is counted ahead. Segments of up to 1 MiB are filled and written, and an array that is
 //! larger is a segment of its own. Lengths have 32 bits, and some readers take them as signed. So
 //! an array of 2^31 bytes or more is cut, and counted ([`SnapshotSummary::clamped`]). Ids of
-//! objects are their addresses; those of arrays, classes and strings differ from them in the three
-//! low bits.
+//! objects are their addresses. The id of an array is the address of its object's second word,
+//! which no other object has: gridkit's reader finds objects by ids that are multiples of 8, in the
+//! order of the file. Ids of classes and strings differ from both in the three low bits.
 
 use super::json::Output;
-use super::live::{Edge, LiveHeap, LiveObject};
+use super::live::{Edge, LiveHeap, LiveObject, LiveShape};
 use super::{SnapshotError, SnapshotSummary};
 use crate::mutator::RootKind;
-use crate::object::{Element, HEADER_BYTES, LENGTH_OFFSET, Shape, SlotKind, WORD};
+use crate::object::{Element, HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, Shape, SlotKind, WORD};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Bytes of a segment, where no array is larger.
@@ -33,26 +47,35 @@ static ZEROES: [u8; 4096] = [0; 4096];
 /// Plain words of a class that are fields. Beyond, a class is smaller than its objects.
 const MOST_PLAIN_FIELDS: usize = 1024;
 
-/// The classes behind every object of a Java program, in all files: readers ask for them.
+/// The most slots of a class that are fields. Readers take the number of fields as a signed number
+/// of 16 bits.
+const MOST_SLOT_FIELDS: usize = i16::MAX as usize - MOST_PLAIN_FIELDS - 1;
+
+/// The classes behind every object of a Java program, in all files: readers ask for them, by the
+/// names that JVMs have for them. `[B` is an array of bytes.
 const JAVA: &[(&str, Option<usize>, &[&str])] = &[
-    ("java.lang.Object", None, &[]),
-    ("java.lang.Class", Some(0), &[]),
-    ("java.lang.ClassLoader", Some(0), &[]),
-    ("java.lang.String", Some(0), &[]),
-    ("java.lang.ref.Reference", Some(0), &["referent"]),
-    ("java.lang.ref.WeakReference", Some(4), &[]),
-    ("java.lang.ref.SoftReference", Some(4), &[]),
-    ("java.lang.ref.FinalReference", Some(4), &[]),
-    ("java.lang.ref.PhantomReference", Some(4), &[]),
-    ("java.lang.Object[]", Some(0), &[]),
-    ("byte[]", Some(0), &[]),
-    ("short[]", Some(0), &[]),
-    ("int[]", Some(0), &[]),
-    ("long[]", Some(0), &[]),
+    ("java/lang/Object", None, &[]),
+    ("java/lang/Class", Some(0), &[]),
+    ("java/lang/ClassLoader", Some(0), &[]),
+    ("java/lang/String", Some(0), &[]),
+    ("java/lang/ref/Reference", Some(0), &["referent"]),
+    ("java/lang/ref/WeakReference", Some(4), &[]),
+    ("java/lang/ref/SoftReference", Some(4), &[]),
+    ("java/lang/ref/FinalReference", Some(4), &[]),
+    ("java/lang/ref/PhantomReference", Some(4), &[]),
+    ("[Ljava/lang/Object;", Some(0), &[]),
+    ("[B", Some(0), &[]),
+    ("[S", Some(0), &[]),
+    ("[I", Some(0), &[]),
+    ("[J", Some(0), &[]),
 ];
 
-/// The place of `java.lang.Object[]` in [`JAVA`].
+/// The place of the class of arrays of references in [`JAVA`].
 const OBJECTS: usize = 9;
+
+/// Other names of arrays of plain data, by which readers know them, too.
+const DATA_ARRAYS: [&str; 8] =
+    ["boolean[]", "char[]", "float[]", "double[]", "byte[]", "short[]", "int[]", "long[]"];
 
 /// Types of fields and elements.
 const OBJECT: u8 = 2;
@@ -77,24 +100,47 @@ enum Array {
     Data(usize),
     /// A tail of so many strong references, null ones included.
     Tail(usize),
-    /// So many references that a trace function visits, null ones not among them.
-    Visited(usize),
+    /// All strong references of an object, so many; null ones are not among them.
+    All(usize),
 }
 
-/// A shape as a class: fields by name and meaning.
+/// A class: its name, the class above, and fields by name and meaning.
 struct Class {
+    name: u64,
+    above: u64,
+    /// Bytes of an object, those of an array not counted.
+    bytes: u32,
     fields: Vec<(u64, Field)>,
     slots: usize,
 }
 
-/// The id of a class by its number: those of Java first, then the shapes.
+/// The id of a class by its number: those of Java first, then the shapes. It has more than 32 bits:
+/// NetBeans' list of objects takes the length of a segment for the id of a class, and must find none.
 const fn class_id(number: usize) -> u64 {
-    number as u64 * 8 + 9
+    (1 << 32) + number as u64 * 8 + 1
 }
 
 /// The id of the array of an object.
 const fn array_id(address: usize) -> u64 {
-    address as u64 | 4
+    (address + WORD) as u64
+}
+const _: () = assert!(MIN_OBJECT_BYTES >= 2 * WORD);
+
+/// Whether the slots of a shape are not fields, but its references are an array.
+fn has_no_fields_for_slots(shape: &Shape) -> bool {
+    shape.trace().is_some() || shape.slots().len() > MOST_SLOT_FIELDS
+}
+
+/// The name of the class that a shape is. A shape may have the name of a class of Java, in which a
+/// reader would look for the fields of that class, or a name that a reader takes for an array's.
+fn class_name(shape: &Shape) -> Cow<'_, str> {
+    let name = shape.name();
+    let is_javas = ["java.", "java/", "["].iter().any(|start| name.starts_with(start));
+    if is_javas || DATA_ARRAYS.contains(&name) {
+        Cow::Owned(format!("shape {name}"))
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 struct Writer<'h, 'o> {
@@ -126,30 +172,30 @@ impl Writer<'_, '_> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = now.map_or(0, |now| now.as_millis() as u64);
         self.out.bytes(&now.to_be_bytes())?;
-        // An empty stack trace, which all objects have.
-        self.record(0x05, &[1_u32, 0, 0].map(u32::to_be_bytes).concat())?;
         let live = self.live;
-        for (number, (name, ..)) in JAVA.iter().enumerate() {
-            self.load_class(number, name)?;
-        }
-        for (number, shape) in live.shapes.iter().enumerate() {
-            self.load_class(JAVA.len() + number, shape.shape.name())?;
-        }
-        for (number, (_, above, fields)) in JAVA.iter().enumerate() {
+        let mut classes = Vec::new();
+        for (name, above, fields) in JAVA {
             let fields: Result<Vec<_>, SnapshotError> =
                 fields.iter().map(|name| Ok((self.name(name)?, Field::Slot(0)))).collect();
-            self.class(number, above.map_or(0, class_id), &fields?)?;
+            let (name, fields, above) = (self.name(name)?, fields?, above.map_or(0, class_id));
+            let bytes = (HEADER_BYTES + fields.len() * WORD) as u32;
+            classes.push(Class { name, above, bytes, slots: fields.len(), fields });
         }
-        let mut classes = Vec::new();
-        for (number, shape) in live.shapes.iter().enumerate() {
-            let class = self.class_of(shape.shape)?;
-            self.class(JAVA.len() + number, class_id(0), &class.fields)?;
-            classes.push(class);
+        for shape in &live.shapes {
+            classes.push(self.class_of(shape)?);
+        }
+        for (number, class) in classes.iter().enumerate() {
+            self.load_class(number, class.name)?;
+        }
+        // An empty stack trace, which all objects have.
+        self.record(0x05, &[1_u32, 0, 0].map(u32::to_be_bytes).concat())?;
+        for (number, class) in classes.iter().enumerate() {
+            self.class(number, class)?;
         }
         let roots = self.roots()?;
         let mut slots = Vec::new();
         for object in live.objects() {
-            self.object(&object, &classes[object.shape], &mut slots)?;
+            self.object(&object, &classes[JAVA.len() + object.shape], &mut slots)?;
         }
         self.end_segment()?;
         self.record(0x2C, &[])?;
@@ -167,13 +213,11 @@ impl Writer<'_, '_> {
         self.out.bytes(&head)
     }
 
-    /// The id of a string, which is written when it is met first.
+    /// The id of a string, which is written when it is met first: before all segments.
     fn name(&mut self, name: &str) -> Result<u64, SnapshotError> {
         if let Some(id) = self.names.get(name) {
             return Ok(*id);
         }
-        // Strings are records of their own.
-        self.end_segment()?;
         let id = self.names.len() as u64 * 8 + 10;
         self.head(0x01, 8 + name.len())?;
         self.out.bytes(&id.to_be_bytes())?;
@@ -182,8 +226,7 @@ impl Writer<'_, '_> {
         Ok(id)
     }
 
-    fn load_class(&mut self, number: usize, name: &str) -> Result<(), SnapshotError> {
-        let name = self.name(name)?;
+    fn load_class(&mut self, number: usize, name: u64) -> Result<(), SnapshotError> {
         let mut body = Vec::new();
         body.extend((number as u32 + 1).to_be_bytes());
         body.extend(class_id(number).to_be_bytes());
@@ -192,41 +235,48 @@ impl Writer<'_, '_> {
         self.record(0x02, &body)
     }
 
-    /// The fields of the class that a shape is, with their names.
-    fn class_of(&mut self, shape: &Shape) -> Result<Class, SnapshotError> {
+    /// The class that a shape is, and the names of its fields.
+    fn class_of(&mut self, live: &LiveShape<'_>) -> Result<Class, SnapshotError> {
+        let shape = live.shape;
         let mut fields = Vec::new();
-        let first = if shape.tail().is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
-        let traced = shape.trace().is_some();
+        let has_tail = shape.tail().is_some();
+        let first = if has_tail { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
+        let only_array = has_no_fields_for_slots(shape);
         for offset in (first..shape.fixed_bytes()).step_by(WORD).take(MOST_PLAIN_FIELDS) {
-            if traced || !shape.slots().iter().any(|slot| slot.offset == offset) {
+            if only_array || !shape.slots().iter().any(|slot| slot.offset == offset) {
                 fields.push((self.name(&format!("+{offset}"))?, Field::Plain));
             }
         }
-        for (number, slot) in shape.slots().iter().enumerate().filter(|_| !traced) {
+        for (number, slot) in shape.slots().iter().enumerate().filter(|_| !only_array) {
             let field = if slot.kind == SlotKind::Strong { Field::Slot(number) } else { Field::Plain };
             fields.push((self.name(&slot.name)?, field));
         }
-        if traced || shape.tail().is_some() {
+        if only_array || has_tail {
             fields.push((self.name("elements")?, Field::Elements));
         }
-        // The number of fields has 16 bits.
-        fields.truncate(usize::from(u16::MAX));
-        Ok(Class { fields, slots: shape.slots().len() })
+        let bytes = shape.fixed_bytes() - if has_tail { LENGTH_OFFSET + WORD } else { 0 };
+        self.clamped += if bytes > MOST_ARRAY_BYTES { live.objects } else { 0 };
+        Ok(Class {
+            name: self.name(&class_name(shape))?,
+            above: class_id(0),
+            bytes: bytes.min(MOST_ARRAY_BYTES) as u32,
+            fields,
+            slots: shape.slots().len(),
+        })
     }
 
-    fn class(&mut self, number: usize, above: u64, fields: &[(u64, Field)]) -> Result<(), SnapshotError> {
-        let bytes = fields.len() as u32 * 8;
+    fn class(&mut self, number: usize, class: &Class) -> Result<(), SnapshotError> {
         self.put(0x20, |body| {
             body.extend(class_id(number).to_be_bytes());
             body.extend(1_u32.to_be_bytes());
-            body.extend(above.to_be_bytes());
+            body.extend(class.above.to_be_bytes());
             // Loader, signers, domain, and two that are reserved.
             body.extend([0; 5 * 8]);
-            body.extend(bytes.to_be_bytes());
+            body.extend(class.bytes.to_be_bytes());
             // Constants and static fields.
             body.extend([0; 4]);
-            body.extend((fields.len() as u16).to_be_bytes());
-            for (name, field) in fields {
+            body.extend((class.fields.len() as u16).to_be_bytes());
+            for (name, field) in &class.fields {
                 body.extend(name.to_be_bytes());
                 body.push(if *field == Field::Plain { LONG } else { OBJECT });
             }
@@ -286,14 +336,17 @@ impl Writer<'_, '_> {
         let live = self.live;
         slots.clear();
         slots.resize(class.slots, 0);
-        let mut visited = 0;
-        live.for_each_edge(object, |edge, target, kind| match (edge, kind) {
-            (Edge::Slot(slot), SlotKind::Strong) => slots[slot] = target as u64,
-            (Edge::Element(_), SlotKind::Strong) => visited += 1,
-            (_, SlotKind::Weak) => {}
+        let mut all = 0;
+        live.for_each_edge(object, |edge, target, kind| {
+            if kind == SlotKind::Strong {
+                all += 1;
+                if let Edge::Slot(slot) = edge {
+                    slots[slot] = target as u64;
+                }
+            }
         });
         let array = match object.layout.tail() {
-            _ if object.layout.trace().is_some() => (visited > 0).then_some(Array::Visited(visited)),
+            _ if has_no_fields_for_slots(object.layout) => (all > 0).then_some(Array::All(all)),
             Some(Element::Plain { bytes }) => Some(Array::Data(bytes)),
             Some(Element::Reference(SlotKind::Weak)) => Some(Array::Data(WORD)),
             Some(Element::Reference(SlotKind::Strong)) => Some(Array::Tail(live.length(object))),
@@ -316,7 +369,7 @@ impl Writer<'_, '_> {
         match array {
             Some(Array::Data(bytes)) => self.data(object, bytes),
             Some(Array::Tail(length)) => self.references(object, length, true),
-            Some(Array::Visited(length)) => self.references(object, length, false),
+            Some(Array::All(length)) => self.references(object, length, false),
             None => Ok(()),
         }
     }
@@ -344,8 +397,8 @@ impl Writer<'_, '_> {
         length.min(most)
     }
 
-    /// An array of `elements` references. With `in_place` each stands at its place in the tail, and
-    /// null is 0; else they stand side by side.
+    /// An array of `elements` references. With `in_place` it has those of the tail, each at its
+    /// place, and null is 0; else it has all of the object, side by side.
     fn references(
         &mut self,
         object: &LiveObject<'_>,
@@ -362,8 +415,11 @@ impl Writer<'_, '_> {
         let (mut outcome, mut written) = (Ok(()), 0);
         let live = self.live;
         live.for_each_edge(object, |edge, target, kind| {
-            let Edge::Element(number) = edge else { return };
-            let place = if in_place { number } else { written };
+            let place = match edge {
+                Edge::Element(number) if in_place => number,
+                Edge::Slot(_) if in_place => return,
+                _ => written,
+            };
             if kind == SlotKind::Strong && place < length && outcome.is_ok() {
                 let between = place - written;
                 outcome = self.zeroes(alone, between * WORD);

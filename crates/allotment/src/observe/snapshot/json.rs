@@ -22,6 +22,21 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
+/// The keys that loaders search the file for, text by text.
+pub(super) const KEYS: [&str; 11] = [
+    "snapshot",
+    "nodes",
+    "edges",
+    "trace_function_infos",
+    "trace_tree",
+    "samples",
+    "locations",
+    "scopes",
+    "scope_context_vars",
+    "scope_uses",
+    "strings",
+];
+
 /// A buffer before a writer. What it holds at the end is written by [`finish`](Self::finish).
 pub(super) struct Output<'w> {
     writer: &'w mut dyn Write,
@@ -127,14 +142,24 @@ impl<'w> Output<'w> {
         self.string_lossy(text.as_bytes())
     }
 
-    /// Bytes as a string in quotes. Bytes that are no UTF-8 become U+FFFD. Allocates nothing, since the
-    /// system may have no memory left.
+    /// Bytes as a string in quotes. Bytes that are not UTF-8 become U+FFFD. Allocates nothing, since
+    /// the system may have no memory left.
+    ///
+    /// What is written is ASCII, and a quote in it begins or ends a string. No string is written as a
+    /// key of the format is: a loader that searches the file for `"nodes"` finds the key.
     pub(super) fn string_lossy(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.text("\"")?;
-        for chunk in bytes.utf8_chunks() {
+        let mut rest = bytes;
+        if let Some((first, after)) = bytes.split_first()
+            && KEYS.iter().any(|key| key.as_bytes() == bytes)
+        {
+            self.unit(u16::from(*first))?;
+            rest = after;
+        }
+        for chunk in rest.utf8_chunks() {
             self.escaped(chunk.valid())?;
             if !chunk.invalid().is_empty() {
-                self.text("\u{FFFD}")?;
+                self.escaped("\u{FFFD}")?;
             }
         }
         self.text("\"")
@@ -144,16 +169,23 @@ impl<'w> Output<'w> {
     fn escaped(&mut self, text: &str) -> Result<(), SnapshotError> {
         for char in text.chars() {
             match char {
-                '"' => self.text("\\\"")?,
                 '\\' => self.text("\\\\")?,
-                '\0'..='\x1F' | '\x7F' | '\u{2028}' | '\u{2029}' => {
-                    self.text("\\u")?;
-                    for shift in [12, 8, 4, 0] {
-                        self.bytes(&[b"0123456789abcdef"[(char as usize >> shift) & 0xF]])?;
+                ' '..='~' if char != '"' => self.bytes(&[char as u8])?,
+                _ => {
+                    for unit in char.encode_utf16(&mut [0; 2]) {
+                        self.unit(*unit)?;
                     }
                 }
-                _ => self.text(char.encode_utf8(&mut [0; 4]))?,
             }
+        }
+        Ok(())
+    }
+
+    /// A UTF-16 unit in hexadecimal digits.
+    fn unit(&mut self, unit: u16) -> Result<(), SnapshotError> {
+        self.text("\\u")?;
+        for shift in [12, 8, 4, 0] {
+            self.bytes(&[b"0123456789abcdef"[usize::from(unit >> shift & 0xF)]])?;
         }
         Ok(())
     }
@@ -175,15 +207,31 @@ mod tests {
 
     #[test]
     fn strings_are_escaped() {
-        let text = "a\"b\\c\n\0\u{2028}é\u{10FFFF}";
-        assert_eq!(written(|out| out.string(text)), "\"a\\\"b\\\\c\\u000a\\u0000\\u2028é\u{10FFFF}\"");
+        let text = "a\"b\\c\n\0\u{7F}\u{2028}é\u{10FFFF}";
+        let expected = r#""a\u0022b\\c\u000a\u0000\u007f\u2028\u00e9\udbff\udfff""#;
+        assert_eq!(written(|out| out.string(text)), expected);
+    }
+
+    #[test]
+    fn a_string_that_is_a_key_is_not_written_as_one() {
+        assert_eq!(written(|out| out.string("nodes")), r#""\u006eodes""#);
+        for key in KEYS {
+            for text in [key.to_owned(), format!("a\"{key}"), format!("{key}\"b"), format!("\"{key}\":[")] {
+                let json = written(|out| out.string(&text));
+                assert!(!json.contains(&format!("\"{key}\"")), "{json}");
+                assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+            }
+        }
     }
 
     proptest! {
         #[test]
         fn bytes_are_replaced_as_the_standard_library_does(bytes: Vec<u8>) {
             let text = String::from_utf8_lossy(&bytes);
-            prop_assert_eq!(written(|out| out.string_lossy(&bytes)), written(|out| out.string(&text)));
+            let json = written(|out| out.string_lossy(&bytes));
+            prop_assert_eq!(&json, &written(|out| out.string(&text)));
+            prop_assert!(json.is_ascii());
+            prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
 
         #[test]

@@ -12,6 +12,7 @@
 //! | slot | an edge `property` with the slot's name |
 //! | element of a tail, slot that is traced | an edge `element` with its number |
 //! | weak slot, weak root | an edge `weak`, which retains nothing |
+//! | nothing | a synthetic node `(end)`, the last: VS Code's reader fails if the last node retains another |
 //!
 //! The loaders keep numbers in 32 bits and wrap without a word. So a size of 2^32 or more is
 //! written as 2^32 - 1 and counted ([`SnapshotSummary::clamped`]). An edge names its node by the
@@ -40,6 +41,12 @@ const EDGE_FIELDS: u64 = 3;
 
 /// Nodes before the first object: the root, all roots, and a node for each kind of root.
 const FIRST_OBJECT: u64 = 2 + RootKind::ALL.len() as u64;
+
+/// Nodes that are no objects: those before the first one, and the end.
+const OTHER_NODES: u64 = FIRST_OBJECT + 1;
+
+/// Edges that are neither an object's nor to one: of the root, and to each kind of root.
+const OTHER_EDGES: u64 = 2 + RootKind::ALL.len() as u64;
 
 /// What the loaders' arrays hold.
 const MOST: u64 = u32::MAX as u64;
@@ -100,6 +107,7 @@ struct Writer<'h, 'o> {
     strings: Strings<'h>,
     names: Vec<Names>,
     all_roots: u64,
+    end: u64,
     kinds: Vec<u64>,
     /// Name of all elements that are weak.
     element: u64,
@@ -116,13 +124,13 @@ pub(super) fn write(
     out: Output<'_>,
     string_bytes: usize,
 ) -> Result<SnapshotSummary, SnapshotError> {
-    let nodes = live.objects + FIRST_OBJECT;
+    let nodes = live.objects + OTHER_NODES;
     check_room(live.objects, live.edges + live.roots().len() as u64)?;
     let mut strings = Strings::default();
     strings.place("");
     let all_roots = strings.place("(GC roots)");
     let kinds = RootKind::ALL.map(|kind| strings.place(group(kind))).to_vec();
-    let element = strings.place("element");
+    let (element, end) = (strings.place("element"), strings.place("(end)"));
     let names = live.shapes.iter().map(|live| {
         let shape = live.shape;
         Names {
@@ -135,7 +143,7 @@ pub(super) fn write(
     let mut roots = [0; RootKind::ALL.len()];
     live.roots().iter().for_each(|root| roots[root.kind as usize] += 1);
     let mut writer =
-        Writer { live, out, strings, names, all_roots, kinds, element, roots, string_bytes, clamped: 0 };
+        Writer { live, out, strings, names, all_roots, end, kinds, element, roots, string_bytes, clamped: 0 };
     writer.header(nodes)?;
     writer.nodes()?;
     writer.edges()?;
@@ -146,12 +154,11 @@ pub(super) fn write(
 
 /// Refuses more objects or references, those of roots included, than the loaders' arrays hold.
 fn check_room(objects: u64, references: u64) -> Result<(), SnapshotError> {
-    let most = MOST / NODE_FIELDS - FIRST_OBJECT;
+    let most = MOST / NODE_FIELDS - OTHER_NODES;
     if objects > most {
         return Err(SnapshotError::TooManyObjects { objects, most });
     }
-    // The root's edge, and one to each kind of root.
-    let most = MOST / EDGE_FIELDS - 1 - RootKind::ALL.len() as u64;
+    let most = MOST / EDGE_FIELDS - OTHER_EDGES;
     if references > most {
         return Err(SnapshotError::TooManyReferences { references, most });
     }
@@ -171,8 +178,7 @@ const fn group(kind: RootKind) -> &'static str {
 
 impl Writer<'_, '_> {
     fn header(&mut self, nodes: u64) -> Result<(), SnapshotError> {
-        let groups = RootKind::ALL.len() as u64;
-        let edges = 1 + groups + self.roots.iter().sum::<u64>() + self.live.edges;
+        let edges = OTHER_EDGES + self.roots.iter().sum::<u64>() + self.live.edges;
         self.out.text("{\"snapshot\":")?;
         self.out.text(META)?;
         self.out.text(",\"node_count\":")?;
@@ -195,7 +201,7 @@ impl Writer<'_, '_> {
             id += 1;
             out.record(if id == 1 { b'[' } else { b',' }, [kind, name, id, bytes, edges])
         };
-        node(&mut self.out, SYNTHETIC, 0, 0, 1)?;
+        node(&mut self.out, SYNTHETIC, 0, 0, 2)?;
         node(&mut self.out, SYNTHETIC, self.all_roots, 0, RootKind::ALL.len() as u64)?;
         for (name, edges) in self.kinds.iter().zip(self.roots) {
             node(&mut self.out, SYNTHETIC, *name, 0, edges)?;
@@ -215,6 +221,7 @@ impl Writer<'_, '_> {
             };
             node(&mut self.out, kind, name, bytes, edges)?;
         }
+        node(&mut self.out, SYNTHETIC, self.end, 0, 0)?;
         self.out.text("],\n")
     }
 
@@ -223,6 +230,7 @@ impl Writer<'_, '_> {
         self.out.text("\"edges\":")?;
         let to = |node: u64| node * NODE_FIELDS;
         self.out.record(b'[', [ELEMENT, 1, to(1)])?;
+        self.out.record(b',', [ELEMENT, 2, to(FIRST_OBJECT + live.objects)])?;
         for (number, name) in self.kinds.iter().enumerate() {
             self.out.record(b',', [INTERNAL, *name, to(2 + number as u64)])?;
         }
@@ -330,10 +338,10 @@ mod tests {
 
     #[test]
     fn what_the_loaders_arrays_cannot_hold_is_refused() {
-        assert!(check_room(858_993_452, 1_431_655_759).is_ok());
-        let error = check_room(858_993_453, 0).unwrap_err();
-        assert!(matches!(error, SnapshotError::TooManyObjects { most: 858_993_452, .. }), "{error}");
-        let error = check_room(0, 1_431_655_760).unwrap_err();
-        assert!(matches!(error, SnapshotError::TooManyReferences { most: 1_431_655_759, .. }), "{error}");
+        assert!(check_room(858_993_451, 1_431_655_758).is_ok());
+        let error = check_room(858_993_452, 0).unwrap_err();
+        assert!(matches!(error, SnapshotError::TooManyObjects { most: 858_993_451, .. }), "{error}");
+        let error = check_room(0, 1_431_655_759).unwrap_err();
+        assert!(matches!(error, SnapshotError::TooManyReferences { most: 1_431_655_758, .. }), "{error}");
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Edge {
     pub(super) to: usize,
 }
 
-/// Reads a snapshot.
+/// Reads a snapshot. The node `(end)`, and the root's edge to it, are checked and left out.
 pub(super) fn read(file: &[u8]) -> Vec<Node> {
     let text = std::str::from_utf8(file).expect("UTF-8");
     // The order that DevTools relies on.
@@ -49,7 +49,7 @@ pub(super) fn read(file: &[u8]) -> Vec<Node> {
     assert_eq!(Some(nodes.len() as u64), snapshot["node_count"].as_u64().map(|count| count * 5));
     assert_eq!(Some(edges.len() as u64), snapshot["edge_count"].as_u64().map(|count| count * 3));
     let (mut ids, mut rest) = (HashSet::new(), edges.as_slice());
-    let nodes: Vec<Node> = nodes
+    let mut nodes: Vec<Node> = nodes
         .chunks(5)
         .map(|node| {
             assert!(ids.insert(node[2]), "an id twice");
@@ -74,6 +74,12 @@ pub(super) fn read(file: &[u8]) -> Vec<Node> {
         })
         .collect();
     assert!(rest.is_empty(), "edges that no node has");
+    let end = nodes.pop().expect("a node");
+    assert_eq!(
+        (end.kind.as_str(), end.name.as_str(), end.bytes, end.edges.len()),
+        ("synthetic", "(end)", 0, 0)
+    );
+    assert_eq!(nodes[0].edges.pop().expect("an edge").to, nodes.len());
     // Nothing but synthetic nodes under the root, and no object among them.
     let synthetic = |node: &usize| nodes[*node].kind == "synthetic";
     assert!(nodes[0].edges.iter().all(|edge| synthetic(&edge.to)));

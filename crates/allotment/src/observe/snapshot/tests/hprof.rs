@@ -5,14 +5,28 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// What is in a file. Ids are those of the file.
 #[derive(Debug, Default)]
 pub(super) struct Dump {
-    /// By id: the name of the class, and the fields of type object with their values.
-    pub(super) instances: BTreeMap<u64, (String, Vec<(String, u64)>)>,
+    pub(super) instances: BTreeMap<u64, Instance>,
     /// Arrays of objects.
-    pub(super) arrays: HashMap<u64, Vec<u64>>,
-    /// Arrays of other things: type and length.
-    pub(super) data: HashMap<u64, (u8, usize)>,
+    pub(super) arrays: BTreeMap<u64, Vec<u64>>,
+    /// Arrays of other things: type and data.
+    pub(super) data: BTreeMap<u64, (u8, Vec<u8>)>,
     /// Tags and objects.
     pub(super) roots: Vec<(u8, u64)>,
+}
+
+/// An object of a class.
+#[derive(Debug)]
+pub(super) struct Instance {
+    pub(super) class: String,
+    /// What the class says.
+    pub(super) bytes: usize,
+    /// Name, whether it is a reference, and value.
+    pub(super) fields: Vec<(String, bool, u64)>,
+}
+
+/// Bytes of an element of this type.
+pub(super) fn element_bytes(kind: u8) -> usize {
+    [1, 2, 4, 8][usize::from(kind - 8)]
 }
 
 /// The rest of a file.
@@ -42,11 +56,12 @@ impl<'f> Input<'f> {
     }
 }
 
-/// Names, fields (name, type) and classes above, by id of the class.
+/// Names, fields (name, type), sizes and classes above, by id of the class.
 #[derive(Default)]
 struct Classes {
     names: HashMap<u64, String>,
     fields: HashMap<u64, Vec<(String, u8)>>,
+    bytes: HashMap<u64, usize>,
     above: HashMap<u64, u64>,
 }
 
@@ -57,10 +72,15 @@ pub(super) fn read(file: &[u8]) -> Dump {
     assert_eq!(input.u4(), 8);
     assert!(input.id() > 1_500_000_000_000);
     let (mut dump, mut classes, mut strings) = (Dump::default(), Classes::default(), HashMap::new());
-    let (mut ended, mut serials, mut has_trace) = (false, HashSet::new(), false);
+    let (mut before, mut serials, mut has_trace) = (0x01, HashSet::new(), false);
     while !input.0.is_empty() {
-        assert!(!ended, "a record behind the end");
         let (tag, _, length) = (input.u1(), input.u4(), input.u4());
+        // Readers walk over the segments as if they were one record, and look for names before them.
+        let order = [0x01, 0x02, 0x05, 0x1C, 0x2C];
+        let place = |tag| order.iter().position(|known| *known == tag);
+        assert!(place(before) <= place(tag), "{tag:#x} after {before:#x}");
+        assert!(before != 0x2C, "a record after the end");
+        before = tag;
         let mut body = Input(input.take(length));
         match tag {
             0x01 => {
@@ -82,12 +102,12 @@ pub(super) fn read(file: &[u8]) -> Dump {
                     sub_record(&mut body, &mut dump, &mut classes, &strings);
                 }
             }
-            0x2C => ended = true,
+            0x2C => assert_eq!(length, 0),
             other => panic!("no record has the tag {other:#x}"),
         }
         assert!(body.0.is_empty(), "a record is longer than it says");
     }
-    assert!(ended, "no end");
+    assert_eq!(before, 0x2C, "no end");
     assert_eq!(classes.names.keys().collect::<HashSet<_>>(), classes.fields.keys().collect::<HashSet<_>>());
     dump
 }
@@ -116,8 +136,11 @@ fn sub_record(body: &mut Input<'_>, dump: &mut Dump, classes: &mut Classes, stri
             body.take(5 * 8);
             let (bytes, constants, statics) = (body.u4(), body.number(2), body.number(2));
             assert_eq!((constants, statics), (0, 0));
+            // Readers take both as signed.
+            assert!(bytes < 1 << 31);
+            assert!(classes.bytes.insert(id, bytes).is_none());
             let count = body.number(2) as usize;
-            assert_eq!(bytes, count * 8);
+            assert!(count < 1 << 15);
             let field = |body: &mut Input<'_>| (strings[&body.id()].clone(), body.u1());
             let fields: Vec<_> = (0..count).map(|_| field(body)).collect();
             assert!(fields.iter().all(|(_, kind)| [2, 11].contains(kind)));
@@ -134,23 +157,22 @@ fn sub_record(body: &mut Input<'_>, dump: &mut Dump, classes: &mut Classes, stri
             let values = fields.iter().map(|(name, kind)| (name.clone(), *kind, body.id()));
             let values: Vec<_> = values.collect();
             assert!(values.iter().all(|(_, kind, value)| *kind == 2 || *value == 0));
-            let objects = values.into_iter().filter(|(_, kind, _)| *kind == 2);
-            let objects = objects.map(|(name, _, value)| (name, value)).collect();
-            let instance = (classes.names[&class].clone(), objects);
+            let fields = values.into_iter().map(|(name, kind, value)| (name, kind == 2, value)).collect();
+            let instance =
+                Instance { class: classes.names[&class].clone(), bytes: classes.bytes[&class], fields };
             assert!(dump.instances.insert(id, instance).is_none(), "an object twice");
         }
         0x22 => {
             assert_eq!(body.u4(), 1);
             let length = body.u4();
-            assert_eq!(classes.names[&body.id()], "java.lang.Object[]");
+            assert_eq!(classes.names[&body.id()], "[Ljava/lang/Object;");
             assert!(dump.arrays.insert(id, (0..length).map(|_| body.id()).collect()).is_none());
         }
         0x23 => {
             assert_eq!(body.u4(), 1);
             let (length, kind) = (body.u4(), body.u1());
-            let bytes = [1, 2, 4, 8][usize::from(kind - 8)];
-            assert!(body.take(length * bytes).iter().all(|byte| *byte == 0), "data that was not asked for");
-            assert!(dump.data.insert(id, (kind, length)).is_none());
+            let data = body.take(length * element_bytes(kind)).to_vec();
+            assert!(dump.data.insert(id, (kind, data)).is_none());
         }
         other => panic!("no part of a segment has the tag {other:#x}"),
     }

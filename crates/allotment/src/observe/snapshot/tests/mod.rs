@@ -3,8 +3,8 @@
 mod failures;
 mod heapsnapshot;
 mod hprof;
-mod memlab;
 mod model;
+mod readers;
 
 use crate::Heap;
 

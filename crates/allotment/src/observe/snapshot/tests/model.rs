@@ -6,7 +6,7 @@ use super::heapsnapshot::{self, Edge, Node};
 use super::{COLLECTORS, heap, hprof};
 use crate::Heap;
 use crate::mutator::{Mutator, Pin, RootHandle, RootProvider, RootVisitor, RootWord};
-use crate::object::{Element, Shape, ShapeRef, SlotKind, SlotVisitor};
+use crate::object::{Element, HEADER_BYTES, Shape, ShapeRef, SlotKind, SlotVisitor, WORD};
 use crate::observe::{Graph, SnapshotFormat, SnapshotSettings};
 use proptest::prelude::*;
 use std::cell::UnsafeCell;
@@ -289,14 +289,19 @@ fn check(model: &Model, nodes: &[Node]) {
 fn check_classes(model: &Model, dump: &hprof::Dump) {
     let live = model.live(None);
     let numbers: BTreeMap<u64, usize> =
-        dump.instances.iter().map(|(id, (class, _))| (*id, class[1..].parse().unwrap())).collect();
+        dump.instances.iter().map(|(id, object)| (*id, object.class[1..].parse().unwrap())).collect();
     let mut found: Vec<usize> = numbers.values().copied().collect();
     found.sort_unstable();
     assert_eq!(found, (0..live.len()).filter(|object| live[*object]).collect::<Vec<_>>());
     let of = |id: &u64| numbers[id];
-    for (id, (_, fields)) in &dump.instances {
+    for (id, object) in &dump.instances {
         let number = numbers[id];
         let what = model.objects[number].0;
+        let shape = what.shape(String::new());
+        let of_array = if shape.tail().is_some() { HEADER_BYTES + WORD } else { 0 };
+        assert_eq!(object.bytes, shape.fixed_bytes() - of_array);
+        let fields = object.fields.iter().filter(|(_, is_reference, _)| *is_reference);
+        let fields: Vec<(&str, u64)> = fields.map(|(name, _, value)| (name.as_str(), *value)).collect();
         let strong = model.references(number).into_iter().filter(|(kind, ..)| *kind != "weak");
         let (mut slots, mut elements) = (BTreeMap::new(), Vec::new());
         // Of a tail, null is an element, too.
@@ -308,16 +313,17 @@ fn check_classes(model: &Model, dump: &hprof::Dump) {
                 _ => elements.push(Some(target)),
             }
         }
-        let array = fields.iter().find(|(name, _)| name == "elements").map_or(0, |(_, id)| *id);
+        let array = fields.iter().find(|(name, _)| *name == "elements").map_or(0, |(_, id)| *id);
         let fields: BTreeMap<String, usize> = fields
             .iter()
-            .filter(|(name, target)| name != "elements" && *target != 0)
-            .map(|(name, target)| (name.clone(), of(target)))
+            .filter(|(name, target)| *name != "elements" && *target != 0)
+            .map(|(name, target)| ((*name).to_owned(), of(target)))
             .collect();
         assert_eq!(fields, slots);
         match what {
-            What::Bytes(length) => assert_eq!(dump.data[&array], (8, length)),
-            What::WeakVector(length) => assert_eq!(dump.data[&array], (11, length)),
+            // Data is zeroes: nobody asked for texts.
+            What::Bytes(length) => assert_eq!(dump.data[&array], (8, vec![0; length])),
+            What::WeakVector(length) => assert_eq!(dump.data[&array], (11, vec![0; WORD * length])),
             What::Vector(_) | What::Traced | What::TracedTail(..) if array != 0 => {
                 let target = |id: &u64| (*id != 0).then(|| of(id));
                 assert_eq!(dump.arrays[&array].iter().map(target).collect::<Vec<_>>(), elements);
