@@ -7,13 +7,16 @@
 //! retains it.
 
 use super::rows::ClassNames;
-use super::{Kind, MOST_CLASSES_ABOVE, Name, Reader};
+use super::{Kind, MOST_CLASSES_ABOVE, Name, Reader, Root};
 use crate::snapshot::labels::Label;
 use crate::snapshot::{Depth, Graph, Snapshot};
 use std::collections::HashMap;
 
 /// The tag of roots that are classes which live as long as the JVM.
 const SYSTEM_CLASS: u8 = 0x05;
+
+/// The tag of roots that are threads.
+const THREAD: u8 = 0x08;
 
 /// How an object is reached, or what a reference does for its referent; the strongest is first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,7 +41,7 @@ fn root_name(tag: u8) -> &'static str {
         SYSTEM_CLASS => "system classes",
         0x06 => "thread blocks",
         0x07 => "monitors",
-        0x08 => "threads",
+        THREAD => "threads",
         0x89 => "interned strings",
         0x8A => "finalizing",
         0x8B => "debugger",
@@ -116,6 +119,7 @@ impl Reader<'_, '_> {
         let (strengths, referent) = (self.strengths(names), self.referent(names));
         let mut own = |name| Label::name(self.labels.of(Name::Own(name)));
         let (class_label, classes_label) = (own("<class>"), own("<classes>"));
+        let local_labels = [own("<JNI Local>"), own("<Java Local>")];
         let root_labels: Vec<Label> = (0..=u8::MAX).map(|tag| own(root_name(tag))).collect();
         let mut roots = std::mem::take(&mut self.roots);
         // Where the file has no such roots, each class that has no loader is one.
@@ -123,14 +127,17 @@ impl Reader<'_, '_> {
             let system = self.classes.iter().filter(|(_, class)| class.loader == 0);
             let mut system: Vec<u64> = system.map(|(id, _)| *id).collect();
             system.sort_unstable();
-            roots.extend(system.into_iter().map(|id| (id, SYSTEM_CLASS)));
+            roots.extend(system.into_iter().map(|id| Root { id, thread: 0, tag: SYSTEM_CLASS }));
         }
+        // What is in no field: the classes of a loader, and the local variables of a thread.
         let loader = |(id, class): (&u64, &super::Class)| {
-            Some((*self.nodes.get(&class.loader)?, self.class_node(*id)?))
+            Some((*self.nodes.get(&class.loader)?, self.class_node(*id)?, classes_label))
         };
-        let mut loaded: Vec<(u32, u32)> = self.classes.iter().filter_map(loader).collect();
-        loaded.sort_unstable();
-        let mut loaded = loaded.into_iter().peekable();
+        let mut others: Vec<(u32, u32, Label)> = self.classes.iter().filter_map(loader).collect();
+        let threads = roots.iter().filter(|root| root.tag == THREAD);
+        let threads: HashMap<u32, u32> =
+            threads.filter_map(|root| Some((root.thread, *self.nodes.get(&root.id)?))).collect();
+
         let class_nodes: Vec<Option<u32>> = self
             .kinds
             .iter()
@@ -142,12 +149,20 @@ impl Reader<'_, '_> {
 
         let (mut first, mut targets, mut labels) = (vec![0], Vec::new(), Vec::new());
         let mut conditional = Vec::new();
-        for (id, tag) in roots {
-            if let Some(node) = self.nodes.get(&id) {
-                targets.push(*node);
-                labels.push(root_labels[usize::from(tag)]);
+        for Root { id, thread, tag } in roots {
+            let Some(node) = self.nodes.get(&id) else { continue };
+            match (tag, threads.get(&thread)) {
+                (0x02 | 0x03, Some(thread)) if thread != node => {
+                    others.push((*thread, *node, local_labels[usize::from(tag) - 2]));
+                }
+                _ => {
+                    targets.push(*node);
+                    labels.push(root_labels[usize::from(tag)]);
+                }
             }
         }
+        others.sort_by_key(|(holder, target, _)| (*holder, *target));
+        let mut others = others.into_iter().peekable();
         for (node, run) in self.runs.iter().enumerate().skip(1) {
             first.push(targets.len());
             let row = self.snapshot.graph.class[node] as usize;
@@ -172,9 +187,9 @@ impl Reader<'_, '_> {
                 targets.push(class);
                 labels.push(class_label);
             }
-            while let Some((_, class)) = loaded.next_if(|(loader, _)| *loader == node as u32) {
-                targets.push(class);
-                labels.push(classes_label);
+            while let Some((_, target, label)) = others.next_if(|(holder, ..)| *holder == node as u32) {
+                targets.push(target);
+                labels.push(label);
             }
         }
         first.push(targets.len());

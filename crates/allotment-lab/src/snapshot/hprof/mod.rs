@@ -77,6 +77,14 @@ struct Waiting {
     bytes: Vec<u8>,
 }
 
+/// A root: the tag of its kind, the object, and the number of the thread that it belongs to.
+#[derive(Clone, Copy)]
+struct Root {
+    id: u64,
+    thread: u32,
+    tag: u8,
+}
+
 /// The references of a node, by place in the list of all.
 #[derive(Clone, Copy, Default)]
 struct Run {
@@ -111,8 +119,7 @@ struct Reader<'i, 'f> {
     /// Numbers of what references are called.
     labels: Numbers<Name>,
     waiting: Vec<Waiting>,
-    /// Ids of roots, with their tags.
-    roots: Vec<(u64, u8)>,
+    roots: Vec<Root>,
     /// Roots by tag.
     root_counts: [u64; 256],
 }

@@ -1,7 +1,7 @@
 //! What is in a segment of an HPROF file: roots, classes, instances, arrays.
 
 use super::sizes::KNOWN;
-use super::{Class, Kind, MOST_CLASSES_ABOVE, Name, OBJECT, Reader, Run, Waiting};
+use super::{Class, Kind, MOST_CLASSES_ABOVE, Name, OBJECT, Reader, Root, Run, Waiting};
 use crate::snapshot::labels::Label;
 use crate::snapshot::{Depth, SnapshotFileError};
 
@@ -31,13 +31,19 @@ impl Reader<'_, '_> {
 
     fn root(&mut self, tag: u8, more: u64) -> Result<(), SnapshotFileError> {
         let id = self.id("a root")?;
-        self.input.skip(more, "a root")?;
+        let mut thread = 0;
+        if matches!(tag, 0x02 | 0x03 | 0x08) {
+            thread = self.input.number(4, "a root")? as u32;
+            self.input.skip(4, "a root")?;
+        } else {
+            self.input.skip(more, "a root")?;
+        }
         if tag == UNREACHABLE {
             return Ok(());
         }
         self.root_counts[usize::from(tag)] += 1;
         if self.depth == Depth::References {
-            self.roots.push((id, tag));
+            self.roots.push(Root { id, thread, tag });
         }
         Ok(())
     }

@@ -294,6 +294,22 @@ fn dumps_of_android_are_read() {
     assert_eq!(snapshot.by_name()["long[]"], (1, 88));
 }
 
+#[test]
+fn a_thread_holds_its_local_variables() {
+    let mut dump = Dump::new(8);
+    list(&mut dump);
+    dump.instance(0x2000, 0x200, &[0, 0]);
+    dump.instance(0x3000, 0x200, &[0, 0]);
+    // Thread 7, frames of it and of a thread that is not there.
+    dump.part(0x03, 0x2000, &[0, 0, 0, 7, 0, 0, 0, 0]);
+    dump.part(0x08, 0x4000, &[0, 0, 0, 7, 0, 0, 0, 0]);
+    dump.part(0x02, 0x3000, &[0, 0, 0, 9, 0, 0, 0, 0]);
+    let snapshot = whole(&dump.end());
+    assert_eq!(held(&snapshot, 0x2000), Some((0x4000, 32)));
+    assert!(references(&snapshot, 0x4000).contains(&("<Java Local>".into(), 0x2000)));
+    assert_eq!(held(&snapshot, 0x3000), Some((0, 32)));
+}
+
 /// Classes of references; `Own` is a weak one with a field that has the name of the hidden one.
 fn referents(roots: &[u64], instances: &[(u64, u64, [u64; 2])]) -> Snapshot {
     let mut dump = Dump::new(8);
