@@ -1,4 +1,4 @@
-//! Heap snapshots in both formats: summaries, dominators, differences and layouts of them.
+//! Heap snapshots in both formats: summaries, dominators, paths, differences and layouts of them.
 #![no_main]
 
 use allotment_lab::command::tell_heap;

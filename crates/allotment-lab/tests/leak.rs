@@ -63,12 +63,12 @@ fn most(text: &str) -> Vec<&str> {
     names
 }
 
-/// The text without the numbers of objects (`#12`), which are their places in the heap: which
+/// The text without the ids of objects (`@12`), which are their places in the heap: which
 /// thread allocates on which core decides them.
 fn without_places(text: &str) -> String {
-    let mut parts = text.split('#');
+    let mut parts = text.split('@');
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + "#" + part.trim_start_matches(|digit: char| digit.is_ascii_digit()))
+    parts.fold(first, |text, part| text + "@" + part.trim_start_matches(|digit: char| digit.is_ascii_digit()))
 }
 
 #[test]

@@ -299,7 +299,7 @@ fn told(error: &clap::Error) -> Result<Command, Failure> {
             Err(Failure::Usage("no simulation given; write allotment simulate coherence or allotment simulate tlab".into()))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment heap") => Err(
-            Failure::Usage("nothing to do was given; write allotment heap summary, dominators, diff or layout".into()),
+            Failure::Usage("nothing to do was given; write allotment heap summary, dominators, path, diff or layout".into()),
         ),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment profile") => {
             Err(Failure::Usage("nothing to do was given; write allotment profile top, diff, symbolize or html".into()))

@@ -48,7 +48,7 @@ impl<'f> Input<'f> {
         Ok(self.buffer[..self.end].get(self.next).copied())
     }
 
-    /// Takes the next byte, in the midst of `what`.
+    /// Takes the next byte, within `what`.
     #[inline]
     pub(super) fn byte(&mut self, what: &'static str) -> Result<u8, SnapshotFileError> {
         let byte = self.peek()?.ok_or(SnapshotFileError::Cut { at: self.at(), what })?;

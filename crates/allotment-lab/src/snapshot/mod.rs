@@ -1,21 +1,24 @@
 //! Heap snapshots in files: V8's `.heapsnapshot` and HPROF, read once from front to back.
 //!
 //! A summary keeps a row for each shape, and nothing for an object. Dominators need the references,
-//! so these are kept then: about 100 bytes for each object while they are computed. Nothing is
-//! allocated because a file announces it: what a broken file costs is bounded by its own size. A
-//! small file may unpack to a large one, so names and the head have limits.
+//! so these are kept then, with ids and names of fields: some 125 bytes for each object while they are
+//! computed. Nothing is allocated because a file announces it: what a broken file costs is bounded by
+//! its own size. A small file may unpack to a large one, so names and the head have limits.
 //!
 //! Both formats become the same [`Snapshot`]. Refused: a JSON library for the file as a whole. It
 //! would hold every number of a gigabyte as a value of its own.
 
 mod hprof;
 mod input;
+mod labels;
 mod v8;
 
-use allotment::observe::Graph;
+pub use allotment::observe::{Dominators, Graph, NONE};
 use input::Input;
+pub use labels::{Label, Labels};
 use std::collections::HashMap;
 use std::io::Read;
+use std::sync::Arc;
 
 /// What a file has.
 #[derive(Debug, Default)]
@@ -30,16 +33,27 @@ pub struct Snapshot {
     pub roots: Vec<(String, u64)>,
     /// The shapes' layouts, where the file has them.
     pub layouts: Option<Vec<Layout>>,
-    /// The strong references: node 0 is the root, and the class of a node is its row. Empty unless
-    /// it was asked for.
+    /// Which sizes of references and headers the bytes go by, where the file does not say bytes.
+    pub sizes: Option<&'static str>,
+    /// The strong references: node 0 is the root, and the class of a node is its row. Empty, as all
+    /// below, unless it was asked for.
     pub graph: Graph,
+    /// What the references are called.
+    pub labels: Labels,
+    /// By node: its id in the file.
+    pub ids: Vec<u64>,
+    /// Ids are addresses, which tools show as hexadecimal numbers; and references of the root are
+    /// called by kinds of roots. That is so in HPROF.
+    pub addresses: bool,
+    /// By node that is a class: the class's name.
+    pub class_objects: HashMap<u32, Arc<str>>,
 }
 
 /// The objects of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// The name of the class.
-    pub name: String,
+    /// The name of the class. Rows of one name may share it: names in files may be long.
+    pub name: Arc<str>,
     /// Objects.
     pub objects: u64,
     /// Their bytes, as the format counts them.
@@ -87,7 +101,7 @@ pub enum SnapshotFileError {
     #[error("{0}")]
     Read(#[from] std::io::Error),
     /// It ends too early.
-    #[error("it ends at byte {at}, in the midst of {what}: it was not written to its end")]
+    #[error("it ends at byte {at}, within {what}: it was not written to its end")]
     Cut {
         /// Its length.
         at: u64,
@@ -138,11 +152,17 @@ impl Snapshot {
         })
     }
 
+    /// The id of a node as Chrome shows it, `@12`, or Eclipse MAT, `@0x7ff12340`.
+    pub fn id(&self, node: usize) -> String {
+        let id = self.ids[node];
+        if self.addresses { format!("@{id:#x}") } else { format!("@{id}") }
+    }
+
     /// The rows of objects by name; those of one name together.
     pub fn by_name(&self) -> HashMap<&str, (u64, u64)> {
         let mut names = HashMap::new();
         for row in self.rows.iter().filter(|row| !row.synthetic) {
-            let entry: &mut (u64, u64) = names.entry(row.name.as_str()).or_default();
+            let entry: &mut (u64, u64) = names.entry(&*row.name).or_default();
             entry.0 += row.objects;
             entry.1 = entry.1.saturating_add(row.bytes);
         }

@@ -55,7 +55,7 @@ fn rows_and_retained_bytes_of_both_formats_are_those_of_the_heap() {
         );
         let dominators = snapshot.graph.dominators().unwrap();
         let retained = dominators.retained_by_class(&snapshot.graph.class, snapshot.rows.len()).unwrap();
-        let row = snapshot.rows.iter().position(|row| row.name == "Pair").unwrap();
+        let row = snapshot.rows.iter().position(|row| &*row.name == "Pair").unwrap();
         assert_eq!(retained[row], LENGTH * 24);
         // The first of the list holds all of it, the last itself.
         let mut sizes: Vec<u64> = (0..snapshot.graph.nodes())
@@ -87,6 +87,28 @@ fn roots_are_told_wherever_their_nodes_are() {
         assert_eq!(snapshot.roots, [("a\nb".to_owned(), 2)]);
         assert_eq!(snapshot.references, 1);
     }
+}
+
+/// A node is called by its id, and a reference by its name; shortcuts are references of the root only.
+#[test]
+fn ids_and_names_of_references_are_those_of_the_file() {
+    let mut file = EMPTY.replace("\"node_count\":3,\"edge_count\":0", "\"node_count\":3,\"edge_count\":5");
+    file = file.replace(
+        "[[\"a\"],\"string",
+        "[[\"context\",\"element\",\"property\",\"hidden\",\"shortcut\",\"weak\"],\"string",
+    );
+    file = file
+        .replace("\"nodes\":[0,0,1,0,0,1,1,2,16,0,1,0,3,8,0]", "\"nodes\":[0,0,1,0,1,1,1,70,16,4,1,0,9,8,0]");
+    file = file.replace("\"edges\":[]", "\"edges\":[4,0,5,2,1,10,4,0,10,1,7,10,5,0,10]");
+    let snapshot = read(&mut file.as_bytes(), Depth::References).unwrap();
+    assert_eq!(snapshot.ids, [1, 70, 9]);
+    assert_eq!(snapshot.graph.first, [0, 1, 3, 3]);
+    let labels: Vec<_> = (0..3).map(|place| snapshot.labels.text(place).into_owned()).collect();
+    assert_eq!(labels, ["(frames)", "a\nb", "[7]"]);
+    let told = tell_heap(file.as_bytes()).unwrap();
+    assert!(told.contains("(frames) @9, held by a\\nb of a\\nb @70:"), "{told}");
+    let error = tell_heap(file.replace("2,1,10", "2,99,10").as_bytes()).unwrap_err();
+    assert!(error.contains("string 99 is a name, and there are 2 strings"), "{error}");
 }
 
 #[test]

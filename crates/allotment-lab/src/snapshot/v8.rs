@@ -1,14 +1,15 @@
 //! V8's format: JSON whose long arrays are taken number by number.
 
 use super::input::Input;
-use super::{Depth, Layout, Row, Snapshot, SnapshotFileError};
-use allotment::observe::Graph;
+use super::labels::{Label, Numbers};
+use super::{Depth, Graph, Layout, Row, Snapshot, SnapshotFileError};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// The most bytes of the head, of a key and of a name. A shape has some 200 bytes in the head.
 const MOST_HEAD_BYTES: usize = 64 << 20;
@@ -108,13 +109,29 @@ struct Fields {
     node: usize,
     kind: usize,
     name: usize,
+    id: usize,
     size: usize,
     edges: usize,
     edge: usize,
     edge_kind: usize,
+    edge_name: usize,
     to: usize,
     kinds: Vec<String>,
-    weak: Option<u64>,
+    /// By type of edges.
+    edge_kinds: Vec<EdgeKind>,
+}
+
+/// What a type of edges means here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EdgeKind {
+    /// Its name is a string.
+    Named,
+    /// Its name is a number.
+    Numbered,
+    /// It holds nothing.
+    Weak,
+    /// It stands for a way of several references, and is one itself at the root only.
+    Shortcut,
 }
 
 /// The part of a file that was read so far.
@@ -125,6 +142,8 @@ struct Reader {
     places: HashMap<(u64, u64), usize>,
     /// By row: type, and place of the name.
     names: Vec<(u64, u64)>,
+    /// What references are called, by the places of their names.
+    labels: Numbers<u64>,
     /// By row: its first node, and the edges of all its nodes.
     edges_of_rows: Vec<(u64, u64)>,
     snapshot: Snapshot,
@@ -145,6 +164,7 @@ pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, Snap
         head: None,
         places: HashMap::new(),
         names: Vec::new(),
+        labels: Numbers::default(),
         edges_of_rows: Vec::new(),
         snapshot: Snapshot { format: "V8 heap snapshot", ..Snapshot::default() },
         counts: Vec::new(),
@@ -215,7 +235,7 @@ impl Reader {
             let row = *places.entry(key).or_insert_with(|| {
                 names.push((kind, name));
                 edges_of_rows.push((*nodes, 0));
-                let name = if own { String::new() } else { format!("({kind_name})") };
+                let name = if own { "".into() } else { format!("({kind_name})").into() };
                 let synthetic = kind_name == "synthetic";
                 snapshot.rows.push(Row { name, synthetic, ..Row::default() });
                 snapshot.rows.len() - 1
@@ -226,6 +246,7 @@ impl Reader {
             edges_of_rows[row].1 += u64::from(edges);
             if depth == Depth::References {
                 counts.push(edges);
+                snapshot.ids.push(node[fields.id]);
                 snapshot.graph.class.push(row as u32);
                 // What no loader's numbers can say is no size, and sums of it would overflow.
                 snapshot.graph.bytes.push(bytes.min(1 << 48));
@@ -250,14 +271,15 @@ impl Reader {
     fn take_edges(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
         let Some((head, fields)) = &self.head else { return Err(SnapshotFileError::Unknown) };
         if self.nodes == 0 || std::mem::replace(&mut self.edges_seen, true) {
-            return Err(input.broken("`edges` must come once, behind `nodes`"));
+            return Err(input.broken("`edges` must come once, after `nodes`"));
         }
         if self.announced != head.edge_count {
             let said = head.edge_count;
             return Err(input
                 .broken(format!("the nodes have {} edges, and `edge_count` says {said}", self.announced)));
         }
-        let graph = &mut self.snapshot.graph;
+        let (graph, labels) = (&mut self.snapshot.graph, &mut self.snapshot.labels.of_references);
+        let names = &mut self.labels;
         let keeps = self.depth == Depth::References;
         let (mut left, mut of) = (0, 0);
         graph.first.push(0);
@@ -282,9 +304,15 @@ impl Reader {
                 (left, of) = (*count, of + 1);
             }
             left -= 1;
-            if Some(kind) != fields.weak {
-                graph.targets.push((to / width) as u32);
-            }
+            let name = edge[fields.edge_name];
+            let kind = usize::try_from(kind).ok().and_then(|kind| fields.edge_kinds.get(kind));
+            labels.push(match kind.unwrap_or(&EdgeKind::Named) {
+                EdgeKind::Weak => return Ok(()),
+                EdgeKind::Shortcut if of > 1 => return Ok(()),
+                EdgeKind::Numbered => Label::element(name),
+                EdgeKind::Named | EdgeKind::Shortcut => Label::name(names.of(name)),
+            });
+            graph.targets.push((to / width) as u32);
             Ok(())
         })?;
         self.edges = edges;
@@ -301,14 +329,19 @@ impl Reader {
 
     fn take_strings(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
         if self.nodes == 0 || self.strings {
-            return Err(input.broken("`strings` must come once, behind `nodes`"));
+            return Err(input.broken("`strings` must come once, after `nodes`"));
         }
         self.strings = true;
-        // Only names of rows are kept.
-        let mut wanted: HashMap<u64, Vec<usize>> = HashMap::new();
+        // Only names of rows and of references are kept.
+        let mut wanted: HashMap<u64, (Vec<usize>, Option<usize>)> = HashMap::new();
         for (row, (_, name)) in self.names.iter().enumerate() {
-            wanted.entry(*name).or_default().push(row);
+            wanted.entry(*name).or_default().0.push(row);
         }
+        for (label, name) in self.labels.keys().iter().enumerate() {
+            wanted.entry(*name).or_default().1 = Some(label);
+        }
+        let names = &mut self.snapshot.labels.names;
+        names.resize(self.labels.keys().len(), "".into());
         let mut place = 0;
         array(input, |input| {
             if !wanted.contains_key(&place) {
@@ -318,11 +351,15 @@ impl Reader {
                 place += 1;
                 return Ok(());
             }
-            let text = string(input)?;
-            for row in wanted.remove(&place).unwrap_or_default() {
+            let text: Arc<str> = string(input)?.into();
+            let (rows, label) = wanted.remove(&place).unwrap_or_default();
+            for row in rows {
                 if self.snapshot.rows[row].name.is_empty() {
                     self.snapshot.rows[row].name.clone_from(&text);
                 }
+            }
+            if let Some(label) = label {
+                names[label] = text;
             }
             place += 1;
             Ok(())
@@ -358,8 +395,8 @@ impl Reader {
         let rows = self.snapshot.rows.iter().zip(&self.edges_of_rows);
         for (row, (first, edges)) in rows.filter(|(row, _)| row.synthetic) {
             of_roots += edges;
-            if *first >= 2 && row.name != "(end)" {
-                self.snapshot.roots.push((row.name.clone(), *edges));
+            if *first >= 2 && &*row.name != "(end)" {
+                self.snapshot.roots.push((row.name.to_string(), *edges));
             }
         }
         self.snapshot.references = self.announced.saturating_sub(of_roots);
@@ -380,19 +417,26 @@ fn fields(meta: &Meta) -> Result<Fields, String> {
     if nodes.len() > MOST_FIELDS || edges.len() > MOST_FIELDS {
         return Err(format!("more than {MOST_FIELDS} fields"));
     }
+    let edge_of = |name: &str| match name {
+        "weak" => EdgeKind::Weak,
+        "shortcut" => EdgeKind::Shortcut,
+        "element" | "hidden" => EdgeKind::Numbered,
+        _ => EdgeKind::Named,
+    };
     let (kind, edge_kind) = (find(nodes, "type")?, find(edges, "type")?);
-    let edge_kinds = names(&meta.edge_types, edge_kind);
     Ok(Fields {
         node: nodes.len(),
         kind,
         name: find(nodes, "name")?,
+        id: find(nodes, "id")?,
         size: find(nodes, "self_size")?,
         edges: find(nodes, "edge_count")?,
         edge: edges.len(),
         edge_kind,
+        edge_name: find(edges, "name_or_index")?,
         to: find(edges, "to_node")?,
         kinds: names(&meta.node_types, kind),
-        weak: edge_kinds.iter().position(|name| name == "weak").map(|place| place as u64),
+        edge_kinds: names(&meta.edge_types, edge_kind).iter().map(|name| edge_of(name)).collect(),
     })
 }
 

@@ -1,0 +1,264 @@
+//! HPROF, as JVMs, Android and our heaps write it.
+//!
+//! A file is a list of records: names, classes, stacks, and segments of the heap. `parts` reads what
+//! is in segments. When all is read, `rows` names classes and says how large objects are, and `link`
+//! makes nodes of ids: records may come in any order. `sizes` knows how objects lie in a JVM.
+//!
+//! A class is an object too: its static fields, superclass and loader are its references. Each
+//! instance refers to its class, and each loader to its classes, as in the JVM. What our heaps write
+//! has no such objects, since a shape is none.
+
+mod link;
+mod parts;
+mod rows;
+mod sizes;
+#[cfg(test)]
+mod tests;
+
+use super::input::Input;
+use super::labels::{Label, Numbers};
+use super::{Depth, Row, Snapshot, SnapshotFileError};
+use sizes::{Evidence, KNOWN};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most bytes of a string: a name of a class or a field. Strings of a program are arrays.
+const MOST_STRING_BYTES: u64 = 1 << 20;
+
+/// The longest chain of classes above a class.
+const MOST_CLASSES_ABOVE: usize = 1000;
+
+/// The type of fields that are references.
+const OBJECT: u8 = 2;
+
+/// A class as the file describes it.
+#[derive(Default)]
+struct Class {
+    above: u64,
+    loader: u64,
+    /// Its own fields: types, and numbers of labels.
+    fields: Vec<(u8, usize)>,
+    /// Static fields that are references.
+    static_references: u64,
+    /// Bytes of the other ones.
+    static_bytes: u64,
+}
+
+/// What the objects of a row are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// The root, which is no object.
+    Roots,
+    /// The classes.
+    Classes,
+    /// Instances of a class.
+    Instances(u64),
+    /// Arrays of references, whose class this is.
+    Objects(u64),
+    /// Arrays of data of a type.
+    Data(u8),
+}
+
+/// What a reference is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Name {
+    /// A field, by the id of its name.
+    Field(u64),
+    /// A static field, by the id of its name.
+    Static(u64),
+    /// No field.
+    Own(&'static str),
+}
+
+/// An object whose class is not described so far: its node, its class, and the bytes of its fields.
+struct Waiting {
+    node: Option<usize>,
+    class: u64,
+    bytes: Vec<u8>,
+}
+
+/// A root: the tag of its kind, the object, and the number of the thread that it belongs to.
+#[derive(Clone, Copy)]
+struct Root {
+    id: u64,
+    thread: u32,
+    tag: u8,
+}
+
+/// The references of a node, by place in the list of all.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    first: usize,
+    count: usize,
+}
+
+struct Reader<'i, 'f> {
+    input: &'i mut Input<'f>,
+    /// Bytes of an id.
+    id_bytes: u32,
+    depth: Depth,
+    strings: HashMap<u64, Arc<str>>,
+    /// By class: the id of its name.
+    class_names: HashMap<u64, u64>,
+    classes: HashMap<u64, Class>,
+    rows: HashMap<Kind, usize>,
+    /// By row.
+    kinds: Vec<Kind>,
+    /// By row of arrays: their bytes, for each of the sizes that they may have.
+    array_bytes: Vec<[u64; KNOWN.len()]>,
+    evidence: Evidence,
+    /// Classes have ids that only our heaps give.
+    ours: Option<bool>,
+    snapshot: Snapshot,
+    /// By id: the node.
+    nodes: HashMap<u64, u32>,
+    /// By node.
+    runs: Vec<Run>,
+    /// Ids that references lead to, and how these are called.
+    targets: Vec<(u64, Label)>,
+    /// Numbers of what references are called.
+    labels: Numbers<Name>,
+    waiting: Vec<Waiting>,
+    roots: Vec<Root>,
+    /// Roots by tag.
+    root_counts: [u64; 256],
+}
+
+pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
+    let mut version = Vec::new();
+    loop {
+        match input.byte("the head")? {
+            0 => break,
+            byte => version.push(byte),
+        }
+        if version.len() > 32 {
+            return Err(SnapshotFileError::Unknown);
+        }
+    }
+    if !version.starts_with(b"JAVA PROFILE 1.0.") {
+        return Err(SnapshotFileError::Unknown);
+    }
+    let id_bytes = input.number(4, "the head")?;
+    if id_bytes != 4 && id_bytes != 8 {
+        return Err(input.broken(format!("ids of {id_bytes} bytes; 4 or 8 work")));
+    }
+    input.skip(8, "the head")?;
+    let mut reader = Reader {
+        input,
+        id_bytes: id_bytes as u32,
+        depth,
+        strings: HashMap::new(),
+        class_names: HashMap::new(),
+        classes: HashMap::new(),
+        rows: HashMap::new(),
+        kinds: Vec::new(),
+        array_bytes: Vec::new(),
+        evidence: Evidence::default(),
+        ours: None,
+        snapshot: Snapshot { format: "HPROF", addresses: true, ..Snapshot::default() },
+        nodes: HashMap::new(),
+        runs: Vec::new(),
+        targets: Vec::new(),
+        labels: Numbers::default(),
+        waiting: Vec::new(),
+        roots: Vec::new(),
+        root_counts: [0; 256],
+    };
+    reader.all()?;
+    reader.late_classes()?;
+    Ok(reader.finish())
+}
+
+impl Reader<'_, '_> {
+    fn all(&mut self) -> Result<(), SnapshotFileError> {
+        if self.depth == Depth::References {
+            let row = self.row(Kind::Roots);
+            self.snapshot.graph.bytes.push(0);
+            self.snapshot.graph.class.push(row as u32);
+            self.snapshot.ids.push(0);
+            self.runs.push(Run::default());
+        }
+        // A heap in one piece, as old JVMs wrote it, has no record at its end.
+        let mut ended = false;
+        while self.input.peek()?.is_some() {
+            let tag = self.input.byte("a record")?;
+            self.input.skip(4, "a record")?;
+            let length = self.input.number(4, "a record")?;
+            let end = self.input.at() + length;
+            match tag {
+                0x01 => self.string(end)?,
+                0x02 => {
+                    self.input.skip(4, "a class")?;
+                    let class = self.id("a class")?;
+                    self.input.skip(4, "a class")?;
+                    let name = self.id("a class")?;
+                    self.class_names.insert(class, name);
+                }
+                0x0C | 0x1C if length == 0 => {
+                    // Its length did not fit, or was to be written later: it goes on to the next
+                    // record of a heap, or to the end of the file.
+                    while !matches!(self.input.peek()?, None | Some(0x0C | 0x1C | 0x2C)) {
+                        self.part()?;
+                        ended = true;
+                    }
+                    ended |= tag == 0x0C;
+                    continue;
+                }
+                0x0C | 0x1C => {
+                    ended |= tag == 0x0C;
+                    while self.input.at() < end {
+                        self.part()?;
+                    }
+                }
+                0x2C => ended = true,
+                _ => self.input.skip(length, "a record")?,
+            }
+            if self.input.at() != end {
+                let what =
+                    format!("a record of type {tag:#04x} has {length} bytes, and what is in it has not");
+                return Err(self.input.broken(what));
+            }
+        }
+        if ended { Ok(()) } else { Err(SnapshotFileError::Cut { at: self.input.at(), what: "the records" }) }
+    }
+
+    /// A record with a string, up to `end`.
+    fn string(&mut self, end: u64) -> Result<(), SnapshotFileError> {
+        let id = self.id("a string")?;
+        let rest = end.checked_sub(self.input.at());
+        let rest = rest.ok_or_else(|| self.input.broken("a string that is shorter than its id"))?;
+        if rest > MOST_STRING_BYTES {
+            let what = format!("a name of {rest} bytes; {MOST_STRING_BYTES} are the most");
+            return Err(self.input.broken(what));
+        }
+        let bytes = self.input.bytes(rest, "a string")?;
+        self.strings.insert(id, String::from_utf8_lossy(&bytes).into());
+        Ok(())
+    }
+
+    fn id(&mut self, what: &'static str) -> Result<u64, SnapshotFileError> {
+        self.input.number(self.id_bytes, what)
+    }
+
+    /// Bytes of a value of this type.
+    fn bytes_of(&self, kind: u8) -> Result<u64, SnapshotFileError> {
+        match kind {
+            OBJECT => Ok(u64::from(self.id_bytes)),
+            4 | 8 => Ok(1),
+            5 | 9 => Ok(2),
+            6 | 10 => Ok(4),
+            7 | 11 => Ok(8),
+            _ => Err(self.input.broken(format!("a value of type {kind}; 2 and 4 to 11 are known"))),
+        }
+    }
+
+    /// The row of a kind of objects.
+    fn row(&mut self, kind: Kind) -> usize {
+        *self.rows.entry(kind).or_insert_with(|| {
+            self.snapshot.rows.push(Row::default());
+            self.kinds.push(kind);
+            self.array_bytes.push([0; KNOWN.len()]);
+            self.kinds.len() - 1
+        })
+    }
+}
