@@ -7,6 +7,7 @@
 //!
 //! Refused: a format of this project's own. It might be richer, but would have neither advantage.
 
+pub mod answer;
 mod columns;
 pub mod coordinates;
 pub mod csv;

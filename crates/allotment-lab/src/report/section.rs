@@ -1,6 +1,6 @@
 //! The part of a report about an experiment.
 
-use super::chart::choose::{Group, Scored, charts};
+use super::chart::choose::{Group, Scored, charts, latency_charts};
 use super::command_line::commands;
 use super::jvm;
 use super::table::{self, Table};
@@ -16,7 +16,9 @@ pub struct Section {
     pub name: String,
     /// The experiment's question; `None` for foreign benchmarks.
     pub question: Option<String>,
-    /// The verdicts on its rows, a sentence each.
+    /// The answer to the question, a sentence for each part; empty for foreign benchmarks.
+    pub answers: Vec<String>,
+    /// What its rows say besides, a sentence each.
     pub verdicts: Vec<String>,
     /// Its charts.
     pub groups: Vec<Group>,
@@ -53,11 +55,16 @@ impl Section {
         let of_run = |origin: &Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
         let mut incomplete: Vec<String> = origins.iter().filter_map(of_run).collect();
         incomplete.extend(rows.iter().filter(|row| row.missing > 0).map(ScoreRow::missing_text));
+        let said = experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default();
         Section {
             name: name.into(),
             question: experiment.map(|experiment| experiment.question().into()),
-            verdicts: experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default(),
-            groups: charts(&scored, wanted, baseline.as_ref()),
+            answers: said.answers,
+            verdicts: said.details,
+            groups: match experiment.map_or(&[][..], |experiment| experiment.latencies()) {
+                [] => charts(&scored, wanted, baseline.as_ref()),
+                latencies => latency_charts(&scored, latencies, baseline.as_ref()),
+            },
             table: table::scores(&scored, baseline.as_ref().map(|_| comparison.baseline.as_str())),
             metrics: table::metrics(&scored),
             commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
@@ -71,14 +78,30 @@ fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_>
     Scored { row, score: row.primary.score(), error: row.primary.error(), ratio }
 }
 
-/// An experiment's verdicts on its rows, and the comparison with a JVM's rows if there are any. For
-/// rows measured beside neighbours, the verdict is the effect of the neighbours.
-pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+/// What rows say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// The answer to the experiment's question, a sentence for each part of it: what a run ends
+    /// with. Never empty: without an answer, it is the reason.
+    pub answers: Vec<String>,
+    /// What else the rows say, a sentence each. None of them is an answer.
+    pub details: Vec<String>,
+}
+
+/// What an experiment's rows say. For rows measured beside neighbours, the answer is the effect of
+/// the neighbours. With rows of a JVM, the answer compares with the JVM.
+pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Verdicts {
     let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
     if rows.iter().any(has_company) {
-        return neighbours::verdicts(rows, &compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE)));
+        let alone = compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE));
+        return Verdicts { answers: neighbours::verdicts(rows, &alone), details: Vec::new() };
     }
-    let mut all = experiment.verdicts(rows, comparison);
-    all.extend(jvm::verdicts(rows));
-    all
+    let mut answers = experiment.answers(rows);
+    answers.extend(jvm::answers(rows, experiment.latencies()));
+    if answers.is_empty() {
+        answers.push(format!("No answer without {}.", experiment.needs()));
+    }
+    let mut details = experiment.verdicts(rows, comparison);
+    details.retain(|detail| !answers.contains(detail));
+    Verdicts { answers, details }
 }

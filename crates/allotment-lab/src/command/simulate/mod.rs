@@ -11,8 +11,8 @@ pub use coherence::CoherenceArguments;
 pub use tlab::TlabArguments;
 
 use super::Failure;
+use crate::format::width;
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
@@ -44,13 +44,9 @@ fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
-/// The table as text, with so many columns of words in front of the numbers.
-fn text_of(mut table: Table, words: usize) -> String {
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < words { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+/// Lines that are as wide as the output.
+fn wrapped(text: &str) -> String {
+    text.lines().map(|line| width::lines(line, width::of_output()) + "\n").collect()
 }
 
 /// How much was simulated, and in which time.

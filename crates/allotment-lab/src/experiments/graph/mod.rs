@@ -15,7 +15,7 @@ mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};
 use super::on_jvm;
-use super::saying::{all_against, contrast, ours, values};
+use super::saying::{all_against, contrast, ours, spread, takes, values};
 use crate::format::coordinates::value;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
@@ -73,6 +73,17 @@ impl Experiment for Graph {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let rate = takes(&rows, "mutate", "factor").or_else(|| takes(&rows, "shot", "factor"));
+        let collectors = spread(&rows, "mutate", "collector", "mark-compact");
+        rate.map(|text| text + ".").into_iter().chain(collectors).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode mutate or shot"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

@@ -11,7 +11,7 @@ mod shot;
 
 use super::collectors::{COLLECTOR, refusal};
 use super::on_jvm;
-use super::saying::{all_against, contrast, of_mode, ours};
+use super::saying::{all_against, contrast, of_mode, ours, takes};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
@@ -85,6 +85,17 @@ impl Experiment for Lists {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let node = takes(&rows, "forced", "collector").map(|text| text + " for each live node.");
+        let queue = takes(&rows, "queue", "collector").map(|text| text + " for each step.");
+        node.into_iter().chain(queue).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode forced or queue"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

@@ -13,9 +13,10 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, of_mode, ours, place};
+use super::saying::{all_against, of_mode, ours, place, spread};
 use super::sizes::{self, WithSize, by_size};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::phrase::range;
+use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
@@ -94,6 +95,21 @@ impl Experiment for Sampling {
 
     fn charts(&self) -> Charts {
         Charts { by_mode: true, ..Charts::default() }
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let cost = spread(&rows, "alloc", "interval", "0");
+        let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
+        let (least, most) = range(errors.map(Metric::score));
+        let exact = most.is_finite().then(|| {
+            format!("Estimated bytes (estimate) are off by {least:.1} % at best and {most:.1} % at worst.")
+        });
+        cost.into_iter().chain(exact).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of mode alloc with --interval 0 and another, or of mode estimate"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

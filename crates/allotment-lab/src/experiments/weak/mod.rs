@@ -17,9 +17,10 @@ mod witness;
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
 use super::memory;
-use super::saying::{contrast, ours, place};
+use super::saying::{contrast, ours, place, takes};
 use super::together::{Member, Together};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::phrase::range;
+use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ObjectShape, ParameterError,
     Probe, SecondaryValue, TimeUnit,
@@ -98,6 +99,20 @@ impl Experiment for Weak {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::mode("field"))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let cost = ["field", "root", "shot"].into_iter().find_map(|mode| takes(&rows, mode, "collector"));
+        let hits = rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == "hits");
+        let (least, most) = range(hits.map(Metric::score));
+        let found = if least == most { format!("{most:.1}") } else { format!("{least:.1} to {most:.1}") };
+        let taken = most.is_finite().then(|| format!("; {found} % of all lookups found a value"));
+        cost.map(|text| format!("A lookup in {text}{}.", taken.unwrap_or_default())).into_iter().collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode field, root or shot"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
