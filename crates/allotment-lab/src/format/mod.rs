@@ -13,6 +13,7 @@ pub mod coordinates;
 pub mod csv;
 pub mod input;
 pub mod json;
+mod json_lines;
 mod layout;
 pub mod number;
 mod origin;

@@ -15,7 +15,7 @@ mod programs;
 use super::memory;
 use super::saying::{all_against, of_mode, ours, place, spread};
 use super::sizes::{self, WithSize, by_size};
-use crate::format::phrase::range;
+use crate::format::phrase::{range, time};
 use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
@@ -99,7 +99,13 @@ impl Experiment for Sampling {
 
     fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
         let rows = ours(rows);
-        let cost = spread(&rows, "alloc", "interval", "0");
+        // A quick run has no rows without samples, but knows the cost of one.
+        let cost = spread(&rows, "alloc", "interval", "0").or_else(|| {
+            let samples = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "sample");
+            let (least, most) = range(samples.map(Metric::score));
+            let range = if least == most { time(most) } else { format!("{} to {}", time(least), time(most)) };
+            most.is_finite().then(|| format!("A sample (alloc) costs {range}."))
+        });
         let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
         let (least, most) = range(errors.map(Metric::score));
         let exact = most.is_finite().then(|| {

@@ -38,7 +38,8 @@ impl Plane {
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let y = Range::of(&chart.y.scale, chart.extent().into_iter()).rounded();
-    let x = Range::between(&chart.x.scale, points().map(|point| point.x));
+    let ticks = chart.ticks.iter().map(|(tick, _)| *tick);
+    let x = Range::between(&chart.x.scale, points().map(|point| point.x).chain(ticks));
     let ticks: Vec<(f64, String)> =
         y.ticks().into_iter().map(|tick| (tick, chart.y.scale.tick(tick))).collect();
     let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);

@@ -71,7 +71,7 @@ pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) 
         _ => String::new(),
     };
     let drawn = |(key, part): &(Vec<&str>, Vec<Scored<'_>>)| match Curve::of_samples(part) {
-        Some(curves) => curve_group(&curves, "operation", title(key), baseline),
+        Some(curves) => curve_group(&curves, title(key), baseline),
         None => group(part, title(key), wanted, baseline),
     };
     let groups = parts.iter().map(|part| (part.0[0], drawn(part)));
