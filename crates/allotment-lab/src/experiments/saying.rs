@@ -201,6 +201,14 @@ pub(super) fn place(row: &ScoreRow, rows: &[ScoreRow], without: &[&str]) -> Stri
     parts.join(", ")
 }
 
+/// The mode of a row, and the other coordinates in which rows differ: `build, 1 thread`.
+pub(super) fn whose(row: &ScoreRow, rows: &[ScoreRow]) -> String {
+    match place(row, rows, &[MODE]) {
+        place if place.is_empty() => mode(row).into(),
+        place => format!("{}, {place}", mode(row)),
+    }
+}
+
 /// A value with its coordinate in words: `4 threads`, `heap 128m`. A mode needs no further word.
 fn worded(coordinate: &str, label: &str) -> String {
     match (coordinate, label) {

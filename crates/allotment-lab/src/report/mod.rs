@@ -38,4 +38,6 @@ pub use table::Table;
 pub use tlab_log::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
 
 #[cfg(test)]
+mod answers_tests;
+#[cfg(test)]
 mod wild_tests;

@@ -101,7 +101,8 @@ impl Experiment for Lists {
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         let rows = ours(rows);
         let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
-        said.extend(contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector"));
+        let lists = contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector");
+        said.extend(lists.map(|sentence| format!("forced: {sentence}")));
         said
     }
 

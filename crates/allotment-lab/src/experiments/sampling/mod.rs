@@ -13,7 +13,7 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, of_mode, ours, place, spread};
+use super::saying::{all_against, of_mode, ours, spread, whose};
 use super::sizes::{self, WithSize, by_size};
 use crate::format::phrase::{range, time};
 use crate::format::{Comparison, Metric, ScoreRow};
@@ -124,13 +124,14 @@ impl Experiment for Sampling {
         said.extend(rows.iter().filter_map(|row| {
             let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
             if let Some(sample) = found("sample") {
-                return Some(format!("{}: a sample costs {:.0} ns.", place(row, &rows, &[]), sample.score()));
+                let place = whose(row, &rows);
+                return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
             }
             let error = found("error.bytes")?.score();
             let worst = found("deviation.max").map_or(String::new(), |worst| {
                 format!(", and no estimate by more than {:.1} standard deviations", worst.score())
             });
-            let place = place(row, &rows, &["mode"]);
+            let place = whose(row, &rows);
             Some(format!("{place}: estimated bytes are off by {error:.1} %{worst}."))
         }));
         said

@@ -17,7 +17,7 @@ mod witness;
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
 use super::memory;
-use super::saying::{contrast, ours, place, takes};
+use super::saying::{contrast, ours, takes, whose};
 use super::together::{Member, Together};
 use crate::format::phrase::range;
 use crate::format::{Comparison, Metric, ScoreRow};
@@ -119,7 +119,7 @@ impl Experiment for Weak {
         let rows = ours(rows);
         let found = rows.iter().filter_map(|row| {
             let hits = row.secondary.iter().find(|metric| metric.label == "hits")?;
-            Some(format!("{}: {:.1} % of lookups found a value.", place(row, &rows, &[]), hits.score()))
+            Some(format!("{}: {:.1} % of lookups found a value.", whose(row, &rows), hits.score()))
         });
         contrast(&rows, "mode", "root", "field", "collector").into_iter().chain(found).collect()
     }
