@@ -1,6 +1,6 @@
 //! `allotment simulate`: a table that is always the same, or why there is none.
 
-use super::{failure, stdout};
+use super::{allotment, failure, stdout};
 
 #[test]
 fn simulate_prints_a_table_that_is_the_same_every_time() {
@@ -84,6 +84,24 @@ fn simulate_tlab_prints_a_row_for_each_policy_and_the_same_every_time() {
     // "wait p50" and eight more heads are two words each.
     assert!(rows[1..].iter().all(|row| row.len() + 9 == rows[0].len()), "{text}");
     assert_eq!(stdout(SMALL), text);
+}
+
+#[test]
+fn simulations_fit_a_narrow_terminal_and_end_with_their_answer() {
+    let coherence = ["simulate", "coherence", "--cores=1,2", "--operations=10"];
+    for arguments in [SMALL, &coherence[..]] {
+        let output = allotment().args(arguments).env("COLUMNS", "40").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+    let text = stdout(SMALL);
+    let last = text.split("\n\n").last().unwrap();
+    let answers = [
+        "The load never fills this heap with ",
+        "No thread of 20 waited for memory",
+        "Threads waited for memory",
+    ];
+    assert!(answers.iter().any(|answer| last.starts_with(answer)), "{text}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `allotment simulate coherence`: caches under contention.
 
+use super::super::show::wrapped;
 use super::super::{Failure, print};
-use super::{SaysTime, name, wrapped};
+use super::{SaysTime, name};
 use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
 use crate::format::{Layout, number, width};
 use crate::machine::{first_two, ping_pong};

@@ -11,7 +11,6 @@ pub use coherence::CoherenceArguments;
 pub use tlab::TlabArguments;
 
 use super::Failure;
-use crate::format::width;
 use clap::ValueEnum;
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -42,11 +41,6 @@ pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
 /// The user's word for a value.
 fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
-}
-
-/// Lines that are as wide as the output.
-fn wrapped(text: &str) -> String {
-    text.lines().map(|line| width::lines(line, width::of_output()) + "\n").collect()
 }
 
 /// How much was simulated, and in which time.

@@ -1,6 +1,7 @@
 //! The figures of `allotment simulate tlab`: a table for reading, JSON and CSV for programs.
 
-use super::{name, wrapped};
+use super::super::show::wrapped;
+use super::name;
 use crate::format::{Layout, number, phrase, time, width};
 use crate::tlab_simulation::{CollectorModel, Outcome, Scenario};
 use std::fmt::Write as _;
