@@ -64,11 +64,16 @@ fn a_report_is_written_in_all_forms() {
         let found = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!found.contains(foreign), "a page needs nothing else: {foreign}");
     }
-    for expected in ["tlab against cas", "org.foreign.Bench", "id=\"tlab\"", "here against JDK 25 Parallel"] {
+    for expected in ["tlab against cas", "org.foreign.Bench", "id=\"tlab\"", "as fast as JDK 25 Parallel"] {
         assert!(page.contains(expected), "{expected}");
     }
     let markdown = fs::read_to_string(markdown).unwrap();
-    assert!(markdown.starts_with("# A \\<title>\n\n## tlab\n"), "{markdown}");
+    assert!(markdown.starts_with("# A \\<title>\n\n## Answers\n\n- tlab: *What does"), "{markdown}");
+    assert_eq!(page.matches("class=\"answer\"").count(), markdown.matches("  - **").count());
+    for answer in markdown.lines().filter_map(|line| line.strip_prefix("  - **")) {
+        let plain = answer.trim_end_matches("**").replace('\\', "");
+        assert_eq!(markdown.replace('\\', "").matches(&plain).count(), 1, "told once: {answer}");
+    }
     let mut files: Vec<String> =
         fs::read_dir(charts).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
@@ -215,9 +220,13 @@ fn a_run_writes_its_report_and_opens_it_first() {
     let output = allotment(&[&short[..], &more[..]].concat());
     assert!(output.status.success(), "{output:?}");
     let text_of = fs::read_to_string(&page).unwrap();
-    assert!(text_of.contains("Reading the clock takes") && text_of.contains("allotment run clock"));
+    assert!(
+        text_of.contains("Reading the clock (monotonic) takes") && text_of.contains("allotment run clock")
+    );
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(printed.contains("\nReading the clock takes"), "the table has the same verdicts: {printed}");
+    let last = printed.split("\n\n").last().unwrap();
+    assert!(last.starts_with("Reading the clock (monotonic) takes "), "the answer comes last: {printed}");
+    assert_eq!(printed.matches("Reading the clock").count(), 1, "and once: {printed}");
 
     let (code, line) = failure(&["run", "all", "--quick", "--report", "/no/such/r.html"]);
     assert!(code == 1 && line.contains("/no/such/r.html"), "{line}");

@@ -11,7 +11,7 @@ mod pages;
 
 /// What the script finds in the frame; a list of complaints for each kind.
 const SCRIPT: &str = r#"
-const found = { errors: [], overflow: [], cut: [], series: [], faint: [], charts: 0, points: 0, texts: 0 };
+const found = { errors: [], overflow: [], cut: [], series: [], faint: [], curves: [], charts: 0, points: 0, texts: 0 };
 function look() {
   const frame = document.querySelector("iframe"), view = frame.contentWindow, page = frame.contentDocument;
   view.addEventListener("error", event => found.errors.push(String(event.message)));
@@ -37,6 +37,23 @@ function look() {
     for (const one of series) {
       const colour = view.getComputedStyle(one).color;
       if (contrast(colour, paper) < 1.9) found.faint.push(one.dataset.name + " " + colour);
+    }
+    // A curve of percentiles rises to the right, reaches its last marker, and has its ticks in their order.
+    if (chart.textContent.includes("percentile;")) {
+      found.percentiles = (found.percentiles || 0) + 1;
+      for (const one of series) {
+        const line = one.querySelector(".line"), length = line.getTotalLength();
+        const at = Array.from({ length: 50 }, (_, step) => line.getPointAtLength(length * step / 49));
+        const falls = at.some((point, index) => index > 0 && (point.y > at[index - 1].y + 0.2 || point.x < at[index - 1].x - 0.2));
+        const marks = [...one.querySelectorAll(".m")], last = marks[marks.length - 1].getBBox();
+        const end = at[49], near = Math.hypot(last.x + last.width / 2 - end.x, last.y + last.height / 2 - end.y) < 3;
+        const longest = marks[marks.length - 1].textContent.includes("longest");
+        if (falls || !near || !longest) found.curves.push(one.dataset.name + " " + [falls, near, longest]);
+      }
+      const texts = [...chart.querySelectorAll("text")].filter(text => text.textContent.endsWith(" %"));
+      const names = texts.map(text => text.textContent), lefts = texts.map(text => text.getBBox().x);
+      if (names[0] != "0 %" || !names.includes("99 %") && chart.textContent.includes("99 %:")) found.curves.push("ticks " + names);
+      if (lefts.some((x, index) => index > 0 && x <= lefts[index - 1])) found.curves.push("ticks " + lefts);
     }
     const legend = chart.parentElement.querySelectorAll(".legend li");
     if (!chart.classList.contains("bars") && legend.length != series.length)
@@ -79,7 +96,7 @@ fn a_report_is_whole_on_phones_and_desks_in_light_and_dark() {
     for width in [390, 1280] {
         for dark in [false, true] {
             let found = looked_at(browser, directory.path(), &report, SCRIPT, width, dark);
-            for complaint in ["errors", "overflow", "cut", "series", "faint"] {
+            for complaint in ["errors", "overflow", "cut", "series", "faint", "curves"] {
                 let none = found[complaint].as_array().is_some_and(Vec::is_empty);
                 assert!(none, "{width} px, dark {dark}: {complaint}: {:#}", found[complaint]);
             }
@@ -88,6 +105,7 @@ fn a_report_is_whole_on_phones_and_desks_in_light_and_dark() {
             let drawn = found["points"].as_u64().unwrap() as usize;
             assert!(drawn >= rows.len(), "every row is in a chart: {drawn} of {}", rows.len());
             assert!(found["charts"].as_u64() > Some(5) && found["texts"].as_u64() > Some(100), "{found:#}");
+            assert!(found["percentiles"].as_u64() >= Some(3), "a storm and samples are curves: {found:#}");
             papers.push(found["paper"].as_str().unwrap().to_string());
         }
     }

@@ -3,6 +3,7 @@
 //! The flags for axes are not listed here. They are made from the experiments' axes, so a new
 //! experiment brings its own flags.
 
+mod answers;
 mod arguments;
 mod ask;
 mod asm;

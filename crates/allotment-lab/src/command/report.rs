@@ -1,5 +1,5 @@
-//! The output of a run on standard output: the settings, a table per experiment, and the missing
-//! rows.
+//! The output of a run on standard output: the settings, a table per experiment, the missing rows,
+//! and the answers, which come last.
 
 use super::jvm;
 use crate::format::{Comparison, Report, ScoreRow, text_table, width};
@@ -23,9 +23,11 @@ pub(super) struct Printed<'a> {
     pub(super) on_jvms: &'a OnJvms,
 }
 
-/// The text.
-pub(super) fn tables(printed: &Printed<'_>) -> String {
-    let mut text = String::new();
+/// The tables, and the answers to the experiments' questions. With several experiments an answer
+/// begins with the name of its own.
+pub(super) fn tables(printed: &Printed<'_>) -> (String, Vec<String>) {
+    let (mut text, mut answers) = (String::new(), Vec::new());
+    let names: Vec<&str> = printed.experiments.iter().map(|experiment| experiment.name()).collect();
     for line in printed.settings {
         let _ = writeln!(text, "# {line}");
     }
@@ -40,12 +42,14 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
         let _ = writeln!(text, "\n{}\n", width::lines(experiment.question(), width::of_output()));
         let none = || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] };
-        let verdicts = verdicts(*experiment, &rows, &comparison.clone().unwrap_or_else(none));
+        let said = verdicts(*experiment, &rows, &comparison.clone().unwrap_or_else(none));
         let wide = width::of_output();
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref(), wide);
-        for verdict in verdicts {
-            let _ = writeln!(text, "{}", width::lines(&verdict, width::of_sentences(wide)));
+        for detail in said.details {
+            let _ = writeln!(text, "{}", width::lines(&detail, width::of_sentences(wide)));
         }
+        let name = if names.len() > 1 { format!("{}: ", experiment.name()) } else { String::new() };
+        answers.extend(said.answers.iter().map(|answer| format!("{name}{answer}")));
         text += &jvm::remarks(printed.on_jvms, experiment.name());
     }
     let incomplete: Vec<&ScoreRow> =
@@ -69,5 +73,5 @@ pub(super) fn tables(printed: &Printed<'_>) -> String {
     for failure in &failures {
         let _ = writeln!(text, "failed: {failure}");
     }
-    text
+    (text, answers)
 }

@@ -1,6 +1,7 @@
 //! `allotment run`: chooses the cases, checks everything that can be checked, measures, writes and
 //! prints.
 
+use super::answers::print_answers;
 use super::baseline::baselines;
 use super::measuring::{Measuring, doubts, end, lock, say, usable_cpus, warn};
 use super::report::{Printed, tables};
@@ -77,7 +78,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
     settings_text.extend(watched);
     settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));
-    let tables = tables(&Printed {
+    let (tables, answers) = tables(&Printed {
         report: &report,
         experiments: &chosen,
         baselines: &baselines,
@@ -87,6 +88,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<
     });
     let printed = print(&(tables + &profiles(&profiled)));
     warn(&doubts);
+    let printed = printed.and_then(|()| print_answers(&answers));
     written?;
     end(&outcome, &undone, printed)
 }

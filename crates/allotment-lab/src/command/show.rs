@@ -1,7 +1,7 @@
 //! The commands that only print, and the two hidden commands: a fork, and the neighbours of a fork.
 
 use super::Failure;
-use crate::format::printable;
+use crate::format::{printable, width};
 use crate::harness::neighbours::run_neighbours;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
@@ -57,7 +57,12 @@ pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
             );
         }
     }
-    print(&text)
+    print(&wrapped(&text))
+}
+
+/// Lines that are as wide as the output.
+pub(super) fn wrapped(text: &str) -> String {
+    text.lines().map(|line| width::lines(line, width::of_output()) + "\n").collect()
 }
 
 /// Values in readable form.
@@ -77,7 +82,7 @@ pub fn machine() -> Result<(), Failure> {
     for (name, value) in &machine.facts {
         let _ = writeln!(text, "{name:<14} {value}");
     }
-    print(&text)
+    print(&wrapped(&text))
 }
 
 /// `allotment options`: the heap's options as the environment sets them.

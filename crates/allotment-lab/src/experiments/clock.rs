@@ -5,7 +5,9 @@
 //! with 64 reads it is not. The difference is the loop.
 
 use super::saying::{contrast, ours};
+use crate::format::answer::score;
 use crate::format::coordinates::{mode, value};
+use crate::format::phrase::{nanoseconds_of, time};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker,
@@ -14,11 +16,6 @@ use crate::harness::{
 use crate::machine::time_stamp_counter;
 use anyhow::bail;
 use std::time::Instant;
-
-/// ` (±0.2)`, if it is known.
-fn error_of(error: f64) -> String {
-    if error.is_nan() { String::new() } else { format!(" (±{error:.1})") }
-}
 
 /// The largest number of reads of one call: an iteration ends between two calls.
 const MAX_READS: u64 = 1_000_000;
@@ -62,20 +59,28 @@ impl Experiment for Clock {
         Some(Baseline::mode("monotonic"))
     }
 
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
         let rows = ours(rows);
         let read = rows.iter().filter(|row| mode(row) == "monotonic" && row.jmh_mode == "avgt");
         let most =
             read.max_by_key(|row| value(row, "reads").and_then(|(reads, _)| reads.parse::<u64>().ok()));
         let cost = most.map(|row| {
-            let (score, unit) = (row.primary.score(), row.primary.unit.trim_end_matches("/op"));
+            let least = row.primary.score() * 10.0 * nanoseconds_of(&row.primary.unit).unwrap_or(f64::NAN);
             format!(
-                "Reading the clock takes {score:.1} {unit}{}; what takes less than ten times that is timed in loops only.",
-                error_of(row.primary.error())
+                "Reading the clock (monotonic) takes {}; what takes less than {} is timed in loops only.",
+                score(&row.primary),
+                time(least)
             )
         });
-        let tsc = contrast(&rows, "mode", "tsc", "monotonic", "reads");
-        cost.into_iter().chain(tsc).collect()
+        cost.into_iter().collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode monotonic in average time"
+    }
+
+    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+        contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect()
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

@@ -4,11 +4,11 @@
 //! the missing parts of the whole run, its warnings, and why a process of the row's case failed. A
 //! row's missing iterations go into a secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
 
+use super::json_lines::Lines;
 use super::time::iteration_time;
 use super::{Combine, Metric, Report, Samples, ScoreRow};
 use crate::statistics::{JMH_PERCENTILES, Weighted};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::ser::PrettyFormatter;
 use std::borrow::Cow;
 
 /// The JMH release of the format. Viewers infer the spelling of labels from it.
@@ -40,8 +40,7 @@ pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
     circumstances.extend(report.warnings.iter().map(|warning| format!("{WARNING}={warning}")));
     circumstances.extend(report.incomplete.iter().map(|what| format!("{INCOMPLETE}={what}")));
     let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, &circumstances, row)).collect();
-    let mut serializer =
-        serde_json::Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b"    "));
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::new());
     entries.serialize(&mut serializer)?;
     text.push(b'\n');
     Ok(text)

@@ -7,11 +7,13 @@
 //!
 //! Refused: a format of this project's own. It might be richer, but would have neither advantage.
 
+pub mod answer;
 mod columns;
 pub mod coordinates;
 pub mod csv;
 pub mod input;
 pub mod json;
+mod json_lines;
 mod layout;
 pub mod number;
 mod origin;

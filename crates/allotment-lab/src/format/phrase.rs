@@ -93,6 +93,32 @@ pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     }
 }
 
+/// A time in nanoseconds with three digits, in the unit that suits it: `5.12 us`, `15 ms`, `1.25 s`.
+pub fn time(nanoseconds: f64) -> String {
+    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    // A time that is rounded to a thousand of a unit has the next unit.
+    let (unit, size) = units.into_iter().rfind(|(_, size)| nanoseconds >= size * 0.9995).unwrap_or(units[0]);
+    let value = nanoseconds / size;
+    let text = match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
+/// Nanoseconds of a unit of time: of `us`, and of `us/op`. `None` for other units.
+pub fn nanoseconds_of(unit: &str) -> Option<f64> {
+    match unit.trim_end_matches("/op") {
+        "ns" => Some(1.0),
+        "us" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    }
+}
+
 /// A number of things whose plural ends in s: `1 thread`, `2 threads`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
@@ -208,6 +234,25 @@ mod tests {
         assert_eq!(ratio_within(&of(0.9, 1.24, 1.7), ""), "1.24 (0.90 to 1.70)");
         assert_eq!(ratio_within(&of(0.9, 1.24, 1.7), "x"), "1.24x (0.90 to 1.70)");
         assert_eq!(ratio_within(&of(f64::NAN, 1.24, f64::NAN), "x"), "1.24x");
+    }
+
+    #[test]
+    fn times_have_the_unit_that_suits_them() {
+        for (nanoseconds, expected) in [
+            (0.0, "0 ns"),
+            (0.25, "0.25 ns"),
+            (999.4, "999 ns"),
+            (999.9, "1 us"),
+            (5120.0, "5.12 us"),
+            (15_000_000.0, "15 ms"),
+            (1_250_000_000.0, "1.25 s"),
+            (61.5e9, "61.5 s"),
+            (20_000e9, "20000 s"),
+            (f64::NAN, "NaN ns"),
+        ] {
+            assert_eq!(time(nanoseconds), expected);
+        }
+        assert_eq!(["us", "ms/op", "MB/sec"].map(nanoseconds_of), [Some(1e3), Some(1e6), None]);
     }
 
     #[test]

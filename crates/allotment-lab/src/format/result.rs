@@ -111,7 +111,9 @@ impl Metric {
         }
     }
 
-    fn pooled_histogram(&self) -> Vec<Weighted> {
+    /// The histogram of all forks and iterations, sorted by value; empty for single values, and for
+    /// statistics from a file.
+    pub fn pooled_histogram(&self) -> Vec<Weighted> {
         match &self.samples {
             Samples::Values(_) | Samples::Stated(_) => Vec::new(),
             Samples::Histograms(forks) => pool(forks.iter().flatten()),

@@ -55,8 +55,20 @@ pub trait Experiment: Sync {
         None
     }
 
-    /// What the rows say, a sentence each, as the numbers and their errors allow; printed below the
-    /// table.
+    /// The answer to the question, as the numbers and their errors allow: a sentence for each part
+    /// of the question. A sentence names the mode it speaks of. Printed at the end of a run and at
+    /// the top of a page. Empty where the rows do not answer the question.
+    fn answers(&self, _rows: &[ScoreRow]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The rows without which there is no answer, as the end of `no answer without`.
+    fn needs(&self) -> &'static str {
+        "rows to compare"
+    }
+
+    /// What the rows say besides, a sentence each, as the numbers and their errors allow; printed
+    /// below the table.
     fn verdicts(&self, _rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         Vec::new()
     }
@@ -64,6 +76,12 @@ pub trait Experiment: Sync {
     /// What its charts should show, where the choice by the numbers of values is a bad one.
     fn charts(&self) -> Charts {
         Charts::default()
+    }
+
+    /// What its threads wait for, where the score says little because they sleep for most of it. The
+    /// page then has curves of percentiles instead of charts of scores.
+    fn latencies(&self) -> &'static [Latency] {
+        &[]
     }
 
     /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does.
@@ -129,6 +147,17 @@ impl ObjectShape {
     pub fn of<T: Downcast>(java: Option<&'static str>) -> ObjectShape {
         ObjectShape { shape: T::type_shape().shape(), java }
     }
+}
+
+/// Times whose percentiles are the answer of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// Label of the metric that holds their distribution. Files from before there were
+    /// distributions have some percentiles alone: `<label>.p99`, and `<label>.max` or
+    /// `<label>.p100`.
+    pub label: &'static str,
+    /// What takes that time, in a few words.
+    pub what: &'static str,
 }
 
 /// How the rows of an experiment become charts.

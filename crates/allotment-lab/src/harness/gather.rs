@@ -82,14 +82,19 @@ impl Gathered {
                 continue;
             }
             let of = |record: &IterationRecord| {
-                record.secondary.iter().find(|other| other.label == value.label).map(|other| other.value)
+                record.secondary.iter().find(|other| other.label == value.label).cloned()
             };
-            let samples = self.forks.iter().map(|fork| fork.iter().filter_map(of).collect()).collect();
+            let forks = self.forks.iter().map(|fork| fork.iter().filter_map(of));
+            let samples = if value.times.is_empty() {
+                Samples::Values(forks.map(|fork| fork.map(|found| found.value).collect()).collect())
+            } else {
+                Samples::Histograms(forks.map(|fork| fork.map(|found| found.times).collect()).collect())
+            };
             metrics.push(Metric {
                 label: value.label.clone(),
                 unit: value.unit.clone(),
                 combine: value.combine,
-                samples: Samples::Values(samples),
+                samples,
             });
         }
         metrics
@@ -134,6 +139,19 @@ mod tests {
         let row = gathered.row(&[], 1, None).unwrap();
         assert_eq!(row.primary.samples, Samples::Histograms(vec![vec![vec![(0.5, 2), (1.5, 1)]]]));
         assert_eq!(row.primary.unit, "us/op");
+    }
+
+    #[test]
+    fn the_times_of_a_distribution_are_kept() {
+        let of = |times: &[(f64, u64)]| {
+            record(Measured::Value(1.0), vec![SecondaryValue::distribution("op", "us", times.to_vec())])
+        };
+        let (first, second) = (of(&[(1.0, 3), (5.0, 1)]), of(&[(9.0, 1)]));
+        let gathered = gathered(JmhMode::SingleShot, vec![vec![first], vec![second]]);
+        let row = gathered.row(&[], 2, None).unwrap();
+        let expected = Samples::Histograms(vec![vec![vec![(1.0, 3), (5.0, 1)]], vec![vec![(9.0, 1)]]]);
+        assert_eq!(row.secondary[0].samples, expected);
+        assert_eq!((row.secondary[0].label.as_str(), row.secondary[0].score()), ("op", 3.4));
     }
 
     #[test]

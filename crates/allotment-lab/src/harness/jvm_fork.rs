@@ -234,7 +234,7 @@ fn secondary(metric: &Metric, index: usize, all: usize) -> Option<SecondaryValue
     let is_maximum = values.len() == 1 && LARGEST.iter().any(|end| label.ends_with(end));
     let combine =
         if is_maximum && metric.combine == Combine::Sum { Combine::Maximum } else { metric.combine };
-    Some(SecondaryValue { label, unit, combine, value })
+    Some(SecondaryValue { label, unit, combine, value, times: Vec::new() })
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub use bench::Bench;
 pub use case::{Case, ParameterError};
 pub use compare::{NO_JVM, compare, ours_beside};
 pub use estimate::Estimate;
-pub use experiment::{Baseline, Charts, Experiment, Mode, ObjectShape};
+pub use experiment::{Baseline, Charts, Experiment, Latency, Mode, ObjectShape};
 pub use grid::{GridError, Selection, expand, too_many_threads};
 pub use interrupt::Interrupt;
 pub use jmh_mode::{JmhMode, TimeUnit};

@@ -1,6 +1,7 @@
 //! What an experiment gives the harness: a worker per thread, and perhaps a probe beside them.
 
 use crate::format::Combine;
+use crate::statistics::{Summary, Weighted};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -118,12 +119,23 @@ pub struct SecondaryValue {
     pub combine: Combine,
     /// The value.
     pub value: f64,
+    /// The times that `value` is the mean of, in `unit`, ascending, with the number of each. Only a
+    /// [`Probe`] tells them. Empty for plain values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<Weighted>,
 }
 
 impl SecondaryValue {
     /// A value that is averaged.
     pub fn average(label: &str, unit: &str, value: f64) -> SecondaryValue {
-        SecondaryValue { label: label.into(), unit: unit.into(), combine: Combine::Average, value }
+        let times = Vec::new();
+        SecondaryValue { label: label.into(), unit: unit.into(), combine: Combine::Average, value, times }
+    }
+
+    /// A distribution of times, whose percentiles are drawn as a curve. Files hold all of it.
+    pub fn distribution(label: &str, unit: &str, times: Vec<Weighted>) -> SecondaryValue {
+        let mean = Summary::of_weighted(&times).mean;
+        SecondaryValue { times, ..Self::average(label, unit, mean) }
     }
 
     /// A value that is summed.

@@ -9,9 +9,6 @@ use askama::Template;
 /// The most rows that are shown at once; longer tables are folded.
 const MOST_OPEN: usize = 40;
 
-/// The most verdicts of a section in the overview.
-const MOST_TOLD: usize = 3;
-
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
@@ -37,20 +34,18 @@ fn style() -> String {
     )
 }
 
+impl Document {
+    /// Whether there is an overview: an answer, or several sections to choose from.
+    fn has_overview(&self) -> bool {
+        self.sections.len() > 1 || self.sections.iter().any(|section| !section.answers.is_empty())
+    }
+}
+
 impl Section {
     /// The anchor of the section in the page.
     fn anchor(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         self.name.chars().map(plain).collect()
-    }
-
-    /// The first verdicts, for the overview.
-    fn told(&self) -> &[String] {
-        &self.verdicts[..self.verdicts.len().min(MOST_TOLD)]
-    }
-
-    fn untold(&self) -> usize {
-        self.verdicts.len() - self.told().len()
     }
 
     fn has_charts(&self) -> bool {

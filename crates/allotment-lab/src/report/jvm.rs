@@ -1,26 +1,78 @@
 //! The lab against a JVM, for any experiment that has rows of one.
 
-use crate::format::ScoreRow;
-use crate::format::coordinates::{mode, value};
-use crate::format::phrase::{self, Better, ratios};
-use crate::harness::{JVM, ours_beside};
+use crate::format::answer::{Compared, sentence, speeds, within};
+use crate::format::coordinates::{MODE, mode, value, varying};
+use crate::format::phrase::{self, Better, Effect, interval};
+use crate::format::{Metric, ScoreRow};
+use crate::harness::{JVM, Latency, ours_beside};
 use crate::statistics::Ratio;
 
-/// A sentence for each mode and each JVM: the lab's row over the JVM's at equal coordinates.
-pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
-    let mut found: Vec<(String, &str, Vec<Ratio>)> = Vec::new();
+/// A sentence for each mode: the lab's rows over those of each JVM at equal coordinates. Where the
+/// answer is latencies, a sentence for each row of a JVM.
+pub(super) fn answers(rows: &[ScoreRow], latencies: &[Latency]) -> Vec<String> {
+    let late = |theirs: &ScoreRow| lateness(rows, theirs, latencies.first()?);
+    if latencies.is_empty() { speeds_of(rows) } else { rows.iter().filter_map(late).collect() }
+}
+
+fn speeds_of(rows: &[ScoreRow]) -> Vec<String> {
+    // The ratios of a mode, by JVM; times and rates apart.
+    let mut found: Vec<((String, String), Vec<(String, Vec<Ratio>)>)> = Vec::new();
     for theirs in rows {
         let Some((jvm, _)) = value(theirs, JVM) else { continue };
         let Some(ours) = ours_beside(rows, theirs) else { continue };
+        let unit = ours.primary.unit.clone();
         let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
-        let name = format!("{} here against {}", mode(ours), phrase::jvm(&jvm));
-        let unit = ours.primary.unit.as_str();
-        match found.iter_mut().find(|(known, of, _)| *known == name && *of == unit) {
-            Some((_, _, all)) => all.push(ratio),
-            None => found.push((name, unit, vec![ratio])),
+        let [speed] = speeds(&[ratio], Better::of(&unit))[..] else { continue };
+        let (key, jvm) = ((mode(ours).to_string(), unit), phrase::jvm(&jvm));
+        let place = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            found.push((key, Vec::new()));
+            found.len() - 1
+        });
+        let jvms = &mut found[place].1;
+        match jvms.iter_mut().find(|(known, _)| *known == jvm) {
+            Some((_, all)) => all.push(speed),
+            None => jvms.push((jvm, vec![speed])),
         }
     }
-    found.iter().map(|(name, unit, all)| format!("{name}: {}.", ratios(all, Better::of(unit)))).collect()
+    let clause = |mode: &str, (jvm, speeds): &(String, Vec<Ratio>)| Compared {
+        subject: mode.into(),
+        other: jvm.clone(),
+        at: String::new(),
+        speeds: speeds.clone(),
+    };
+    let of = |((mode, _), jvms): &((String, String), Vec<(String, Vec<Ratio>)>)| {
+        sentence(&jvms.iter().map(|jvm| clause(mode, jvm)).collect::<Vec<_>>())
+    };
+    found.iter().map(of).collect()
+}
+
+/// `shop here, 99 % of ...: 0.15 ± 0.01 times the time of JDK 25 Parallel`: the percentile P99 of
+/// the lab's row over that of a JVM's row, whose runs give both errors.
+fn lateness(rows: &[ScoreRow], theirs: &ScoreRow, latency: &Latency) -> Option<String> {
+    let (jvm, _) = value(theirs, JVM)?;
+    let ours = ours_beside(rows, theirs)?;
+    let label = format!("{}.p99", latency.label);
+    let of = |row: &ScoreRow| -> Option<Metric> {
+        row.secondary.iter().find(|metric| metric.label == label).cloned()
+    };
+    let ratio = Ratio::of(&of(ours)?.summary(), &of(theirs)?.summary());
+    let jvm = phrase::jvm(&jvm);
+    let said = match Effect::of(&ratio) {
+        Effect::Above | Effect::Below => format!("{} times that of {jvm}", within(&ratio)),
+        Effect::None => {
+            format!("no difference from {jvm} was measured ({} times that of it)", interval(&ratio))
+        }
+        Effect::Unknown => format!("{} times that of {jvm}, of unknown error", within(&ratio)),
+        Effect::NoRatio => return None,
+    };
+    let all: Vec<&ScoreRow> = rows.iter().filter(|row| value(row, JVM).is_some()).collect();
+    let place = |name: &str| value(theirs, name).map(|(_, label)| format!(", {name} {label}"));
+    let places: String = varying(&all)
+        .iter()
+        .filter(|one| ![MODE, JVM].contains(&one.name.as_str()))
+        .filter_map(|one| place(&one.name))
+        .collect();
+    Some(format!("{} here{places}, {} at P99: {said}.", mode(ours), latency.what))
 }
 
 #[cfg(test)]
@@ -51,10 +103,39 @@ mod tests {
             row("144", Some("17-g1"), 15.0),
         ];
         let expected = [
-            "tlab here against JDK 25 Parallel: 0.50 to 1.50 times as fast, beyond the error in 2 of 2.",
-            "tlab here against JDK 17 G1: 2.00 times as fast (2.00 to 2.00).",
+            "tlab is 0.50 to 1.50 times as fast as JDK 25 Parallel: faster in 1 of 2 rows, slower in 1; tlab is 2.00 ± 0.00 \
+             times as fast as JDK 17 G1.",
         ];
-        assert_eq!(verdicts(&rows), expected);
-        assert_eq!(verdicts(&rows[..2]), [""; 0]);
+        assert_eq!(answers(&rows, &[]), expected);
+        assert_eq!(answers(&rows[..2], &[]), [""; 0]);
+    }
+
+    /// A time per operation that is larger is slower.
+    #[test]
+    fn times_and_rates_are_both_told_as_speeds() {
+        let mut rows = [row("16", None, 10.0), row("16", Some("25-g1"), 20.0)];
+        rows.iter_mut().for_each(|row| row.primary.unit = "ns/op".into());
+        assert_eq!(answers(&rows, &[]), ["tlab is 2.00 ± 0.00 times as fast as JDK 25 G1."]);
+        let equal = [row("16", None, 10.0), row("16", Some("25-g1"), 10.0)];
+        let expected = "No difference between tlab and JDK 25 G1 was measured (1.00 to 1.00 times as fast).";
+        assert_eq!(answers(&equal, &[]), [expected]);
+    }
+
+    #[test]
+    fn latencies_are_compared_at_a_percentile_and_not_by_the_time_of_the_run() {
+        let latency = Latency { label: "preparation", what: "lateness of the preparation" };
+        let of = |jvm: Option<&str>, late: f64| {
+            let late = [late, late * 1.01, late * 0.99];
+            let secondary = vec![examples::metric("preparation.p99", "us", Combine::Average, &[&late])];
+            ScoreRow { secondary, ..row("16", jvm, 31_000.0) }
+        };
+        let rows = [of(None, 10.0), of(Some("25-genshen"), 100.0), row("16", Some("25-g1"), 31_000.0)];
+        let said = answers(&rows, &[latency]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let expected = "tlab here, lateness of the preparation at P99: 0.10";
+        assert!(
+            said[0].starts_with(expected) && said[0].contains("JDK 25 generational Shenandoah"),
+            "{said:?}"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! A document as Markdown: verdicts, tables and commands, without charts.
+//! A document as Markdown: answers, verdicts, tables and commands, without charts.
 
-use super::{Document, Table};
+use super::{Document, Section, Table};
 use std::fmt::Write;
 
 /// The text.
@@ -11,6 +11,11 @@ pub fn markdown(document: &Document, title: &str) -> String {
     }
     for warning in &document.warnings {
         let _ = writeln!(text, "- warning: {}", plain(warning));
+    }
+    let answered = document.sections.iter().filter(|section| !section.answers.is_empty());
+    let answers: String = answered.map(answers).collect();
+    if !answers.is_empty() {
+        let _ = write!(text, "\n## Answers\n\n{answers}");
     }
     for section in &document.sections {
         let _ = writeln!(text, "\n## {}\n", plain(&section.name));
@@ -37,6 +42,16 @@ pub fn markdown(document: &Document, title: &str) -> String {
         for origin in &section.origins {
             let _ = writeln!(text, "\n{}", plain(&origin.summary()));
         }
+    }
+    text
+}
+
+/// The question of a section and its answers, in bold.
+fn answers(section: &Section) -> String {
+    let question = section.question.as_deref().map_or(String::new(), |text| format!(" *{}*", plain(text)));
+    let mut text = format!("- {}:{question}\n", plain(&section.name));
+    for answer in &section.answers {
+        let _ = writeln!(text, "  - **{}**", plain(answer));
     }
     text
 }
@@ -98,10 +113,10 @@ mod tests {
         let ours = Entry { row: ScoreRow { benchmark: "clock.tsc".into(), ..examples::row() }, origin };
         let source = Source { name: "x".into(), entries: vec![ours, foreign] };
         let text = markdown(&Document::of(vec![source], experiments::all()), "a *title*");
-        assert!(
-            text.starts_with("# a \\*title\\*\n\n- warning: a \\*busy\\* machine\n\n## clock\n"),
-            "{text}"
-        );
+        let answers = "# a \\*title\\*\n\n- warning: a \\*busy\\* machine\n\n## Answers\n\n- clock: *What does reading the clock \
+                       cost, and how short a thing can be timed here?*\n  - **No answer without a row of mode monotonic in \
+                       average time.**\n\n## clock\n";
+        assert!(text.starts_with(answers), "{text}");
         assert!(text.contains("- \\* a run is incomplete: interrupted\n"), "{text}");
         assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
         assert!(text.contains("| a\\|b | thrpt | 4\\* | 250.000 |"), "{text}");

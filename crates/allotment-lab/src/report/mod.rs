@@ -33,9 +33,11 @@ pub use changes_json::changes_json;
 pub use document::{Document, Source};
 pub use html::html;
 pub use markdown::markdown;
-pub use section::{Section, verdicts};
+pub use section::{Section, Verdicts, verdicts};
 pub use table::Table;
 pub use tlab_log::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
 
+#[cfg(test)]
+mod answers_tests;
 #[cfg(test)]
 mod wild_tests;

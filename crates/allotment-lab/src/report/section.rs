@@ -1,6 +1,6 @@
 //! The part of a report about an experiment.
 
-use super::chart::choose::{Group, Scored, charts};
+use super::chart::choose::{Group, Scored, charts, latency_charts};
 use super::command_line::commands;
 use super::jvm;
 use super::table::{self, Table};
@@ -17,7 +17,9 @@ pub struct Section {
     pub name: String,
     /// The experiment's question; `None` for foreign benchmarks.
     pub question: Option<String>,
-    /// The verdicts on its rows, a sentence each.
+    /// The answer to the question, a sentence for each part; empty for foreign benchmarks.
+    pub answers: Vec<String>,
+    /// What its rows say besides, a sentence each.
     pub verdicts: Vec<String>,
     /// Its charts.
     pub groups: Vec<Group>,
@@ -65,11 +67,16 @@ impl Section {
             notes.extend(origins.iter().filter_map(|origin| origin.fact(JVM_HEAPS)).map(String::from));
             notes.dedup();
         }
+        let said = experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default();
         Section {
             name: name.into(),
             question: experiment.map(|experiment| experiment.question().into()),
-            verdicts: experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default(),
-            groups: charts(&drawn, wanted, baseline.as_ref()),
+            answers: said.answers,
+            verdicts: said.details,
+            groups: match experiment.map_or(&[][..], |experiment| experiment.latencies()) {
+                [] => charts(&drawn, wanted, baseline.as_ref()),
+                latencies => latency_charts(&drawn, latencies, baseline.as_ref()),
+            },
             table: table::scores(&scored, baseline.as_ref().map(|_| comparison.baseline.as_str())),
             metrics: table::metrics(&scored),
             commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
@@ -84,21 +91,34 @@ fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_>
     Scored { row, score: row.primary.score(), error: row.primary.error(), ratio }
 }
 
-/// An experiment's verdicts on its rows, and the comparison with a JVM's rows if there are any. For
-/// rows measured beside neighbours, the verdict is the effect of the neighbours. Rows without a score
-/// are left out.
-pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+/// What rows say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// The answer to the experiment's question, a sentence for each part of it: what a run ends
+    /// with. Never empty: without an answer, it is the reason.
+    pub answers: Vec<String>,
+    /// What else the rows say, a sentence each. None of them is an answer.
+    pub details: Vec<String>,
+}
+
+/// What an experiment's rows say. For rows measured beside neighbours, the answer is the effect of
+/// the neighbours. With rows of a JVM, the answer compares with the JVM. Rows without a score are
+/// left out.
+pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Verdicts {
     let measured = rows.iter().zip(&comparison.ratios).filter(|(row, _)| row.is_measured());
     let (rows, ratios): (Vec<ScoreRow>, Vec<_>) = measured.map(|(row, ratio)| (row.clone(), *ratio)).unzip();
     let (rows, comparison) = (&rows[..], &Comparison { ratios, ..comparison.clone() });
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
     if rows.iter().any(has_company) {
-        return neighbours::verdicts(rows, &compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE)));
+        let alone = compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE));
+        return Verdicts { answers: neighbours::verdicts(rows, &alone), details: Vec::new() };
     }
-    let mut all = experiment.verdicts(rows, comparison);
-    all.extend(jvm::verdicts(rows));
-    all
+    let mut answers = experiment.answers(rows);
+    answers.extend(jvm::answers(rows, experiment.latencies()));
+    if answers.is_empty() {
+        answers.push(format!("No answer without {}.", experiment.needs()));
+    }
+    let mut details = experiment.verdicts(rows, comparison);
+    details.retain(|detail| !answers.contains(detail));
+    Verdicts { answers, details }
 }

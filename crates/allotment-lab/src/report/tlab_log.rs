@@ -35,7 +35,8 @@ pub fn tlab_log_document<'a>(
     let section = Section {
         name: "TLABs".into(),
         question: Some("Which threads starve, which hoard, and what would other sizes have done?".into()),
-        verdicts: verdicts.map(String::from).collect(),
+        answers: verdicts.map(String::from).collect(),
+        verdicts: Vec::new(),
         groups,
         table: table(&threads),
         metrics: None,

@@ -5,11 +5,13 @@
 //! machine. The one addition is [`Ratio`], since "how many times faster" is the question of most
 //! experiments.
 
+mod distribution;
 mod percentiles;
 mod ratio;
 mod student;
 mod summary;
 
+pub use distribution::{curve, distribution};
 pub use percentiles::{JMH_PERCENTILES, Weighted, percentile, percentiles};
 pub use ratio::Ratio;
 pub use student::t_quantile;

@@ -72,6 +72,27 @@ impl Ratio {
         if low > 0.0 && high.is_finite() { Ratio { value, low, high } } else { Ratio::unknown(value) }
     }
 
+    /// The geometric mean of ratios, with the error that they carry together: on the logarithmic
+    /// scale the mean's half interval is the root of the sum of the squares of theirs, divided by
+    /// their number. Holds for ratios that share no measurement, as those of different rows do.
+    /// `None` without ratios, or if one of them is no number.
+    ///
+    /// Refused: the arithmetic mean, which depends on what is divided by what: of 2 and 1/2 it is
+    /// 1.25 either way round.
+    pub fn mean(all: &[Ratio]) -> Option<Ratio> {
+        if all.is_empty() || !all.iter().all(Ratio::is_number) {
+            return None;
+        }
+        if let [only] = all {
+            return Some(*only);
+        }
+        let count = all.len() as f64;
+        let value = (all.iter().map(|ratio| ratio.value.ln()).sum::<f64>() / count).exp();
+        let squares = all.iter().map(|ratio| ((ratio.high.ln() - ratio.low.ln()) / 2.0).powi(2));
+        let half = squares.sum::<f64>().sqrt() / count;
+        Some(if half.is_nan() { Ratio::unknown(value) } else { Ratio::within(value, half.exp()) })
+    }
+
     /// The inverse ratio.
     pub fn inverse(&self) -> Ratio {
         Ratio { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
@@ -128,6 +149,20 @@ mod tests {
     fn a_large_error_is_a_wide_interval_above_zero() {
         let ratio = Ratio::of(&Summary::of(&[10.0, 1.0, 80.0]), &Summary::of(&[3.0, 9.0, 1.0]));
         assert!(ratio.low > 0.0 && ratio.low < 1.0 && ratio.high > 74.2, "{ratio:?}");
+    }
+
+    #[test]
+    fn a_mean_has_the_error_of_its_parts() {
+        let of = |value: f64, factor: f64| Ratio::within(value, factor);
+        assert_eq!(Ratio::mean(&[]), None);
+        assert_eq!(Ratio::mean(&[of(2.0, 1.1), Ratio::unknown(f64::NAN)]), None);
+        let alone = Ratio::mean(&[of(2.0, 1.1)]).unwrap();
+        assert!((alone.value - 2.0).abs() < 1e-12 && (alone.high - 2.2).abs() < 1e-12, "{alone:?}");
+        let both = Ratio::mean(&[of(2.0, 1.1), of(0.5, 1.1)]).unwrap();
+        assert!((both.value - 1.0).abs() < 1e-12, "{both:?}");
+        // Two equal errors are smaller together by the root of two.
+        assert!((both.high.ln() / 1.1_f64.ln() - 0.5_f64.sqrt()).abs() < 1e-9, "{both:?}");
+        assert!(Ratio::mean(&[of(2.0, 1.1), Ratio::unknown(3.0)]).unwrap().low.is_nan());
     }
 
     fn summaries() -> impl Strategy<Value = Summary> {

@@ -1,6 +1,6 @@
 //! `allotment simulate`: a table that is always the same, or why there is none.
 
-use super::{failure, stdout};
+use super::{allotment, failure, stdout};
 
 #[test]
 fn simulate_prints_a_table_that_is_the_same_every_time() {
@@ -77,12 +77,31 @@ fn simulate_tlab_prints_a_row_for_each_policy_and_the_same_every_time() {
         .map(|line| line.split_whitespace().collect())
         .skip_while(|row: &Vec<&str>| row.first() != Some(&"Policy"))
         .collect();
+    let rows: Vec<Vec<&str>> = rows.into_iter().take_while(|row| !row.is_empty()).collect();
     let policies: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
     let all = ["adaptive", "hotspot", "hotspot-8381834", "shenandoah", "shenandoah-8359947", "epsilon"];
     assert_eq!(policies, all, "{text}");
-    // "wait p50", "first p99" and "op p50" are two words each.
-    assert!(rows[1..].iter().all(|row| row.len() + 3 == rows[0].len()), "{text}");
+    // "wait p50" and eight more heads are two words each.
+    assert!(rows[1..].iter().all(|row| row.len() + 9 == rows[0].len()), "{text}");
     assert_eq!(stdout(SMALL), text);
+}
+
+#[test]
+fn simulations_fit_a_narrow_terminal_and_end_with_their_answer() {
+    let coherence = ["simulate", "coherence", "--cores=1,2", "--operations=10"];
+    for arguments in [SMALL, &coherence[..]] {
+        let output = allotment().args(arguments).env("COLUMNS", "40").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+    let text = stdout(SMALL);
+    let last = text.split("\n\n").last().unwrap();
+    let answers = [
+        "The load never fills this heap with ",
+        "No thread of 20 waited for memory",
+        "Threads waited for memory",
+    ];
+    assert!(answers.iter().any(|answer| last.starts_with(answer)), "{text}");
 }
 
 #[test]

@@ -85,6 +85,19 @@ pub(crate) fn rows() -> Vec<ScoreRow> {
         row.primary.samples = Samples::Histograms(vec![vec![vec![(2.5, 10), (3.0, 80), (90.0, 1)]]]);
         rows.push(row);
     }
+    for (mutators, slow) in [("100", 1.0), ("500", 40.0)] {
+        let mut row = row("storm.start", 1, &[("mutators", mutators)], "ms/op", 812.0, 0.1);
+        row.jmh_mode = "ss".into();
+        // 100,000 times from 5 us on, of which a thousandth is up to a thousand times as long.
+        let times = (0..1000).map(|step: u32| {
+            let tail = f64::from(step.saturating_sub(900)) / 100.0;
+            (5.0 + f64::from(step) / 100.0 + 5000.0 * slow * tail.powi(8), 100)
+        });
+        let samples = Samples::Histograms(vec![vec![times.collect()]]);
+        let metric = Metric { label: "op".into(), unit: "us".into(), combine: Combine::Average, samples };
+        row.secondary = vec![Metric { label: "first".into(), ..metric.clone() }, metric];
+        rows.push(row);
+    }
     rows
 }
 

@@ -1,12 +1,12 @@
 //! `allotment simulate coherence`: caches under contention.
 
+use super::super::show::wrapped;
 use super::super::{Failure, print};
-use super::{SaysTime, name, text_of};
+use super::{SaysTime, name};
 use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
-use crate::format::number;
+use crate::format::{Layout, number, width};
 use crate::machine::{first_two, ping_pong};
 use clap::ValueEnum;
-use comfy_table::{ContentArrangement, Table, presets};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -209,13 +209,11 @@ fn text(runs: &[Run], arguments: &CoherenceArguments, latencies: &Latencies, sou
         "  l1 {l1}, l2 {l2}, l3 {l3}, forward {forward}, hitm {hitm}, upgrade {upgrade}, memory {memory}, \
          lock {lock}, keep {keep} cycles\n"
     );
-    text + &table(runs)
+    wrapped(&text) + &table(runs)
 }
 
 fn table(runs: &[Run]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header([
+    let header = [
         "Pattern",
         "Protocol",
         "Cores",
@@ -229,7 +227,8 @@ fn table(runs: &[Run]) -> String {
         "upgr./op",
         "trans./op",
         "writeb./op",
-    ]);
+    ];
+    let mut rows = Vec::new();
     let mut tlab: HashMap<(usize, String), (f64, f64)> = HashMap::new();
     for (scenario, outcome) in runs {
         let counters = &outcome.counters;
@@ -240,7 +239,7 @@ fn table(runs: &[Run]) -> String {
             tlab.insert(machine.clone(), (cycles, stalls));
         }
         let base = tlab.get(&machine).copied().unwrap_or((f64::NAN, f64::NAN));
-        table.add_row([
+        rows.push(vec![
             scenario.pattern.to_string(),
             scenario.protocol.to_string(),
             scenario.cores.to_string(),
@@ -256,5 +255,5 @@ fn table(runs: &[Run]) -> String {
             format!("{:.3}", per(counters.write_backs)),
         ]);
     }
-    text_of(table, 2)
+    Layout { header: header.map(String::from).to_vec(), rows, words: vec![0, 1] }.text(width::of_output())
 }

@@ -12,7 +12,6 @@ pub use tlab::TlabArguments;
 
 use super::Failure;
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
@@ -42,15 +41,6 @@ pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
 /// The user's word for a value.
 fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
-}
-
-/// The table as text, with so many columns of words in front of the numbers.
-fn text_of(mut table: Table, words: usize) -> String {
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index < words { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
 /// How much was simulated, and in which time.

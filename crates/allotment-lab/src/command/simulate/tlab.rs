@@ -3,9 +3,10 @@
 //! A scenario is like an experiment (`--like`), and each of its numbers can be another one. An
 //! option that was not given has no value here, so that the scenario's own stays.
 
+use super::super::answers::print_answers;
 use super::super::{Failure, print};
 use super::SaysTime;
-use super::tlab_figures::{to_csv, to_json, to_text};
+use super::tlab_figures::{answers, to_csv, to_json, to_text};
 use crate::format::{OutputFile, check_files, named_files, number, time};
 use crate::tlab_log::{policy_named, policy_names};
 use crate::tlab_simulation::{
@@ -333,5 +334,5 @@ pub(super) fn simulate(arguments: &TlabArguments) -> Result<(), Failure> {
     csv?;
     let count = outcomes.iter().map(|outcome| outcome.operations).sum();
     SaysTime { count, what: "operations", time }.say();
-    Ok(())
+    print_answers(&answers(&scenario, &outcomes))
 }

@@ -1,9 +1,9 @@
 //! The figures of `allotment simulate tlab`: a table for reading, JSON and CSV for programs.
 
-use super::{name, text_of};
-use crate::format::{number, time};
+use super::super::show::wrapped;
+use super::name;
+use crate::format::{Layout, number, phrase, time, width};
 use crate::tlab_simulation::{CollectorModel, Outcome, Scenario};
-use comfy_table::{ContentArrangement, Table, presets};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -13,19 +13,60 @@ pub(super) fn to_text(scenario: &Scenario, outcomes: &[Outcome]) -> String {
         "A model, not a measurement: read the order of the rows, and numbers to within a factor.\n\n",
     );
     text += &told(scenario);
-    text.push('\n');
-    text += &table(outcomes);
+    let mut text = wrapped(&text) + "\n" + &table(outcomes);
     for outcome in outcomes {
         if let Some(when) = outcome.out_of_memory {
             let when = time::rough(Duration::from_secs_f64(when / 1e6));
-            let _ = writeln!(
-                text,
-                "{}: out of memory after {when}; the figures are those until then",
-                outcome.policy
-            );
+            let policy = outcome.policy;
+            text +=
+                &wrapped(&format!("{policy}: out of memory after {when}; the figures are those until then"));
         }
     }
     text
+}
+
+/// The answer to the command's question: with which policies threads wait for memory, how many, and
+/// for how long.
+pub(super) fn answers(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
+    let (waiting, others): (Vec<&Outcome>, Vec<&Outcome>) =
+        outcomes.iter().partition(|outcome| outcome.waited_threads > 0 || outcome.out_of_memory.is_some());
+    let all = scenario.threads;
+    let told = |outcome: &&Outcome| {
+        let (policy, waited) = (outcome.policy, outcome.waited_threads);
+        let longest =
+            outcome.wait_max.map_or(String::new(), |longest| format!(", up to {}", time_of(longest)));
+        let out = if outcome.out_of_memory.is_some() { ", and memory ran out" } else { "" };
+        format!("{policy} ({waited} of {all}{longest}{out})")
+    };
+    let names =
+        |outcomes: &[&Outcome]| outcomes.iter().map(|outcome| outcome.policy).collect::<Vec<_>>().join(", ");
+    let collected = |outcome: &Outcome| {
+        let Outcome { collections, warm_up_collections, degenerated, warm_up_degenerated, full, .. } =
+            outcome;
+        collections + warm_up_collections + degenerated + warm_up_degenerated + full > 0
+    };
+    let mut said = Vec::new();
+    if !waiting.is_empty() {
+        let with: Vec<String> = waiting.iter().map(told).collect();
+        let none =
+            if others.is_empty() { String::new() } else { format!("; with {} none did", names(&others)) };
+        said.push(format!("Threads waited for memory with {}{none}.", with.join(", ")));
+    } else if others.iter().any(|outcome| collected(outcome)) {
+        said.push(format!("No thread of {all} waited for memory with {}.", names(&others)));
+    }
+    let idle: Vec<&Outcome> = others.into_iter().filter(|outcome| !collected(outcome)).collect();
+    if !idle.is_empty() {
+        said.push(format!(
+            "The load never fills this heap with {}: no collection came, and no thread of {all} waited for memory.",
+            names(&idle)
+        ));
+    }
+    said
+}
+
+/// A time given in microseconds, in words.
+fn time_of(microseconds: f64) -> String {
+    phrase::time(microseconds * 1e3)
 }
 
 /// The scenario in lines.
@@ -102,21 +143,19 @@ fn with_warm_up(count: u64, warm_up: u64) -> String {
 }
 
 fn table(outcomes: &[Outcome]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header([
+    let header = [
         "Policy",
         "buffers",
         "waited",
         "wait p50",
-        "p99",
-        "max",
+        "wait p99",
+        "wait max",
         "first p99",
-        ">1ms",
+        "first >1ms",
         "op p50",
-        "p99",
-        "p99.9",
-        "max",
+        "op p99",
+        "op p99.9",
+        "op max",
         "unused",
         "waste",
         "refills",
@@ -126,10 +165,11 @@ fn table(outcomes: &[Outcome]) -> String {
         "stops",
         "pause",
         "cpu",
-    ]);
+    ];
+    let mut rows = Vec::new();
     for outcome in outcomes {
         let pause = outcome.longest_pause.max(outcome.warm_up_longest_pause);
-        table.add_row([
+        rows.push(vec![
             outcome.policy.to_string(),
             format!("{}-{}", kib(outcome.first_buffer), kib(outcome.largest_buffer)),
             outcome.waited_threads.to_string(),
@@ -153,7 +193,7 @@ fn table(outcomes: &[Outcome]) -> String {
             percent(Some(outcome.cpu)),
         ]);
     }
-    text_of(table, 1)
+    Layout { header: header.map(String::from).to_vec(), rows, words: vec![0] }.text(width::of_output())
 }
 
 /// An array with an object for each policy. Ends with a newline.
@@ -187,6 +227,32 @@ pub(super) fn to_csv(outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tlab_simulation::simulate;
+
+    #[test]
+    fn who_waits_and_whether_the_heap_fills_is_answered() {
+        let short = Scenario { operations: 2, before: 0, threads: 20, ..Scenario::storm() };
+        let of = |scenario: Scenario| answers(&scenario, &[simulate(&scenario).unwrap()]);
+        let idle = of(short);
+        let expected = "The load never fills this heap with adaptive: no collection came, and no thread of 20 waited for \
+                        memory.";
+        assert_eq!(idle, [expected]);
+        let mut outcome = simulate(&short).unwrap();
+        outcome.collections = 3;
+        assert_eq!(answers(&short, &[outcome.clone()]), ["No thread of 20 waited for memory with adaptive."]);
+        let waiting =
+            Outcome { policy: "hotspot", waited_threads: 7, wait_max: Some(86_500.0), ..outcome.clone() };
+        let both = answers(&short, &[waiting.clone(), outcome]);
+        assert_eq!(
+            both,
+            ["Threads waited for memory with hotspot (7 of 20, up to 86.5 ms); with adaptive none did."]
+        );
+        let out = Outcome { waited_threads: 0, wait_max: None, out_of_memory: Some(1.0), ..waiting };
+        assert_eq!(
+            answers(&short, &[out]),
+            ["Threads waited for memory with hotspot (0 of 20, and memory ran out)."]
+        );
+    }
 
     #[test]
     fn times_have_the_unit_that_suits_them() {

@@ -15,12 +15,11 @@ mod verdict;
 use super::measuring::{lock, say, usable_cpus, warn_of_build};
 use super::{Failure, print};
 use crate::format::suggest::nearest;
-use crate::format::{OutputFile, check_files, number};
+use crate::format::{Layout, OutputFile, check_files, number, width};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
 use allotment::platform::topology::Topology;
 use anyhow::Context;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use program::Builder;
 use rows::{ROWS, Row};
 use serde::Serialize;
@@ -276,13 +275,12 @@ fn median(scores: &[f64]) -> f64 {
 
 /// A line for each row, and the conclusion.
 fn text(checked: &[Checked], compiler: &str) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["Row", "Lab", "C", "Units", "Lab/C", "Rounds from", "to", "of", "Verdict"]);
+    let header = ["Row", "Lab", "C", "Units", "Lab/C", "Rounds from", "to", "of", "Verdict"];
+    let mut rows = Vec::new();
     for one in checked {
         let ratio = |found: Option<f64>| found.map_or(String::new(), |ratio| format!("{ratio:.2}"));
         let range = one.ratios.range();
-        table.add_row([
+        rows.push(vec![
             one.row.label(),
             number::score(median(&one.lab)),
             number::score(median(&one.c)),
@@ -294,13 +292,10 @@ fn text(checked: &[Checked], compiler: &str) -> String {
             if one.ratios.differ() { "DIFFERS".into() } else { "agrees".to_string() },
         ]);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let left = index == 0 || index == 3 || index == 8;
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    let rows: String = table.lines().map(|line| line.trim_end().to_string() + "\n").collect();
-    format!("programs in C built by {compiler}\n\n{rows}")
+    let table = Layout { header: header.map(String::from).to_vec(), rows, words: vec![0, 3, 8] };
+    let wide = width::of_output();
+    let compiler = width::lines(&format!("programs in C built by {compiler}"), wide);
+    format!("{compiler}\n\n{}", table.text(wide))
 }
 
 /// The failures, if there are any.

@@ -18,6 +18,7 @@ mod roots;
 mod slots;
 mod stop;
 mod tree;
+mod verdict;
 
 use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
@@ -126,6 +127,14 @@ impl Experiment for Api {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("way", "raw"))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(&ours(rows))
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows with --way safe,raw, or of the modes stop and collect"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

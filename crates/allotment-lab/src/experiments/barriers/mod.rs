@@ -18,8 +18,8 @@ mod scene;
 
 use super::collectors::{COLLECTOR, heap_of, is_concurrent, refusal};
 use super::memory;
-use super::saying::{all_against, ours};
-use crate::format::coordinates::value;
+use super::saying::{all_against, ours, spread, values};
+use crate::format::coordinates::{MODE, value};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
@@ -98,6 +98,16 @@ impl Experiment for Barriers {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("phase", IDLE))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let modes = values(&rows, MODE);
+        modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "phase", IDLE)).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows with a cycle and without, such as --phase none,marking"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

@@ -125,6 +125,14 @@ impl Experiment for Cache {
         Some(Baseline { coordinate: "threads".into(), value: "1".into() })
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows, &expected::Machine::detect())
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of a mode with two sizes of --set"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         verdict::verdicts(rows, &expected::Machine::detect())
     }

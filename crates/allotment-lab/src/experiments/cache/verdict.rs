@@ -24,6 +24,23 @@ struct Walk {
     curves: Vec<(usize, Curve)>,
 }
 
+/// For each walk what the most threads gain over one, or where there is no such pair, its cost.
+pub(super) fn answers(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
+    let told = |walk: &Walk| {
+        let many = walk.curves.iter().rfind(|(_, curve)| curve.points.len() > 1)?;
+        let one = walk.curves.iter().find(|(threads, _)| *threads == 1).filter(|_| many.0 > 1);
+        let gain = one.and_then(|(_, one)| gain(&speed_ups(one, &many.1, many.0)));
+        let cost = || cost(&many.1, (many.0, walk.is_total), &walk.unit, machine);
+        Some(format!("{}: {}.", named(walk, many.0), gain.unwrap_or_else(cost)))
+    };
+    walks(rows).iter().filter_map(told).collect()
+}
+
+/// `gather, 2 threads`
+fn named(walk: &Walk, threads: usize) -> String {
+    format!("{}, {}", walk.name, count(threads, "thread"))
+}
+
 /// For each walk and number of threads a line about the cost, and from two threads on also a line
 /// about the speed-up.
 pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
@@ -31,10 +48,11 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
     for walk in walks(rows) {
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).map(|(_, curve)| curve);
         for (threads, curve) in walk.curves.iter().filter(|(_, curve)| curve.points.len() > 1) {
-            let name = format!("{}, {}", walk.name, count(*threads, "thread"));
-            lines.push(format!("{name}: {}", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
+            let name = named(&walk, *threads);
+            lines.push(format!("{name}: {}.", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
             if let Some(one) = one.filter(|_| *threads > 1) {
-                lines.extend(gain(&speed_ups(one, curve, *threads)).map(|text| format!("{name}: {text}")));
+                let gain = gain(&speed_ups(one, curve, *threads));
+                lines.extend(gain.map(|text| format!("{name}: {text}.")));
             }
         }
     }
@@ -205,11 +223,11 @@ mod tests {
         all.extend(rows("gather", 1, "shuffled", &[(8, 2.0), (16, 2.0), (32, 2.1), (64, 9.0), (128, 10.0)]));
         let expected = [
             "gather, 1 thread: 2.000 ns/op up to 32m; from 32m to 64m the cost rises 4.50 times (4.39 to 4.61), to 9.000 ns/op: L3 \
-             has 32m",
+             has 32m.",
             "gather, 2 threads: 2.000 ns/op up to 16m; from 16m to 32m the cost rises 4.50 times (4.39 to 4.61), to 9.000 ns/op: L3 \
-             has 16m for each thread",
+             has 16m for each thread.",
             "gather, 2 threads: speed-up over one thread 2.00 (1.95 to 2.05) at 8m, falls to 0.47 (0.46 to 0.48) at 32m and \
-             recovers to 2.02 (1.97 to 2.07) at 128m: a valley, 1.53 deep (1.48 to 1.58)",
+             recovers to 2.02 (1.97 to 2.07) at 128m: a valley, 1.53 deep (1.48 to 1.58).",
         ];
         assert_eq!(verdicts(&all, &machine()), expected);
     }
@@ -220,10 +238,10 @@ mod tests {
         all.extend(rows("gather", 5, "sequential", &[(8, 2.5), (64, 2.5)]));
         all.extend(rows("gather", 1, "shuffled", &[(8, 1.0)]));
         let expected = [
-            "gather, order sequential, 1 thread: 1.000 ns/op up to 64m, no rise beyond the errors and a tenth",
-            "gather, order sequential, 5 threads: 2.500 ns/op up to 64m, no rise beyond the errors and a tenth",
+            "gather, order sequential, 1 thread: 1.000 ns/op up to 64m, no rise beyond the errors and a tenth.",
+            "gather, order sequential, 5 threads: 2.500 ns/op up to 64m, no rise beyond the errors and a tenth.",
             "gather, order sequential, 5 threads: speed-up over one thread at best 2.04 (1.99 to 2.09) at 64m; no valley: it falls \
-             nowhere beyond the errors",
+             nowhere beyond the errors.",
         ];
         assert_eq!(verdicts(&all, &machine()), expected);
         assert_eq!(verdicts(&[], &machine()), [""; 0]);
@@ -236,7 +254,7 @@ mod tests {
         let lines = verdicts(&all, &machine());
         assert!(
             lines.last().unwrap().ends_with(
-                "falls to 0.44 (0.43 to 0.46) at 32m; no valley: it does not recover beyond the errors"
+                "falls to 0.44 (0.43 to 0.46) at 32m; no valley: it does not recover beyond the errors."
             ),
             "{lines:?}"
         );
@@ -245,7 +263,7 @@ mod tests {
     #[test]
     fn a_rise_where_no_cache_ends_says_so() {
         let all = rows("chase", 1, "shuffled", &[(2, 10.0), (8, 20.0)]);
-        assert!(verdicts(&all, &machine())[0].ends_with("no data cache ends there"));
+        assert!(verdicts(&all, &machine())[0].ends_with("no data cache ends there."));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::update::{Rebuilds, Updates};
 use super::visit::Visits;
 use super::workload::Workload;
 use crate::harness::SecondaryValue;
+use crate::statistics::distribution;
 
 /// What a run has found.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +22,11 @@ pub(super) struct Figures {
     pub(super) first_waste: Option<f64>,
 }
 
+/// How late candidates are there, against the schedule. Also the label of the distribution.
+pub(super) const PREPARATION: &str = "preparation";
+
 /// The rows of the kinds of [`Visit`].
-const VISITS: [&str; 5] = ["preparation", "purchase", "save", "abandon", "nothing"];
+const VISITS: [&str; 5] = [PREPARATION, "purchase", "save", "abandon", "nothing"];
 
 /// The rows of the kinds of [`Duty`](super::latency::Duty).
 const DUTIES: [&str; 5] =
@@ -35,6 +39,8 @@ const OF_START: [&str; 7] =
 /// The figures as rows.
 pub(super) fn figures(run: &Figures, workload: &Workload) -> Vec<SecondaryValue> {
     let mut values = Vec::new();
+    let preparations = run.visits.latencies[Visit::Preparation as usize].times();
+    values.push(SecondaryValue::distribution(PREPARATION, "us", distribution(preparations)));
     for (name, latencies) in VISITS.iter().zip(&run.visits.latencies) {
         values.extend(of_kind(name, latencies));
     }

@@ -6,6 +6,7 @@
 //! samples that the threads kept, and is not in the heap.
 
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, alloc, root};
+use std::time::Duration;
 
 /// Kinds of events that a thread logs.
 pub(super) const KINDS: usize = 5;
@@ -92,6 +93,24 @@ impl Latencies {
         self.samples.push(sample);
     }
 
+    /// The kept samples in their order. The first is the least of all events, the last the largest.
+    fn sorted(&self) -> Vec<i64> {
+        let mut sorted = self.samples.clone();
+        sorted.sort_unstable();
+        if let Some(first) = sorted.first_mut() {
+            *first = self.least;
+        }
+        if let Some(last) = sorted.last_mut() {
+            *last = self.largest;
+        }
+        sorted
+    }
+
+    /// The same as times. What came before its time is not late.
+    pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
+        self.sorted().into_iter().map(|sample| Duration::from_micros(u64::try_from(sample).unwrap_or(0)))
+    }
+
     /// Adds all of another.
     pub(super) fn merge(&mut self, other: &Latencies) {
         self.count += other.count;
@@ -104,14 +123,7 @@ impl Latencies {
     /// `floor(n q - 1)` of the sorted samples, counted from 0, of which the first is the least and
     /// the last the largest of all events. `None`: there are too few samples.
     pub(super) fn percentiles(&self) -> [Option<i64>; 7] {
-        let mut sorted = self.samples.clone();
-        sorted.sort_unstable();
-        if let Some(first) = sorted.first_mut() {
-            *first = self.least;
-        }
-        if let Some(last) = sorted.last_mut() {
-            *last = self.largest;
-        }
+        let sorted = self.sorted();
         let n = sorted.len() as u64;
         // In whole numbers, where the formula's floor is exact.
         PERCENTILES.map(|(_, part, needed)| (n >= needed).then(|| sorted[(n * part / 100_000 - 1) as usize]))

@@ -36,7 +36,7 @@ mod workload;
 
 use super::collectors::COLLECTOR;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape};
+use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Latency, Mode, ObjectShape};
 use crate::jvm::Workload;
 use crate::machine::topology;
 use plan::{AS_CONFIGURED, OWN_POLICY, Plan};
@@ -96,8 +96,8 @@ impl Experiment for Extremem {
         vec![1]
     }
 
-    fn charts(&self) -> Charts {
-        Charts { along: Some("collector"), ..Charts::default() }
+    fn latencies(&self) -> &'static [Latency] {
+        &[Latency { label: figures::PREPARATION, what: "lateness of the preparation" }]
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {
@@ -123,6 +123,14 @@ impl Experiment for Extremem {
 
     fn on_jvm(&self, case: &Case) -> Option<Workload> {
         Plan::of(case).ok()?.on_jvm()
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows)
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row with the percentiles of the preparation"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

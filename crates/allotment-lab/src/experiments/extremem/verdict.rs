@@ -7,9 +7,29 @@
 use super::latency::PERCENTILES;
 use crate::experiments::saying::{ours, place};
 use crate::format::coordinates::value;
-use crate::format::phrase::count;
+use crate::format::phrase::{self, count, nanoseconds_of};
 use crate::format::{Metric, ScoreRow};
 use crate::harness::JVM;
+
+/// How late preparations are, for each of our rows. Those of JVMs are compared with ours elsewhere.
+pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let ours = ours(rows);
+    let told = |row: &ScoreRow| {
+        let time = |label: &str| {
+            let metric = row.secondary.iter().find(|metric| metric.label == label)?;
+            Some(phrase::time(metric.score() * nanoseconds_of(&metric.unit)?))
+        };
+        let half = time("preparation.p50")?;
+        let most = time("preparation.p99").map_or(String::new(), |most| format!(", 99 % at most {most}"));
+        let latest = time("preparation.p100")?;
+        let place = place(row, &ours, &[]);
+        let place = if place.is_empty() { place } else { format!(" with {place}") };
+        Some(format!(
+            "shop{place}: half of the preparations are at most {half} late{most}; the latest was {latest} late."
+        ))
+    };
+    ours.iter().filter_map(told).collect()
+}
 
 /// A line for each row, those of JVMs behind ours.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
@@ -60,7 +80,7 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     text += &waste.map_or(String::new(), |waste| format!("; {waste:.1} % waste at the first collection"));
     text += &mean("cpu").map_or(String::new(), |cpu| format!("; {cpu:.0} % of the CPUs"));
     let place = whose(row, rows);
-    Some(if place.is_empty() { format!("{text}.") } else { format!("{place}: {text}.") })
+    Some(if place.is_empty() { format!("shop: {text}.") } else { format!("shop, {place}: {text}.") })
 }
 
 /// The runs that are averaged: all but the worst third.
@@ -104,15 +124,19 @@ mod tests {
             metric("first-gc.waste", "%", [10.0, 90.0, 10.0, 20.0, 20.0, 90.0]),
             metric("cpu", "%", [40.0, 99.0, 40.0, 50.0, 50.0, 99.0]),
         ];
-        let expected = "preparation P50 0.20 ms, P100 2.50 ms, means of the best 4 of 6 runs; right after the \
+        let expected = "shop: preparation P50 0.20 ms, P100 2.50 ms, means of the best 4 of 6 runs; right after the \
                         start 0.5 degenerated; 15.0 % waste at the first collection; 45 % of the CPUs.";
         assert_eq!(verdicts(&[shop.clone()]), [expected]);
         // A run without the percentile makes it unknown which runs the others are of.
         shop.secondary[0] = examples::metric("preparation.p50", "us", Combine::Average, &[&[1.0]]);
-        assert!(verdicts(&[shop.clone()])[0].starts_with("preparation P100 2.50 ms,"));
+        assert!(verdicts(&[shop.clone()])[0].starts_with("shop: preparation P100 2.50 ms,"));
         shop.secondary =
             vec![examples::metric("preparation.p100", "us", Combine::Maximum, &[&[4.2e7], &[2e7]])];
-        assert_eq!(verdicts(&[shop.clone()]), ["preparation P100 31.0 s."], "of two runs none is dropped");
+        assert_eq!(
+            verdicts(&[shop.clone()]),
+            ["shop: preparation P100 31.0 s."],
+            "of two runs none is dropped"
+        );
         let on_jvm = |name: &str, policy: &str| {
             let mut row = shop.clone();
             let parameter = |name: &str, value: &str| Parameter {
@@ -125,8 +149,8 @@ mod tests {
         };
         let one = on_jvm("25-g1", "own");
         let both = verdicts(&[shop.clone(), one.clone()]);
-        assert_eq!(both, ["preparation P100 31.0 s.", "JVM 25-g1: preparation P100 31.0 s."]);
+        assert_eq!(both, ["shop: preparation P100 31.0 s.", "shop, JVM 25-g1: preparation P100 31.0 s."]);
         let several = verdicts(&[one, on_jvm("25-z", "own"), on_jvm("25-z", "shenandoah")]);
-        assert!(several[0].starts_with("JVM 25-g1, policy own: preparation"), "{several:?}");
+        assert!(several[0].starts_with("shop, JVM 25-g1, policy own: preparation"), "{several:?}");
     }
 }

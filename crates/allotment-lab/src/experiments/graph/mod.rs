@@ -15,8 +15,8 @@ mod vertex;
 
 use super::collectors::{COLLECTOR, refusal};
 use super::on_jvm;
-use super::saying::{all_against, contrast, ours, values};
-use crate::format::coordinates::value;
+use super::saying::{all_against, contrast, ours, spread, takes, values};
+use crate::format::coordinates::{mode, value};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
@@ -75,21 +75,34 @@ impl Experiment for Graph {
         Some(Baseline::axis("collector", "mark-compact"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let rate = takes(&rows, "mutate", "factor").or_else(|| takes(&rows, "shot", "factor"));
+        let collectors = spread(&rows, "mutate", "collector", "mark-compact");
+        rate.map(|text| text + ".").into_iter().chain(collectors).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode mutate or shot"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         let rows = ours(rows);
         let mut said = all_against(&rows, "collector", "mark-compact", "factor");
-        let tight = values(&rows, "factor").into_iter().next();
-        for (collector, _) in values(&rows, "collector") {
-            let own: Vec<ScoreRow> = rows
-                .iter()
-                .filter(|row| value(row, "collector").is_some_and(|(v, _)| v == collector))
-                .cloned()
-                .collect();
-            let (Some((tight, _)), Some((wide, _))) = (&tight, values(&own, "factor").pop()) else {
-                continue;
+        for row in &rows {
+            // The rows of a mode and a collector are compared once, when the first of them comes.
+            let alike = |other: &&ScoreRow| {
+                ["mode", "collector"].iter().all(|name| value(other, name) == value(row, name))
             };
-            let sentence = contrast(&own, "factor", &wide, tight, "live");
-            said.extend(sentence.map(|sentence| format!("{collector}: {sentence}")));
+            let own: Vec<ScoreRow> = rows.iter().filter(alike).cloned().collect();
+            let factors = values(&own, "factor");
+            let (Some((tight, _)), Some((wide, _))) = (factors.first(), factors.last()) else { continue };
+            if own.first() == Some(row)
+                && let Some(sentence) = contrast(&own, "factor", wide, tight, "live")
+            {
+                let collector = value(row, "collector").map_or(String::new(), |(_, label)| label);
+                said.push(format!("{}, {collector}: {sentence}", mode(row)));
+            }
         }
         said
     }

@@ -11,7 +11,7 @@ mod shot;
 
 use super::collectors::{COLLECTOR, refusal};
 use super::on_jvm;
-use super::saying::{all_against, contrast, of_mode, ours};
+use super::saying::{all_against, contrast, of_mode, ours, takes};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
@@ -87,10 +87,22 @@ impl Experiment for Lists {
         Some(Baseline::axis("collector", "mark-compact"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let node = takes(&rows, "forced", "collector").map(|text| text + " for each live node.");
+        let queue = takes(&rows, "queue", "collector").map(|text| text + " for each step.");
+        node.into_iter().chain(queue).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode forced or queue"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         let rows = ours(rows);
         let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
-        said.extend(contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector"));
+        let lists = contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector");
+        said.extend(lists.map(|sentence| format!("forced: {sentence}")));
         said
     }
 

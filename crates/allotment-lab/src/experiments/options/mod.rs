@@ -10,7 +10,7 @@
 use super::collectors::too_large;
 use super::heap_use::HeapUse;
 use super::memory::Advice;
-use super::saying::{all_against, ours};
+use super::saying::{all_against, ours, spread};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
@@ -70,6 +70,14 @@ impl Experiment for Options {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("set", DEFAULTS))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row with the defaults and one with another --set"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

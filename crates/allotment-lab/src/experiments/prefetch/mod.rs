@@ -130,6 +130,14 @@ impl Experiment for Prefetch {
         Some(Baseline::mode("none"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows)
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of the modes none and ahead"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
         verdict::verdicts(rows, comparison)
     }

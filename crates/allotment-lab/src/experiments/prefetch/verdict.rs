@@ -5,17 +5,57 @@
 //! once. The intervals are of 99.9 %, so of ten grids with a hundred settings without any effect,
 //! one grid shows an effect.
 
+use crate::format::answer::within;
 use crate::format::coordinates::value;
 use crate::format::phrase::{Better, Effect, count, ratio_within};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::JVM;
+use crate::harness::{Baseline, JVM, compare};
 use crate::statistics::Ratio;
 
 /// The axes of the prefetch itself, not of the program.
 const SETTINGS: &[&str] = &["style", "distance", "lines", "step", "instr"];
 
+/// In how many programs prefetch helps, and in how many it harms.
+pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let programs = programs(rows, &compare(rows, &Baseline::mode("none")));
+    let with = |effect| -> Vec<(&String, Ratio)> {
+        let of = |(_, settings): &'_ (String, Vec<(&ScoreRow, Ratio)>)| {
+            let found = settings.iter().map(|(_, ratio)| *ratio).filter(|ratio| Effect::of(ratio) == effect);
+            let distance = |ratio: &Ratio| ratio.value.ln().abs();
+            found.max_by(|a, b| distance(a).total_cmp(&distance(b)))
+        };
+        programs.iter().filter_map(|one| Some((&one.0, of(one)?))).collect()
+    };
+    let (helped, harmed) = (with(Effect::Above), with(Effect::Below));
+    let most = helped.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let least = harmed.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let helps = most.map(|(program, ratio)| {
+        let (count, all) = (helped.len(), programs.len());
+        format!("helps in {count} of {all} programs, at best {} times as fast ({program})", within(ratio))
+    });
+    let harms = least.map(|(program, ratio)| {
+        let (count, all, time) = (harmed.len(), programs.len(), within(&ratio.inverse()));
+        format!("harms in {count} of {all} with some setting, at worst {time} times the time ({program})")
+    });
+    let said: Vec<String> = helps.into_iter().chain(harms).collect();
+    match programs.len() {
+        0 => Vec::new(),
+        all if said.is_empty() => {
+            let all = count(all, "program");
+            vec![format!("Prefetch (ahead): no difference from none was measured in any of {all}.")]
+        }
+        _ => vec![format!("Prefetch (ahead) {}.", said.join("; it "))],
+    }
+}
+
 /// A line for each object, eden, work and number of threads.
 pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+    let programs = programs(rows, comparison);
+    programs.iter().map(|(program, settings)| format!("ahead, {program}: {}", verdict(settings))).collect()
+}
+
+/// The settings of each program, with ratios above 1 for what is better.
+fn programs<'a>(rows: &'a [ScoreRow], comparison: &Comparison) -> Vec<(String, Vec<(&'a ScoreRow, Ratio)>)> {
     let mut programs: Vec<(String, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
     for (row, ratio) in rows.iter().zip(&comparison.ratios) {
         // A JVM's row is compared with a row of the lab, not with a JVM without prefetch.
@@ -28,7 +68,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String
             None => programs.push((program, vec![(row, ratio)])),
         }
     }
-    programs.iter().map(|(program, settings)| format!("{program}: {}", verdict(settings))).collect()
+    programs
 }
 
 fn verdict(settings: &[(&ScoreRow, Ratio)]) -> String {
@@ -145,11 +185,11 @@ mod tests {
         assert_eq!(
             found,
             [
-                "16 bytes, eden 256k, 1 thread: harms with 1 of 2 settings, at worst 0.80 (0.70 to 0.90) with style 1, \
+                "ahead, 16 bytes, eden 256k, 1 thread: harms with 1 of 2 settings, at worst 0.80 (0.70 to 0.90) with style 1, \
                  distance 256, lines 1, step 64, w",
-                "64 bytes, eden 256k, 1 thread: helps with 2 of 2 settings, at best 1.50 (1.40 to 1.60) with style 3, \
+                "ahead, 64 bytes, eden 256k, 1 thread: helps with 2 of 2 settings, at best 1.50 (1.40 to 1.60) with style 3, \
                  distance 256, lines 1, step 64, w",
-                "144 bytes, eden 256k, 1 thread: no difference outside the error",
+                "ahead, 144 bytes, eden 256k, 1 thread: no difference outside the error",
             ]
         );
     }

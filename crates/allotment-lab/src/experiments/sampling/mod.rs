@@ -13,9 +13,10 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, of_mode, ours, place};
+use super::saying::{all_against, of_mode, ours, spread, whose};
 use super::sizes::{self, WithSize, by_size};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::phrase::{range, time};
+use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
@@ -96,19 +97,41 @@ impl Experiment for Sampling {
         Charts { by_mode: true, ..Charts::default() }
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        // A quick run has no rows without samples, but knows the cost of one.
+        let cost = spread(&rows, "alloc", "interval", "0").or_else(|| {
+            let samples = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "sample");
+            let (least, most) = range(samples.map(Metric::score));
+            let range = if least == most { time(most) } else { format!("{} to {}", time(least), time(most)) };
+            most.is_finite().then(|| format!("A sample (alloc) costs {range}."))
+        });
+        let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
+        let (least, most) = range(errors.map(Metric::score));
+        let exact = most.is_finite().then(|| {
+            format!("Estimated bytes (estimate) are off by {least:.1} % at best and {most:.1} % at worst.")
+        });
+        cost.into_iter().chain(exact).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of mode alloc with --interval 0 and another, or of mode estimate"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         let rows = ours(rows);
         let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
         said.extend(rows.iter().filter_map(|row| {
             let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
             if let Some(sample) = found("sample") {
-                return Some(format!("{}: a sample costs {:.0} ns.", place(row, &rows, &[]), sample.score()));
+                let place = whose(row, &rows);
+                return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
             }
             let error = found("error.bytes")?.score();
             let worst = found("deviation.max").map_or(String::new(), |worst| {
                 format!(", and no estimate by more than {:.1} standard deviations", worst.score())
             });
-            let place = place(row, &rows, &["mode"]);
+            let place = whose(row, &rows);
             Some(format!("{place}: estimated bytes are off by {error:.1} %{worst}."))
         }));
         said

@@ -19,8 +19,9 @@ mod worker;
 use super::collectors::{self, heap_of};
 use super::heap_use::HeapUse;
 use super::memory::{self, Advice};
-use super::saying::{all_against, ours};
-use crate::format::{Comparison, ScoreRow};
+use super::saying::{all_against, ours, spread, takes, values};
+use crate::format::coordinates::{MODE, mode};
+use crate::format::{Comparison, Metric, ScoreRow, phrase};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
 };
@@ -117,6 +118,20 @@ impl Experiment for Store {
         Some(Baseline::axis("collector", MAP))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let modes = values(&rows, MODE);
+        let rates = modes.iter().filter_map(|(mode, _)| takes(&rows, mode, "collector"));
+        let mut said: Vec<String> = rates.map(|text| text + ".").collect();
+        said.extend(modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "collector", MAP)));
+        said.extend(never_filled(&rows));
+        said
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of any mode"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         all_against(&ours(rows), "collector", MAP, "ticks")
     }
@@ -145,6 +160,27 @@ impl Experiment for Store {
             }
         }
     }
+}
+
+/// Says so if ticks were put into a heap and none of its rows had a collection: such rows tell
+/// nothing about collectors.
+fn never_filled(rows: &[ScoreRow]) -> Option<String> {
+    let count = |row: &ScoreRow| {
+        let of = |label: &str| row.secondary.iter().find(|metric| metric.label == label).map(Metric::score);
+        let counts: Vec<f64> = ["gc.young", "gc.full", "gc.concurrent"].into_iter().filter_map(of).collect();
+        (!counts.is_empty()).then(|| counts.iter().sum::<f64>())
+    };
+    let putting = rows.iter().filter(|row| Work::named(mode(row)).is_some_and(Work::puts));
+    let idle: Vec<&ScoreRow> = putting.filter(|row| count(row) == Some(0.0)).collect();
+    let mut modes: Vec<&str> = idle.iter().map(|row| mode(row)).collect();
+    modes.dedup();
+    let modes = modes.join(", ");
+    (!idle.is_empty()).then(|| {
+        format!(
+            "The load of {modes} never fills the heap in {}: no collection came.",
+            phrase::count(idle.len(), "row")
+        )
+    })
 }
 
 /// The sizes of a case. Modes without scans have none.

@@ -3,7 +3,7 @@
 
 use crate::harness::SecondaryValue;
 use crate::machine::CpuTime;
-use crate::statistics::{Weighted, percentile};
+use crate::statistics::{Weighted, distribution, percentile};
 use std::time::Duration;
 
 /// Times of one thread.
@@ -19,6 +19,12 @@ pub(super) struct Times {
     /// The time from the beginning of the storm until the thread was done.
     pub(super) total: Duration,
 }
+
+/// The distribution of all operations' times.
+pub(super) const OPERATION: &str = "op";
+
+/// The distribution of the times of first operations, one for each thread.
+pub(super) const FIRST: &str = "first";
 
 /// An operation that takes longer has waited.
 const LONG: Duration = Duration::from_millis(1);
@@ -49,6 +55,8 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
     let late = firsts().filter(|&time| time > LONG).count();
     let long: Duration = operations().filter(|&time| time > LONG).sum();
     let mut values = vec![
+        SecondaryValue::distribution(OPERATION, "us", distribution(operations())),
+        SecondaryValue::distribution(FIRST, "us", distribution(firsts())),
         SecondaryValue::average("op.p50", "us", percentile(&all, 50.0)),
         SecondaryValue::average("op.p99", "us", percentile(&all, 99.0)),
         SecondaryValue::average("op.p99.9", "us", percentile(&all, 99.9)),
@@ -114,6 +122,9 @@ mod tests {
         ] {
             assert!((of(label) - value).abs() < 1e-6, "{label}: {}", of(label));
         }
+        let kept = |label: &str| &found.iter().find(|value| value.label == label).unwrap().times;
+        assert_eq!(kept(OPERATION).iter().map(|(_, count)| count).sum::<u64>(), 12);
+        assert_eq!((kept(FIRST).len(), kept(FIRST).last()), (3, Some(&(10_000.0, 1))));
         let unpaced = Times { overslept: Vec::new(), of_longest: None, ..times(2, 9) };
         let of_pace = |label: &str| label.starts_with("overslept") || label.starts_with("op.max.");
         assert!(!figures(&[unpaced]).iter().any(|value| of_pace(&value.label)));

@@ -21,7 +21,7 @@ mod verdict;
 
 use super::collectors::COLLECTOR;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
+use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Latency, Mode};
 use plan::HeapPlan;
 use std::time::Duration;
 
@@ -73,12 +73,24 @@ impl Experiment for Storm {
         vec![1]
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows)
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row with the percentiles of first operations"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         verdict::verdicts(rows)
     }
 
-    fn charts(&self) -> Charts {
-        Charts { along: Some("mutators"), ..Charts::default() }
+    fn latencies(&self) -> &'static [Latency] {
+        const LATENCIES: &[Latency] = &[
+            Latency { label: figures::FIRST, what: "first operation of each thread" },
+            Latency { label: figures::OPERATION, what: "operation" },
+        ];
+        LATENCIES
     }
 
     fn nonsense(&self, case: &Case) -> Option<String> {

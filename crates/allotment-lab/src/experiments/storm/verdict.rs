@@ -1,9 +1,32 @@
 //! The verdict on a storm: how many threads waited for their first operation, and why.
 
-use crate::experiments::saying::{ours, place};
+use crate::experiments::saying::{ours, place, values};
 use crate::format::coordinates::value;
-use crate::format::phrase::{count, range};
+use crate::format::phrase::{self, count, nanoseconds_of, range};
 use crate::format::{Metric, ScoreRow};
+
+/// How long the first operation took, for each number of threads. Of several kinds of storms with as
+/// many threads the first is told, which is the paced one.
+pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let told = |(mutators, _): &(String, String)| {
+        let has = |row: &&ScoreRow| value(row, "mutators").is_some_and(|(value, _)| value == *mutators);
+        let row = rows.iter().find(|row| has(row))?;
+        let time = |label: &str| {
+            let metric = row.secondary.iter().find(|metric| metric.label == label)?;
+            Some(phrase::time(metric.score() * nanoseconds_of(&metric.unit)?))
+        };
+        let (half, most, longest) = (time("first.p50")?, time("first.p99")?, time("op.max")?);
+        let threads = mutators.parse().map_or_else(|_| mutators.clone(), |number| count(number, "thread"));
+        let place = place(row, &rows, &["mutators"]);
+        let place = if place.is_empty() { place } else { format!(", {place}") };
+        Some(format!(
+            "Of {threads} that begin together (start{place}) half have done their first operation within {half}, 99 % within \
+             {most}; the longest of all operations took {longest}."
+        ))
+    };
+    values(&rows, "mutators").iter().filter_map(told).collect()
+}
 
 /// A line for each storm.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
@@ -42,7 +65,7 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
         }
     }
     let place = place(row, rows, &["mutators"]);
-    Some(if place.is_empty() { format!("{text}.") } else { format!("{place}: {text}.") })
+    Some(if place.is_empty() { format!("start: {text}.") } else { format!("start, {place}: {text}.") })
 }
 
 /// The number of threads that waited: whole threads, from the storm with the fewest to that with
@@ -97,19 +120,33 @@ mod tests {
             examples::metric("op.max.ran", "us", Combine::Maximum, &[&[800.0], &[400.0]]),
             examples::metric("pause.max", "ms", Combine::Maximum, &[&[8.0], &[7.0]]),
         ];
+        storm.secondary.extend([
+            examples::metric("first.p50", "us", Combine::Average, &[&[5.12]]),
+            examples::metric("first.p99", "us", Combine::Average, &[&[21.0]]),
+        ]);
+        assert_eq!(
+            answers(&[storm.clone()]),
+            [
+                "Of 500 threads that begin together (start) half have done their first operation within 5.12 us, 99 % within \
+              21 us; the longest of all operations took 15 ms."
+            ]
+        );
         let expected = "2 to 4 of 500 threads waited over 1 ms in the first operation; 12.0 % of what was handed \
                         out was unused at the first collection; the longest operation took 15.0 ms, 6.0 ms of \
                         them in the queue for a CPU and 0.4 ms on one, in a storm whose longest pause took 7.0 ms";
-        assert_eq!(verdicts(&[storm.clone()]), [format!("{expected}.")]);
+        assert_eq!(verdicts(&[storm.clone()]), [format!("start: {expected}.")]);
         storm.secondary.push(examples::metric("stolen", "ms", Combine::Average, &[&[0.0], &[20.0]]));
-        let taken = format!("{expected}; the hypervisor took 20 ms of that storm's CPU time.");
+        let taken = format!("start: {expected}; the hypervisor took 20 ms of that storm's CPU time.");
         assert_eq!(verdicts(&[storm.clone()]), [taken]);
         for (values, expected) in
             [([0.0, 0.0], "none of 500"), ([1.0, 1.0], "1 of 500"), ([0.0, 1.0], "0 to 1 of 500")]
         {
             let mut other = storm.clone();
             other.secondary[0] = examples::metric("first.over-1ms", "threads", Combine::Average, &[&values]);
-            assert!(verdicts(&[other])[0].starts_with(&format!("{expected} threads waited")), "{values:?}");
+            assert!(
+                verdicts(&[other])[0].starts_with(&format!("start: {expected} threads waited")),
+                "{values:?}"
+            );
         }
         // A storm without a collection has no pause, so the other pauses cannot be assigned to
         // storms.

@@ -135,6 +135,14 @@ impl Experiment for Tlab {
         Some(Baseline::mode("bare"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows)
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of a mode with buffers and of one without, such as --mode tlab,no-tlab"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         verdict::verdicts(rows)
     }

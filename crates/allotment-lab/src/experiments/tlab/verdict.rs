@@ -1,9 +1,24 @@
 //! The verdict on buffers: their gain with and without contention, and their cost.
 
 use super::{BY_HAND, RINGS};
-use crate::experiments::saying::{contrast, ours, scaling};
+use crate::experiments::saying::{answer, contrast, ours, scaling};
 use crate::format::ScoreRow;
+use crate::format::answer::capital;
 use crate::format::coordinates::{THREADS, mode};
+
+/// What a buffer buys over a shared pointer: by hand against by hand, then the library against
+/// itself, or against the pointer where it has no other row. Then what it costs over a bare loop.
+pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    const BUFFER: (&str, &str) = ("tlab", "the library's buffer (tlab)");
+    const LOOP: (&str, &str) = ("bare", "a bare loop (bare)");
+    const POINTER: (&str, &str) = ("cas", "a shared pointer (cas)");
+    const SHARED: (&str, &str) = ("no-tlab", "its shared regions without buffers (no-tlab)");
+    let rows = ours(rows);
+    let pair = |one, other| answer(&rows, one, other, THREADS);
+    let by_hand = pair(("bare", "a buffer written by hand (bare)"), POINTER);
+    let library = pair(BUFFER, SHARED).or_else(|| pair(BUFFER, POINTER));
+    [by_hand, library, pair(BUFFER, LOOP)].into_iter().flatten().map(|text| capital(&text)).collect()
+}
 
 /// Compares buffers with shared pointers: by hand against by hand, then the library against itself.
 /// Compares numbers of threads next, then rows with the limit. At last, the kind of each row.
@@ -55,6 +70,29 @@ mod tests {
 
     fn of(mode: &str, threads: usize, score: f64) -> ScoreRow {
         row(&format!("tlab.{mode}"), threads, &[("size", "16")], "ops/us", score)
+    }
+
+    #[test]
+    fn what_a_buffer_buys_is_the_first_answer() {
+        let rows = [
+            of("bare", 1, 100.0),
+            of("bare", 4, 390.0),
+            of("cas", 1, 50.0),
+            of("cas", 4, 20.0),
+            of("tlab", 1, 99.99),
+        ];
+        let said = answers(&rows);
+        let starts = [
+            "With 1 thread a buffer written by hand (bare) is 2.00 ± 0.02 times as fast as a shared pointer (cas); with 4 \
+             threads a buffer written by hand (bare) is 19.5 ± ",
+            "The library's buffer (tlab) is 2.00 ± 0.02 times as fast as a shared pointer (cas).",
+            "No difference between the library's buffer (tlab) and a bare loop (bare) was measured (",
+        ];
+        assert_eq!(said.len(), starts.len(), "{said:#?}");
+        for (sentence, start) in said.iter().zip(starts) {
+            assert!(sentence.starts_with(start), "{sentence}: {start}");
+        }
+        assert_eq!(answers(&rows[..2]), [""; 0]);
     }
 
     #[test]

@@ -89,6 +89,14 @@ impl Experiment for TlabSize {
         Some(Baseline::mode("adaptive"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        verdict::answers(rows)
+    }
+
+    fn needs(&self) -> &'static str {
+        "rows of mode fixed with two sizes of buffers, such as --mode fixed --tlab 1k,64k"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         verdict::verdicts(rows)
     }

@@ -16,7 +16,8 @@ mod tree;
 
 use super::collectors::{COLLECTOR, WORKERS, refusal, workers_refusal};
 use super::on_jvm;
-use super::saying::{all_against, contrast, ours, scaling};
+use super::saying::{all_against, contrast, ours, scaling, spread, takes};
+use crate::format::coordinates::THREADS;
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
@@ -73,6 +74,17 @@ impl Experiment for Trees {
 
     fn baseline(&self) -> Option<Baseline> {
         Some(Baseline::axis("collector", "mark-compact"))
+    }
+
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let time = takes(&rows, "build", THREADS).or_else(|| takes(&rows, "spans", THREADS));
+        let collectors = spread(&rows, "build", "collector", "mark-compact");
+        time.map(|text| text + ".").into_iter().chain(collectors).collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode build or spans"
     }
 
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {

@@ -16,9 +16,10 @@ mod witness;
 
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
-use super::saying::{contrast, ours, place};
+use super::saying::{contrast, ours, takes, whose};
 use super::together::{Member, Together};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::phrase::range;
+use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
     Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ObjectShape, ParameterError,
     Probe, SecondaryValue, TimeUnit,
@@ -99,11 +100,25 @@ impl Experiment for Weak {
         Some(Baseline::mode("field"))
     }
 
+    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
+        let rows = ours(rows);
+        let cost = ["field", "root", "shot"].into_iter().find_map(|mode| takes(&rows, mode, "collector"));
+        let hits = rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == "hits");
+        let (least, most) = range(hits.map(Metric::score));
+        let found = if least == most { format!("{most:.1}") } else { format!("{least:.1} to {most:.1}") };
+        let taken = most.is_finite().then(|| format!("; {found} % of all lookups found a value"));
+        cost.map(|text| format!("A lookup in {text}{}.", taken.unwrap_or_default())).into_iter().collect()
+    }
+
+    fn needs(&self) -> &'static str {
+        "a row of mode field, root or shot"
+    }
+
     fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
         let rows = ours(rows);
         let found = rows.iter().filter_map(|row| {
             let hits = row.secondary.iter().find(|metric| metric.label == "hits")?;
-            Some(format!("{}: {:.1} % of lookups found a value.", place(row, &rows, &[]), hits.score()))
+            Some(format!("{}: {:.1} % of lookups found a value.", whose(row, &rows), hits.score()))
         });
         contrast(&rows, "mode", "root", "field", "collector").into_iter().chain(found).collect()
     }

@@ -1,6 +1,6 @@
 //! A chart of lines: scores along a number, with error bars.
 
-use super::scale::{Range, short};
+use super::scale::Range;
 use super::text::{LINE, WIDTH, escape, width};
 use super::{Chart, Point, Series, marks};
 use std::fmt::Write;
@@ -38,8 +38,10 @@ impl Plane {
 pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let y = Range::of(&chart.y.scale, chart.extent().into_iter()).rounded();
-    let x = Range::between(&chart.x.scale, points().map(|point| point.x));
-    let ticks: Vec<(f64, String)> = y.ticks().into_iter().map(|tick| (tick, short(tick))).collect();
+    let ticks = chart.ticks.iter().map(|(tick, _)| *tick);
+    let x = Range::between(&chart.x.scale, points().map(|point| point.x).chain(ticks));
+    let ticks: Vec<(f64, String)> =
+        y.ticks().into_iter().map(|tick| (tick, chart.y.scale.tick(tick))).collect();
     let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
     let plane = Plane { x, y, left: widest + 6.0, right: WIDTH - 2.0, top: top + LINE + 6.0 };
     let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
@@ -73,7 +75,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
 /// Draws ticks, and leaves out those whose text would touch the one before.
 fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
     let chosen: Vec<(f64, String)> = match chart.ticks.as_slice() {
-        [] => plane.x.ticks().into_iter().map(|tick| (tick, short(tick))).collect(),
+        [] => plane.x.ticks().into_iter().map(|tick| (tick, chart.x.scale.tick(tick))).collect(),
         given => given.to_vec(),
     };
     let mut free = 0.0;
@@ -116,9 +118,10 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
     }
     // Markers that touch each other would look like a thick line.
     let last = along.len().saturating_sub(1);
-    let crowded = |index: usize| along.len() > MOST_MARKERS && index != 0 && index < last;
+    let marked = along.iter().filter(|point| point.is_marked()).count();
+    let crowded = |index: usize| marked > MOST_MARKERS && index != 0 && index < last;
     for (index, point) in along.iter().chain(&across).enumerate() {
-        if crowded(index) {
+        if !point.is_marked() || crowded(index) {
             continue;
         }
         let x = if point.x.is_finite() { plane.x(point.x) } else { plane.right - PAD + 2.0 };

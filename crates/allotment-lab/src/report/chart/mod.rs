@@ -17,6 +17,8 @@ mod scale;
 mod svg;
 mod text;
 
+use crate::format::phrase::time;
+use scale::short;
 pub use svg::{COLOURS_DARK, COLOURS_LIGHT, STYLE, legend_swatch, standalone, svg};
 
 /// The meaning of an axis.
@@ -35,6 +37,11 @@ pub enum Scale {
     Linear,
     /// Logarithmic.
     Log,
+    /// Logarithmic, of times in nanoseconds. Ticks are times with their units.
+    Time,
+    /// The scale of HdrHistogram's plots: the value is `1 / (1 - percentile)`, logarithmic. So 90 %,
+    /// 99 % and 99.9 % lie at equal distances.
+    Percentile,
     /// One after the other: the value is an index into these words.
     Words(Vec<String>),
 }
@@ -86,8 +93,20 @@ pub struct Point {
     pub low: f64,
     /// Upper end; NaN like `low`.
     pub high: f64,
-    /// The score in words.
+    /// The score in words. A point without words has no marker: it only leads the line on.
     pub label: String,
+}
+
+impl Scale {
+    /// Whether equal factors have equal distances.
+    fn is_log(&self) -> bool {
+        matches!(self, Scale::Log | Scale::Time | Scale::Percentile)
+    }
+
+    /// The text of a tick that nobody has written.
+    fn tick(&self, value: f64) -> String {
+        if *self == Scale::Time { time(value) } else { short(value) }
+    }
 }
 
 impl Axis {
@@ -96,8 +115,8 @@ impl Axis {
     pub(super) fn title(&self) -> String {
         match self.scale {
             Scale::Log if self.label.is_empty() => "logarithmic".into(),
-            Scale::Log => format!("{}, logarithmic", self.label),
-            Scale::Linear | Scale::Words(_) => self.label.clone(),
+            Scale::Log | Scale::Time => format!("{}, logarithmic", self.label),
+            Scale::Linear | Scale::Percentile | Scale::Words(_) => self.label.clone(),
         }
     }
 }
@@ -110,10 +129,8 @@ impl Chart {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let finite = || points().map(|point| point.y).filter(|y| y.is_finite());
         let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
-        let (floor, ceiling) = match self.y.scale {
-            Scale::Log => (least / 3.0, most * 3.0),
-            Scale::Linear | Scale::Words(_) => (least.min(0.0), most * 1.6),
-        };
+        let (floor, ceiling) =
+            if self.y.scale.is_log() { (least / 3.0, most * 3.0) } else { (least.min(0.0), most * 1.6) };
         let with_error = points().filter(|point| point.has_error());
         let ends = with_error.flat_map(|point| [point.low.max(floor), point.high.min(ceiling)]);
         finite().chain(ends).collect()
@@ -121,6 +138,11 @@ impl Chart {
 }
 
 impl Point {
+    /// Whether there is a marker to draw.
+    fn is_marked(&self) -> bool {
+        !self.label.is_empty()
+    }
+
     /// Whether there is an interval to draw.
     fn has_error(&self) -> bool {
         self.low.is_finite() && self.high.is_finite() && self.low < self.high

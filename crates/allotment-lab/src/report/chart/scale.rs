@@ -14,7 +14,7 @@ impl Range {
     /// The range that shows all `values`. A linear scale begins at zero, so that lengths compare.
     /// Values that a scale cannot show (not finite, or not above zero with logarithms) are ignored.
     pub(super) fn of(scale: &Scale, values: impl Iterator<Item = f64>) -> Range {
-        let log = *scale == Scale::Log;
+        let log = scale.is_log();
         let shown = values.filter(|value| value.is_finite() && (!log || *value > 0.0));
         let (low, high) = shown
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

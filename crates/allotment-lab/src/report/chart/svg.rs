@@ -47,7 +47,8 @@ fn drawn(chart: &Chart, whole: bool) -> String {
     if whole && !bars {
         height = legend(&mut body, chart, height);
     }
-    let points: usize = chart.series.iter().map(|series| series.points.len()).sum();
+    let points =
+        chart.series.iter().flat_map(|series| &series.points).filter(|point| point.is_marked()).count();
     let name = if chart.title.is_empty() { &chart.y.label } else { &chart.title };
     let mut text = format!(
         "<svg class=\"chart{}\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{}\" \

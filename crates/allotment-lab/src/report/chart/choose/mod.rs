@@ -8,6 +8,7 @@
 //! no line can be drawn, and bars are clearer. Every row is drawn, whatever coordinates it lacks.
 
 mod build;
+mod curves;
 mod plan;
 
 use super::Chart;
@@ -17,6 +18,8 @@ use crate::format::coordinates::mode;
 use crate::harness::{Baseline, Charts};
 use crate::statistics::Ratio;
 use build::{bar_chart, line_chart, lines};
+pub use curves::latency_charts;
+use curves::{Curve, curve_group};
 use plan::{Own, Plan, spelled};
 
 /// The most charts of one kind, since readers ignore more; the table has all rows.
@@ -67,7 +70,11 @@ pub fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) 
         [_, jmh_mode, _] if several && !wanted.by_mode => way(jmh_mode).to_string(),
         _ => String::new(),
     };
-    let groups = parts.iter().map(|(key, part)| (key[0], group(part, title(key), wanted, baseline)));
+    let drawn = |(key, part): &(Vec<&str>, Vec<Scored<'_>>)| match Curve::of_samples(part) {
+        Some(curves) => curve_group(&curves, title(key), baseline),
+        None => group(part, title(key), wanted, baseline),
+    };
+    let groups = parts.iter().map(|part| (part.0[0], drawn(part)));
     if !wanted.by_mode {
         return groups.map(|(_, group)| group).collect();
     }

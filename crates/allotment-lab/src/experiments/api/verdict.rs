@@ -1,0 +1,70 @@
+//! The answers of `api`: what the safe API costs in each mode, and how long the world stands still.
+
+use super::ALONE;
+use crate::experiments::saying::{parts_of, takes, values};
+use crate::format::ScoreRow;
+use crate::format::answer::{capital, speeds, within};
+use crate::format::coordinates::{MODE, value};
+use crate::format::phrase::Effect;
+use crate::statistics::Ratio;
+
+/// Both answers, of rows that were measured here.
+pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let safe: Vec<ScoreRow> =
+        rows.iter().filter(|row| value(row, "way").is_none_or(|(way, _)| way == "safe")).cloned().collect();
+    let stop = takes(&safe, "stop", "mutators").map(|text| format!("{}.", capital(&text)));
+    let collect = takes(&safe, "collect", "live").map(|text| format!("{text} for each live object."));
+    cost(rows).into_iter().chain(stop).chain(collect.map(|text| capital(&text))).collect()
+}
+
+/// `The safe API against raw pointers: load takes 1.20 ± 0.02 times the time; no difference was
+/// measured in poll, root.`
+fn cost(rows: &[ScoreRow]) -> Option<String> {
+    let (mut found, mut none, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for (mode, _) in values(rows, MODE).iter().filter(|(mode, _)| !ALONE.contains(&mode.as_str())) {
+        let all: Vec<Ratio> = parts_of(rows, mode, "way", "safe", "raw")
+            .iter()
+            .flat_map(|(ratios, better)| speeds(ratios, *better))
+            .collect();
+        let Some(mean) = Ratio::mean(&all) else { continue };
+        match Effect::of(&mean) {
+            Effect::Below => found.push(format!("{mode} takes {} times the time", within(&mean.inverse()))),
+            Effect::Above => found.push(format!("{mode} is {} times as fast", within(&mean))),
+            Effect::None => none.push(mode.clone()),
+            Effect::Unknown | Effect::NoRatio => unknown.push(mode.clone()),
+        }
+    }
+    let listed = |before: &str, modes: Vec<String>| {
+        (!modes.is_empty()).then(|| format!("{before} {}", modes.join(", ")))
+    };
+    found.extend(listed("no difference was measured in", none));
+    found.extend(listed("there are too few values to tell of", unknown));
+    (!found.is_empty()).then(|| format!("The safe API against raw pointers: {}.", found.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::saying::tests::row;
+
+    #[test]
+    fn both_questions_have_an_answer() {
+        let of = |mode: &str, way: &str, score: f64| {
+            row(&format!("api.{mode}"), 1, &[("way", way)], "ns/op", score)
+        };
+        let mut rows = vec![of("load", "safe", 3.0), of("load", "raw", 2.0)];
+        rows.extend([of("poll", "safe", 1.0), of("poll", "raw", 1.0)]);
+        rows.push(row("api.stop", 1, &[("way", "safe"), ("mutators", "8")], "ns/op", 12_000.0));
+        let said = answers(&rows);
+        let starts = [
+            "The safe API against raw pointers: load takes 1.50 ± 0.03 times the time; no difference was measured in poll.",
+            "Stop takes 12.0 ± 0.3 us.",
+        ];
+        assert_eq!(said.len(), 2, "{said:#?}");
+        for (sentence, start) in said.iter().zip(starts) {
+            let plain = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+            assert_eq!(plain(sentence), plain(start), "{sentence}");
+        }
+        assert_eq!(answers(&[]), [""; 0]);
+    }
+}
