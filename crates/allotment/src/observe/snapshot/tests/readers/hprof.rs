@@ -23,6 +23,8 @@ struct Reader {
     array_bytes: usize,
     /// Whether it says what objects retain.
     retains: bool,
+    /// Whether it has all roots. Otherwise it keeps one of those that refer to the same object.
+    has_all_roots: bool,
     /// Names of roots by their tags: 1, 2, 4 and 0xFF.
     roots: [&'static str; 4],
 }
@@ -35,6 +37,7 @@ const NETBEANS: Reader = Reader {
     object_bytes: 0,
     array_bytes: 24,
     retains: true,
+    has_all_roots: true,
     roots: PROFILER_ROOTS,
 };
 
@@ -44,6 +47,7 @@ const GRIDKIT: Reader = Reader {
     object_bytes: 16,
     array_bytes: 24,
     retains: false,
+    has_all_roots: false,
     roots: PROFILER_ROOTS,
 };
 
@@ -53,6 +57,7 @@ const SHARK: Reader = Reader {
     object_bytes: 0,
     array_bytes: 0,
     retains: false,
+    has_all_roots: true,
     roots: ["JniGlobal", "JniLocal", "NativeStack", "Unknown"],
 };
 
@@ -116,7 +121,7 @@ fn expected(dump: &Dump, reader: &Reader) -> Vec<String> {
         [vec![head], values].concat().join("\t")
     };
     let mut lines: Vec<String> = objects.into_iter().zip(retained).map(line).collect();
-    for (tag, id) in &dump.roots {
+    for (tag, id) in dump.roots.iter().filter(|_| reader.has_all_roots) {
         let place = [1, 2, 4, 0xFF].iter().position(|known| known == tag).unwrap();
         lines.push(format!("root\t{}\t{id:x}", reader.roots[place]));
     }
@@ -233,6 +238,7 @@ fn opens_what_we_write(reader: &Reader) {
         let found = std::fs::read_to_string(&output).unwrap();
         // Not `lines`, which a carriage return would end, too.
         let mut found: Vec<&str> = found.split_terminator('\n').collect();
+        found.retain(|line| reader.has_all_roots || !line.starts_with("root\t"));
         found.sort_unstable();
         let expected = expected(dump, reader);
         for (found, expected) in found.iter().zip(&expected) {
