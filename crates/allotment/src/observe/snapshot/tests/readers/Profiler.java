@@ -34,7 +34,6 @@ public class Profiler {
 
   public static void main(String[] arguments) throws Exception {
     Heap heap = open(new File(arguments[0]));
-    boolean retains = arguments.length > 2;
     try (PrintStream out = new PrintStream(arguments[1], "UTF-8")) {
       for (Iterator<?> objects = objects(heap); objects.hasNext();) {
         Object next = objects.next();
@@ -45,7 +44,6 @@ public class Profiler {
         line.add(escaped(object.getJavaClass().getName()));
         line.add(above == null ? "" : above.getName());
         line.add(Long.toString(object.getSize()));
-        line.add(retains ? Long.toString(object.getRetainedSize()) : "");
         // A reader finds an object by its id.
         if (!id(heap.getInstanceByID(object.getInstanceId())).equals(id(object))) throw new Exception(id(object));
         if (object instanceof ObjectArrayInstance) {

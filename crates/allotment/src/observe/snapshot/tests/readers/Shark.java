@@ -19,7 +19,6 @@ public class Shark {
     line.add(escaped(of.getName()));
     line.add(of.getSuperclass().getName());
     line.add(Long.toString(bytes));
-    line.add("");
     return line;
   }
 
