@@ -1,9 +1,8 @@
 //! Dumps of JVMs: sizes are those of the JVM's own histogram, retained sizes those of NetBeans.
 //!
-//! This needs JDKs. NetBeans' heap walker is a jar in `target/netbeans-profiler`, or in the directory
-//! that `ALLOTMENT_NETBEANS_PROFILER` names: `mvn dependency:copy
-//! -Dartifact=org.netbeans.modules:org-netbeans-lib-profiler:RELEASE250
-//! -DoutputDirectory=target/netbeans-profiler`. What is not here is left out, and the test says so.
+//! This needs JDKs. NetBeans' heap walker is one of the readers that `.ci/run` installs into
+//! `target/readers` for the snapshots of the library; `ALLOTMENT_READERS` may name another directory.
+//! What is not here is left out, and the test says so.
 
 use allotment_lab::jvm::{Jdk, Surroundings, find_all};
 use allotment_lab::snapshot::{Depth, Snapshot, read};
@@ -105,15 +104,16 @@ fn objects_and_sizes_are_those_of_the_jvm() {
 
 /// The sizes and retained sizes of objects by id, as NetBeans has them; `None` if it is not here.
 fn netbeans(jdk: &Jdk, dump: &Path) -> Option<HashMap<u64, (u64, u64)>> {
-    let given = std::env::var_os("ALLOTMENT_NETBEANS_PROFILER").map(PathBuf::from);
-    let place = given
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/netbeans-profiler"));
-    let Some(jar) = place.read_dir().ok().and_then(|mut files| files.next()) else {
-        eprintln!("left out: there is no jar of NetBeans' heap walker in {}", place.display());
+    let given = std::env::var_os("ALLOTMENT_READERS").map(PathBuf::from);
+    let place =
+        given.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/readers"));
+    let jars = place.join("jars");
+    if !jars.is_dir() {
+        eprintln!("left out: there are no readers in {}", jars.display());
         return None;
-    };
+    }
     let mut java = Command::new(jdk.java());
-    java.arg("-cp").arg(jar.unwrap().path());
+    java.arg("-cp").arg(jars.join("*"));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dumps/NetBeans.java");
     let output = java.arg(source).arg(dump).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -9,6 +9,11 @@ use allotment::stats::SnapshotSettings;
 const STRING_BYTES: usize = 40;
 
 pub const ALL: &[Builtin] = &[
+    // A full collection.
+    Builtin::make("heap-collect", 0, 0, |mu, _, _| {
+        mu.collect();
+        Ok(Val::Unspecified)
+    }),
     // Objects and bytes by kind, as a table.
     Builtin::make("heap-census", 0, 0, |mu, lisp, _| {
         let census = mu.census(false).map_err(|error| Fault::new(error.to_string()))?;

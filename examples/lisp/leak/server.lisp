@@ -21,3 +21,4 @@
 (serve-all 2000 20000)
 (heap-census)
 (heap-snapshot "after.heapsnapshot")
+(heap-collect)

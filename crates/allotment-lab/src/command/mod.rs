@@ -22,6 +22,7 @@ mod run;
 mod run_arguments;
 mod show;
 mod simulate;
+mod table;
 mod tlab_log;
 mod truth;
 mod tune;

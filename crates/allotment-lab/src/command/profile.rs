@@ -10,9 +10,10 @@ mod symbolize;
 pub use html::HtmlArguments;
 pub use symbolize::SymbolizeArguments;
 
-use super::rows::{add_table, both_readable, named, on_one_line, share};
+use super::rows::{both_readable, named, on_one_line, share};
+use super::table;
 use super::{Failure, print};
-use crate::format::{Input, binary, open_binary};
+use crate::format::{Input, binary, open_binary, width};
 use crate::pprof::{Profile, SampleType, Sums, factor, names};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -83,17 +84,20 @@ pub struct TableArguments {
 /// other values, or if nothing was found to name. [`Failure::Usage`] if both files are standard
 /// input, or an output is an input.
 pub fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
+    let columns = width::of_output();
     let text = match arguments {
         ProfileArguments::Symbolize(arguments) => symbolize::symbolize(arguments)?,
         ProfileArguments::Html(arguments) => html::html(arguments)?,
-        ProfileArguments::Top(one) => top(&open(&one.file, one.table.sample_type.as_deref())?, &one.table),
+        ProfileArguments::Top(one) => {
+            top(&open(&one.file, one.table.sample_type.as_deref())?, &one.table, columns)
+        }
         ProfileArguments::Diff(two) => {
             both_readable(&two.before, &two.after)?;
             let before = open(&two.before, two.table.sample_type.as_deref())?;
             // Two files may have the same sample types and other defaults, as Go's profiles of the
             // heap and of allocations have. In-use values less allocated ones would be nonsense.
             let after = open(&two.after, Some(&before.sample_type().name))?;
-            diff(before, after, &two.table).map_err(|why| {
+            diff(before, after, &two.table, columns).map_err(|why| {
                 let names = [&two.before, &two.after].map(|path| Input::quoted(path));
                 Failure::Failed(format!("cannot compare {} with {}: {why}", names[0], names[1]))
             })?
@@ -113,9 +117,9 @@ pub fn tell_profile(bytes: &[u8]) -> Result<String, String> {
     let default = read(None)?;
     let first = read(Some(&default.sample_types[0].name))?;
     let all = TableArguments::default();
-    Ok(top(&default, &all)
-        + &diff(default.clone(), default, &TableArguments { cum: true, ..all })?
-        + &top(&first, &TableArguments::default())
+    Ok(top(&default, &all, None)
+        + &diff(default.clone(), default, &TableArguments { cum: true, ..all }, Some(40))?
+        + &top(&first, &TableArguments::default(), None)
         + &symbolize::tell(file()?)?
         // A page shows no negative values, so for these there is none.
         + &html::tell(file()?).unwrap_or_default())
@@ -165,27 +169,28 @@ fn sorted_shapes<'a>(shapes: impl Iterator<Item = (&'a str, i128)>) -> Vec<(&'a 
     rows
 }
 
-fn top(profile: &Profile, table: &TableArguments) -> String {
+fn top(profile: &Profile, table: &TableArguments, columns: Option<usize>) -> String {
     let mut text = head(profile);
     let of = |value| share(value, profile.magnitude);
     let rows = sorted(profile.functions.iter().map(|(name, sums)| (name.as_str(), *sums)), table.cum);
-    let head = format!("\n{:>16} {:>6} {:>16} {:>6}  function", "flat", "%", "cum", "%");
-    add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
-        let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
-        format!("{flat:>16} {flat_share:>6.1} {cumulative:>16} {share:>6.1}  {name}")
+    let head = ["flat", "%", "cum", "%", "function"];
+    text.push('\n');
+    table::add(&mut text, head, &rows, table.top, columns, |(name, Sums { flat, cumulative })| {
+        let [flat_share, share] = [flat, cumulative].map(|sum| format!("{:.1}", of(*sum)));
+        [flat.to_string(), flat_share, cumulative.to_string(), share, on_one_line(name).into_owned()]
     });
     if profile.unnamed > 0 {
         let _ = writeln!(
             text,
-            "{} are code without a name; `allotment profile symbolize` names it",
+            "{} functions have no name; `allotment profile symbolize` adds names",
             profile.unnamed
         );
     }
     if !profile.shapes.is_empty() {
         let rows = sorted_shapes(profile.shapes.iter().map(|(name, value)| (name.as_str(), *value)));
-        let head = format!("\n{:>16} {:>6}  shape", "flat", "%");
-        add_table(&mut text, &head, &rows, table.top, |(name, value)| {
-            format!("{value:>16} {:>6.1}  {}", of(*value), on_one_line(name))
+        text.push('\n');
+        table::add(&mut text, ["flat", "%", "shape"], &rows, table.top, columns, |(name, value)| {
+            [value.to_string(), format!("{:.1}", of(*value)), on_one_line(name).into_owned()]
         });
     }
     text
@@ -232,12 +237,17 @@ fn in_one_unit(before: &mut Profile, after: &mut Profile) -> Result<(), String> 
                 let SampleType { name, unit } = &profile.period_type;
                 format!("{}, a sample by {name} ({unit})", names(&profile.sample_types))
             });
-            Err(format!("they have other values; the one has {one}; the other {other}"))
+            Err(format!("the two have different values: the first has {one}; the second has {other}"))
         }
     }
 }
 
-fn diff(mut before: Profile, mut after: Profile, table: &TableArguments) -> Result<String, String> {
+fn diff(
+    mut before: Profile,
+    mut after: Profile,
+    table: &TableArguments,
+    columns: Option<usize>,
+) -> Result<String, String> {
     in_one_unit(&mut before, &mut after)?;
     let SampleType { name, unit } = after.sample_type();
     let mut text = format!(
@@ -258,16 +268,17 @@ fn diff(mut before: Profile, mut after: Profile, table: &TableArguments) -> Resu
     };
     let less = |a: Sums, b: Sums| Sums { flat: a.flat - b.flat, cumulative: a.cumulative - b.cumulative };
     let rows = sorted(grown(&before.functions, &after.functions, less), table.cum);
-    let head = format!("\n{:>16} {:>7} {:>16} {:>7}  function", "flat", "%", "cum", "%");
-    add_table(&mut text, &head, &rows, table.top, |(name, Sums { flat, cumulative })| {
-        let (name, flat_share, share) = (on_one_line(name), of(*flat), of(*cumulative));
-        format!("{flat:>+16} {flat_share:>7} {cumulative:>+16} {share:>7}  {name}")
+    let head = ["flat", "%", "cum", "%", "function"];
+    text.push('\n');
+    table::add(&mut text, head, &rows, table.top, columns, |(name, Sums { flat, cumulative })| {
+        let [flat_cell, cumulative_cell] = [flat, cumulative].map(|sum| format!("{sum:+}"));
+        [flat_cell, of(*flat), cumulative_cell, of(*cumulative), on_one_line(name).into_owned()]
     });
     let rows = sorted_shapes(grown(&before.shapes, &after.shapes, |a: i128, b: i128| a - b));
     if !rows.is_empty() {
-        let head = format!("\n{:>16} {:>7}  shape", "flat", "%");
-        add_table(&mut text, &head, &rows, table.top, |(name, value)| {
-            format!("{value:>+16} {:>7}  {}", of(*value), on_one_line(name))
+        text.push('\n');
+        table::add(&mut text, ["flat", "%", "shape"], &rows, table.top, columns, |(name, value)| {
+            [format!("{value:+}"), of(*value), on_one_line(name).into_owned()]
         });
     }
     Ok(text)

@@ -40,23 +40,6 @@ pub(super) fn shown(rows: usize, top: usize, text: &mut String) -> usize {
     shown
 }
 
-/// Adds a table to `text`: `head`, and the lines of the first `top` rows; 0 shows all.
-pub(super) fn add_table<R>(
-    text: &mut String,
-    head: &str,
-    rows: &[R],
-    top: usize,
-    line: impl Fn(&R) -> String,
-) {
-    let mut more = String::new();
-    let count = shown(rows.len(), top, &mut more);
-    let _ = writeln!(text, "{head}");
-    for row in &rows[..count] {
-        let _ = writeln!(text, "{}", line(row));
-    }
-    *text += &more;
-}
-
 /// A name from a file, with escapes for line breaks and other control characters.
 pub(super) fn on_one_line(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {

@@ -41,8 +41,7 @@ impl DropFrames {
         match (compiled(file.drop_frames), keep) {
             (Ok(drop), Ok(keep)) => (Some(DropFrames { drop, keep }), None),
             _ => {
-                let note = "the file's drop_frames or keep_frames is no regular expression that is known here; \
-                            so nothing is dropped";
+                let note = "the file's drop_frames or keep_frames is not a valid regular expression; nothing is dropped";
                 (None, Some(note.into()))
             }
         }

@@ -19,7 +19,7 @@ const MOST_LINES: usize = 20;
 pub(super) fn foreign(bytes: &[u8]) -> Option<Foreign> {
     // The word that begins the binary form of gperftools, and the four that follow.
     if bytes.starts_with(&[0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]) {
-        return Some(Foreign { is: "a profile of the processor by gperftools", hint: CONVERT });
+        return Some(Foreign { is: "a CPU profile of gperftools", hint: CONVERT });
     }
     if bytes.starts_with(b"PERFILE2") {
         return Some(Foreign { is: "a recording of perf", hint: "name a profile in pprof's form" });
@@ -65,7 +65,7 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<Foreign> {
         return is(if is_snapshot { "a heap snapshot" } else { "JSON" }, hint);
     }
     if start.starts_with('<') {
-        return is("a page or a picture of text", "name the profile that it was made of");
+        return is("an HTML page or an SVG picture", "name the profile that it was made of");
     }
     // The last line may be cut.
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(MOST_LINES).collect();
@@ -100,14 +100,14 @@ mod tests {
             ("main 4\nmain;serve a b 17.5\nmain;cu", "folded stacks as text"),
             ("{\"snapshot\":{", "a heap snapshot"),
             ("{\"shared\":{", "JSON"),
-            ("<!doctype html>", "a page or a picture of text"),
+            ("<!doctype html>", "an HTML page or an SVG picture"),
             ("PERFILE2h\0", "a recording of perf"),
             ("JAVA PROFILE 1.0.2\0", "a heap dump"),
         ] {
             assert_eq!(foreign(bytes.as_bytes()).map(|foreign| foreign.is), Some(is), "{bytes}");
         }
         let cpu = [0_u64, 3, 0, 10_000, 0].map(u64::to_le_bytes).concat();
-        assert_eq!(foreign(&cpu).unwrap().is, "a profile of the processor by gperftools");
+        assert_eq!(foreign(&cpu).unwrap().is, "a CPU profile of gperftools");
         for other in ["no profile", "", "\n", "text of three\nlines;\n", "\n\u{4}\u{8}\u{1}\u{10}\u{2}"] {
             assert_eq!(foreign(other.as_bytes()), None, "{other}");
         }

@@ -60,7 +60,7 @@ fn lateness(rows: &[ScoreRow], theirs: &ScoreRow, latency: &Latency) -> Option<S
     let said = match Effect::of(&ratio) {
         Effect::Above | Effect::Below => format!("{} times that of {jvm}", within(&ratio)),
         Effect::None => {
-            format!("no difference from {jvm} was measured ({} times that of it)", interval(&ratio))
+            format!("no difference from {jvm} was measured ({} times its value)", interval(&ratio))
         }
         Effect::Unknown => format!("{} times that of {jvm}, of unknown error", within(&ratio)),
         Effect::NoRatio => return None,

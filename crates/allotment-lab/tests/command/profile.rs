@@ -92,7 +92,7 @@ fn profiles_of_other_values_are_not_compared() {
     let on_one_line = |said: String| said.split_whitespace().collect::<Vec<_>>().join(" ");
     let (code, said) = code_and_text(&["profile", "diff", &one, &path("other")]);
     let said = on_one_line(said);
-    assert!(code == 1 && said.contains("they have other values"), "{said}");
+    assert!(code == 1 && said.contains("have different values"), "{said}");
     assert!(said.contains("alloc_objects (count)") && said.contains("alloc_abjects (count)"), "{said}");
     // Standard input is no path, and has no backticks.
     let input = File::open(path("other")).unwrap();
@@ -250,7 +250,7 @@ fn a_profile_is_symbolized_in_its_place_or_elsewhere_and_mistakes_lose_nothing()
         assert_eq!(said.lines().count(), 1, "{said}");
     }
     let (code, said) = code_and_text(&["profile", "symbolize", &path("named")]);
-    assert_eq!((code, &*said), (0, "there are no addresses without names\n"));
+    assert_eq!((code, &*said), (0, "every address already has a name\n"));
     assert_eq!(fs::read(path("named")).unwrap(), SMALL);
     let (code, said) = code_and_text(&["profile", "symbolize", &path("named"), "-o", &path("copy.pb.gz")]);
     assert!(code == 0, "{said}");

@@ -298,8 +298,7 @@ macro_rules! for_each_option {
             /// counted.
             AllocationSampleMemory, allocation_sample_memory: usize = 16 * MIB, Size => Size::between(64 * KIB, TIB),
                 [] "samples go to the agent there.";
-            /// Prints a line for each collection, on the standard error or to GCLog; with GCLog it is
-            /// true.
+            /// Prints a line for each collection on standard error, or to GCLog; GCLog turns it on.
             PrintGC, print_gc: bool = false, Switch => Switch,
                 ["PrintGC"] "-Xlog:gc in later releases.";
             /// Prints what each collection did in detail: phases, ages, cards, workers, decisions.
@@ -308,11 +307,10 @@ macro_rules! for_each_option {
             /// The file that the lines of PrintGC or PrintGCDetails go to.
             GCLog, gc_log: PathBuf = PathBuf::new(), Path => Path,
                 [] "-Xloggc there, -Xlog:gc:file= in later releases.";
-            /// Bytes of GCLog after which it gets a number and a new file begins; 0: it grows.
+            /// Bytes of GCLog after which it gets a number and a new file begins; 0: no limit.
             GCLogFileSize, gc_log_file_size: usize = 20 * MIB, Size => Size::zero_or(4 * KIB, TIB),
                 ["GCLogFileSize"] "filesize of -Xlog in later releases.";
-            /// Files that bear a number, the oldest of which is replaced; 0: none, GCLog is added
-            /// to.
+            /// How many numbered files are kept; 0: none, lines are appended to GCLog.
             NumberOfGCLogFiles, number_of_gc_log_files: usize = 5, Count => Count { min: 0, max: 1000 },
                 ["NumberOfGCLogFiles"] "filecount of -Xlog in later releases, where 0 empties the file.";
             /// The file that shows what collections did when, in Chrome's trace format; Perfetto

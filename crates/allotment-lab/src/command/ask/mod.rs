@@ -68,7 +68,7 @@ pub enum AskQuestion {
     },
     /// Write an allocation profile in pprof's form: of all so far, or of the next seconds.
     Profile {
-        /// Sample the next so many seconds, even if the program samples nothing.
+        /// Sample allocations for N seconds, even if the program samples nothing.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
         seconds: Option<u64>,
 

@@ -42,7 +42,7 @@ pub(super) fn heaps_of(process: u32) -> Result<Vec<Listening>, Failure> {
     let (heaps, are_busy) = target.heaps();
     if are_busy {
         return failed(format!(
-            "process {process} does not answer: others wait for its heaps already; is it stopped?"
+            "process {process} does not answer: other callers already wait for its heaps; is the process stopped?"
         ));
     }
     if !heaps.is_empty() {

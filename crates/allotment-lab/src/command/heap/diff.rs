@@ -3,8 +3,8 @@
 //! Two formats are not compared: an object with a tail is two objects in HPROF, and each format has
 //! bytes of its own. Refused: to convert one of them, since what a JVM's dump has is not in V8's.
 
-use super::table;
 use crate::command::rows::on_one_line;
+use crate::command::table;
 use crate::format::width;
 use crate::snapshot::Snapshot;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) fn diff(
     if before.format != after.format {
         let (a, b) = (before.format, after.format);
         return Err(format!(
-            "their formats, {a} and {b}, count objects and bytes in different ways; write both in one"
+            "their formats, {a} and {b}, count objects and bytes in different ways; write both in the same format"
         ));
     }
     let (old, new) = (before.by_name(), after.by_name());
@@ -42,12 +42,14 @@ pub(super) fn diff(
     let (a, b) = (before.total(), after.total());
     let (objects, bytes) = (change(a.0, b.0), change(a.1, b.1));
     let mut lines = vec![format!(
-        "{objects:+} objects, {bytes:+} bytes; shapes by name, since objects move and have no names that last"
+        "{objects:+} objects, {bytes:+} bytes; shapes are compared by name, since objects move and their ids change"
     )];
     if let (Some(old), Some(new)) = (before.sizes, after.sizes)
         && old != new
     {
-        lines.push(format!("before: {old}; after: {new}: the bytes of an object differ for that alone"));
+        lines.push(format!(
+            "before: {old}; after: {new}: so the same object has different sizes in the two files"
+        ));
     }
     let lines = lines.iter().map(|line| width::lines(line, columns) + "\n");
     let mut text = lines.collect::<String>() + "\n";

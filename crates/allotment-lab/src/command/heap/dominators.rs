@@ -1,8 +1,8 @@
 //! What retains most: objects, and shapes.
 
 use super::objects::Objects;
-use super::table;
 use crate::command::rows::on_one_line;
+use crate::command::table;
 use crate::snapshot::{Row, Snapshot};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub(super) fn dominators(snapshot: &Snapshot, top: usize, columns: Option<usize>
     if nodes.len() < all {
         let rest = all_bytes.saturating_sub(bytes(&nodes));
         let line = format!(
-            "{} objects of {rest} bytes are not in it: no strong reference in the file leads to them",
+            "{} objects of {rest} bytes are left out: no strong reference in the file leads to these objects",
             all - nodes.len()
         );
         let _ = writeln!(text, "{}", crate::format::width::lines(&line, columns));

@@ -6,7 +6,6 @@ mod layouts;
 mod objects;
 mod path;
 mod summary;
-mod table;
 
 use super::rows::{both_readable, named};
 use super::{Failure, print};

@@ -1,7 +1,7 @@
 //! Objects and bytes of a snapshot by shape, and its roots by kind.
 
-use super::table;
 use crate::command::rows::{on_one_line, share};
+use crate::command::table;
 use crate::format::width;
 use crate::snapshot::Snapshot;
 use std::fmt::Write as _;

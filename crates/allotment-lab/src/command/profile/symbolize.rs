@@ -101,7 +101,7 @@ fn told(found: &Symbolized) -> String {
         let name = super::on_one_line(&name);
         let _ = write!(text, "{name}: {named} of {addresses} addresses named");
         if *named_before > 0 {
-            let _ = write!(text, ", {named_before} had names");
+            let _ = write!(text, ", {named_before} already had names");
         }
         if named + named_before < *addresses {
             let id = match &**build_id {
@@ -117,10 +117,10 @@ fn told(found: &Symbolized) -> String {
         text.push('\n');
     }
     if found.mappings.is_empty() && found.elsewhere == 0 {
-        text += "there are no addresses without names\n";
+        text += "every address already has a name\n";
     }
     if found.elsewhere > 0 {
-        let _ = writeln!(text, "{} addresses without a file", found.elsewhere);
+        let _ = writeln!(text, "{} addresses belong to no file", found.elsewhere);
     }
     text
 }

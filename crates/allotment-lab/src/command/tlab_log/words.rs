@@ -51,7 +51,7 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
 /// What is wrong with lines within JSON, and the remedy.
 fn unwrap(count: u64) -> String {
     let verb = if count == 1 { "is" } else { "are" };
-    format!("{verb} within JSON and not read; write such as `jq -r .log FILE | allotment tlab-log -`")
+    format!("{verb} within JSON and cannot be read; try `jq -r .log FILE | allotment tlab-log -`")
 }
 
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {

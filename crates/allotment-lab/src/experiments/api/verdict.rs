@@ -38,7 +38,7 @@ fn cost(rows: &[ScoreRow]) -> Option<String> {
         (!modes.is_empty()).then(|| format!("{before} {}", modes.join(", ")))
     };
     found.extend(listed("no difference was measured in", none));
-    found.extend(listed("there are too few values to tell of", unknown));
+    found.extend(listed("there are too few values to judge", unknown));
     (!found.is_empty()).then(|| format!("The safe API against raw pointers: {}.", found.join("; ")))
 }
 

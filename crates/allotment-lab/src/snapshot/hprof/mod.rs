@@ -214,8 +214,9 @@ impl Reader<'_, '_> {
                 _ => self.input.skip(length, "a record")?,
             }
             if self.input.at() != end {
-                let what =
-                    format!("a record of type {tag:#04x} has {length} bytes, and what is in it has not");
+                let what = format!(
+                    "a record of type {tag:#04x} states {length} bytes, but its contents have a different length"
+                );
                 return Err(self.input.broken(what));
             }
         }

@@ -163,7 +163,9 @@ impl Reader<'_, '_> {
     }
 
     fn other_length(&self, bytes: usize) -> SnapshotFileError {
-        self.input.broken(format!("an object of {bytes} bytes, and the fields of its class have not as many"))
+        self.input.broken(format!(
+            "an object of {bytes} bytes, but the fields of its class need a different number"
+        ))
     }
 
     /// Takes the references of objects whose classes came after them.

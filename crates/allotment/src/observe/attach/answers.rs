@@ -21,7 +21,7 @@ pub(super) fn answer(
         Question::Profile { seconds: Some(seconds), interval } => {
             window::next(heap, *seconds, *interval, wanted(file)?, caller)
         }
-        _ if file.is_some() => Err("the question wants no file, and one came along".into()),
+        _ if file.is_some() => Err("this question takes no file, but a file came with it".into()),
         Question::Census { retained } => {
             heap.census(*retained).map(|census| census.to_string()).map_err(|error| error.to_string())
         }

@@ -69,7 +69,7 @@ impl Question {
         match words.next().and_then(|word| word.strip_prefix(GREETING)) {
             Some(VERSION) => {}
             Some(other) => return Err(version_differs("this process", other)),
-            None => return Err(format!("this is no question; write {GREETING}{VERSION} and a word")),
+            None => return Err(format!("this is not a question; write {GREETING}{VERSION} and a word")),
         }
         let word = words.next().unwrap_or_default();
         let mut values = Values::read(words)?;
@@ -164,7 +164,9 @@ impl<'l> Values<'l> {
 
     /// Refuses what nothing took.
     fn end(self, word: &str) -> Result<(), String> {
-        self.0.first().map_or(Ok(()), |(name, _)| Err(format!("{word} has no {name:?}, or only one")))
+        self.0
+            .first()
+            .map_or(Ok(()), |(name, _)| Err(format!("{word} takes no {name:?}, or takes it only once")))
     }
 }
 
@@ -261,7 +263,7 @@ fn read_head(from: &mut impl Read) -> Result<String, AnswerError> {
 }
 
 fn no_answer(head: &str) -> String {
-    format!("what listens there is no heap: it answered {head:?}")
+    format!("what listens there is not a heap: it answered {head:?}")
 }
 
 #[cfg(all(test, not(loom)))]
@@ -318,15 +320,15 @@ mod tests {
     #[test]
     fn what_is_no_question_is_refused_with_what_would_be_one() {
         for (line, expected) in [
-            ("", "this is no question; write allotment/1"),
-            ("GET / HTTP/1.1", "this is no question"),
+            ("", "this is not a question; write allotment/1"),
+            ("GET / HTTP/1.1", "this is not a question"),
             ("allotment/1", "there is no question \"\"; ask heap, threads"),
             ("allotment/2 heap", "speaks version 1 of the protocol, and the other side version \"2\""),
             ("allotment/1 heaps", "there is no question \"heaps\""),
             ("allotment/1 gc now", "\"now\" has no value"),
             ("allotment/1 gc when=now", "gc has no \"when\""),
             ("allotment/1 census retained=1", "retained=1 is no value"),
-            ("allotment/1 census retained=true retained=true", "or only one"),
+            ("allotment/1 census retained=true retained=true", "or takes it only once"),
             ("allotment/1 snapshot format=pdf", "format=pdf is neither"),
             ("allotment/1 profile seconds=0", "seconds=0 is not within 1..86400"),
             ("allotment/1 profile seconds=x", "seconds=x is no value"),
@@ -352,7 +354,7 @@ mod tests {
             b"allotment/1 ok 2\n\xff\xff",
             &[b'x'; 200],
         ] {
-            assert!(said(bytes).contains("what listens there is no heap"), "{}", said(bytes));
+            assert!(said(bytes).contains("what listens there is not a heap"), "{}", said(bytes));
         }
     }
 }

@@ -214,8 +214,8 @@ fn the_profile_so_far_wants_sampling_and_says_how_to_turn_it_on() {
 fn callers_that_send_anything_else_are_refused_and_the_next_is_served() {
     let _heap = listening("garbage", "");
     for (line, expected) in [
-        ("GET / HTTP/1.1\r\n\r\n", "this is no question"),
-        ("\n", "this is no question"),
+        ("GET / HTTP/1.1\r\n\r\n", "this is not a question"),
+        ("\n", "this is not a question"),
         ("allotment/2 heap\n", "speaks version 1"),
         ("allotment/1 destroy\n", "there is no question \"destroy\""),
         (&"x".repeat(100_000), "the question is too long"),

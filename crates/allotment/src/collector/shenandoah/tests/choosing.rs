@@ -14,7 +14,7 @@ const SPACE: Space = Space {
 };
 
 fn settings(list: &str) -> ChooseSettings {
-    ChooseSettings::from(&options(list))
+    ChooseSettings::from(&options(&format!("ShenandoahGCMode=generational {list}")))
 }
 
 /// Full regions with this percentage of garbage each.

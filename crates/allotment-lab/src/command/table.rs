@@ -1,10 +1,10 @@
-//! Tables of a heap: numbers at the left, and a name of any length at the right.
+//! Tables of a file: numbers at the left, and a name of any length at the right.
 //!
 //! Where a line has no room for that, a name gets lines of its own width beside the numbers. On a
 //! narrow terminal each row is a paragraph that begins with the name. Refused: the tables of
 //! results, whose names come first. They put the numbers behind the longest name of a class.
 
-use crate::command::rows::shown;
+use super::rows::shown;
 use crate::format::width;
 use std::fmt::Write as _;
 
