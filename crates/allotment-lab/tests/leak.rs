@@ -96,12 +96,16 @@ fn the_commands_of_the_chapter_print_what_stands_below_them() {
     }
 }
 
-/// The manual leaves out what the server itself prints.
+/// The manual has some consoles of the server, without what the server itself prints.
 #[test]
 fn the_manual_has_consoles_of_the_chapter() {
     let (chapter, manual) = (commands(CHAPTER), commands(MANUAL));
-    assert_eq!(manual.len(), 4);
-    for (line, output) in manual {
+    let of_server = manual
+        .into_iter()
+        .filter(|(line, _)| line.contains("server.") || line.contains("after.heapsnapshot"));
+    let of_server: Vec<_> = of_server.collect();
+    assert_eq!(of_server.len(), 4);
+    for (line, output) in of_server {
         let output = if output.is_empty() { "...\n".into() } else { output };
         assert!(chapter.contains(&(line.clone(), output)), "{line}");
     }
