@@ -225,7 +225,10 @@ fn a_program_that_is_stopped_is_given_up_when_too_many_wait_for_it() {
     let is_listed = |said: &String| said.lines().any(|row| row.trim_start().starts_with(&program.number()));
     assert!(is_listed(&said[0]) && !is_listed(&said[19]), "{said:?}");
     let (code, said) = program.refusal(&["heap"]);
-    assert!(code == 1 && said.contains("others wait for its heaps already; is it stopped?"), "{said}");
+    assert!(
+        code == 1 && said.contains("other callers already wait for its heaps; is the process stopped?"),
+        "{said}"
+    );
     signal("-CONT");
     wait_until(|| program.ask(&["heap"]).0 == 0);
 }

@@ -403,8 +403,8 @@ fn what_is_wrong_is_named() {
         (|dump| dump.instance(0x9000, 0x999, &[]), "class 0x999, which is not described"),
         (|dump| dump.instance(0x1000, 0x200, &[0, 0]), "object 0x1000 twice"),
         (|dump| dump.instance(0x200, 0x200, &[0, 0]), "object 0x200 twice"),
-        (|dump| dump.instance(0x9000, 0x200, &[0]), "the fields of its class have not as many"),
-        (|dump| dump.instance(0x9000, 0x200, &[0; 3]), "the fields of its class have not as many"),
+        (|dump| dump.instance(0x9000, 0x200, &[0]), "the fields of its class need a different number"),
+        (|dump| dump.instance(0x9000, 0x200, &[0; 3]), "the fields of its class need a different number"),
         (
             |dump| {
                 dump.class(0x500, [0x600, 0], &[], &[]);
