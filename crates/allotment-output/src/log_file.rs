@@ -8,7 +8,8 @@
 //! **Several writers** of one path, such as two heaps of a program, or two programs, write one log.
 //! Each line, or batch of lines, is one write at the end of the file, so lines stay whole. Before
 //! each write a writer looks whether its file is still the one at the path. If another writer, or
-//! `logrotate`, has renamed it, the writer opens the new one. Each holds a shared lock (`flock`) on
+//! `logrotate`, has renamed it, the writer follows the links of the path again, and opens what is
+//! there. Each holds a shared lock (`flock`) on
 //! its file. So a writer that starts sees whether the log is somebody's, and then joins it instead
 //! of renaming it. Two locks of another kind, of the open file description, keep two writers from
 //! renaming at once.
@@ -76,6 +77,8 @@ impl std::error::Error for LogError {
 #[derive(Debug)]
 pub struct LogFile {
     file: File,
+    /// The path that the user gave, absolute. Links in it are followed whenever the log is opened.
+    path: PathBuf,
     /// Where the file is; `None`: it is a device, a pipe, or a descriptor of the process.
     place: Option<PathBuf>,
     rotation: Rotation,
@@ -92,11 +95,12 @@ impl LogFile {
     /// # Errors
     /// The file cannot be made or written.
     pub fn open(path: &Path, rotation: Rotation) -> io::Result<LogFile> {
-        let place = match found(resolve(path)?)? {
-            Found::Stream(file) => return Ok(LogFile { file, place: None, rotation, next: 0 }),
-            Found::File(place, _) | Found::Nothing(place) => place,
-        };
-        let mut log = LogFile { file: open_log(&place)?, place: Some(place), rotation, next: 0 };
+        let path = std::path::absolute(path)?;
+        let (file, place) = open_at(&path)?;
+        let mut log = LogFile { file, path, place, rotation, next: 0 };
+        if log.place.is_none() {
+            return Ok(log);
+        }
         if rotation.files > 0 && log.bytes()? > 0 && log.is_nobodys() {
             // A log that cannot be renamed is added to. If it is too large one day, that is told.
             let _ = log.rotate();
@@ -112,31 +116,34 @@ impl LogFile {
     /// [`LogError::Write`] if lines were lost; no part of a line is left, then.
     /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed.
     pub fn append(&mut self, lines: &str) -> Result<(), LogError> {
-        let Some(place) = self.place.clone() else {
-            return write_all(&self.file, lines.as_bytes()).map_err(|(written, source)| LogError::Write {
-                lost: line_count(&lines.as_bytes()[written..]),
-                source,
-            });
-        };
         let mut failed = Ok(());
         let mut rest = lines;
+        let mut may_rotate = true;
         while !rest.is_empty() {
             let lost = |source| LogError::Write { lost: line_count(rest.as_bytes()), source };
-            if !is_at(&self.file, &place) {
-                self.file = open_log(&place).map_err(lost)?;
-                self.join();
+            if self.has_moved() {
+                self.reopen().map_err(lost)?;
+            }
+            if self.place.is_none() {
+                return write_all(&self.file, rest.as_bytes()).map_err(|(written, source)| LogError::Write {
+                    lost: line_count(&rest.as_bytes()[written..]),
+                    source,
+                });
             }
             let used = self.bytes().map_err(lost)?;
             let mut fitting = self.fitting(rest, used);
             if fitting == 0 {
-                match self.rotate() {
-                    Ok(true) => continue,
-                    // Another writer is about to rename the log, or the system does not say.
-                    Ok(false) => {}
-                    Err(source) => {
-                        // Not tried again: the reason stays, and each line would be told.
-                        self.rotation.files = 0;
-                        failed = Err(LogError::Rotation { source });
+                // Once for each piece: a new file that others have filled is not waited for.
+                if std::mem::take(&mut may_rotate) {
+                    match self.rotate() {
+                        Ok(true) => continue,
+                        // Another writer is about to rename the log, or the system does not say.
+                        Ok(false) => {}
+                        Err(source) => {
+                            // Not tried again: the reason stays, and each line would be told.
+                            self.rotation.files = 0;
+                            failed = Err(LogError::Rotation { source });
+                        }
                     }
                 }
                 fitting = rest.len();
@@ -148,8 +155,21 @@ impl LogFile {
                 return Err(LogError::Write { lost: line_count(&rest.as_bytes()[whole..]), source });
             }
             rest = &rest[fitting..];
+            may_rotate = true;
         }
         failed
+    }
+
+    /// Whether another program has renamed or removed the file, or put a link in its place.
+    fn has_moved(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| !is_at(&self.file, place))
+    }
+
+    /// Opens what is at the path now, wherever its links lead.
+    fn reopen(&mut self) -> io::Result<()> {
+        (self.file, self.place) = open_at(&self.path)?;
+        self.join();
+        Ok(())
     }
 
     fn bytes(&self) -> io::Result<u64> {
@@ -210,11 +230,18 @@ impl LogFile {
             }
         }
         // The lock goes with the old file.
-        self.file = open_log(&place)?;
+        self.reopen()?;
         // The file is new, or another writer's, who has done this.
         let _ = self.file.set_permissions(mode);
-        self.join();
         Ok(true)
+    }
+}
+
+/// Opens the log at `path`, and tells where links lead; `None`: to what is written through.
+fn open_at(path: &Path) -> io::Result<(File, Option<PathBuf>)> {
+    match found(resolve(path)?)? {
+        Found::Stream(file) => Ok((file, None)),
+        Found::File(place, _) | Found::Nothing(place) => Ok((open_log(&place)?, Some(place))),
     }
 }
 

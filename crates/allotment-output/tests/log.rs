@@ -157,6 +157,36 @@ fn a_link_stays_and_its_target_gets_the_numbers() {
     assert_eq!(read(&folder.path().join("link")), "two\n");
 }
 
+/// Regression: the writer looked for its file at the link, rotated the link's target, looked again,
+/// and never ended.
+#[test]
+fn a_log_that_is_moved_and_linked_back_goes_on_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("big")).unwrap();
+    let mut log = LogFile::open(&at("gc.log"), Rotation { file_bytes: 10, files: 3 }).unwrap();
+    log.append("one\n").unwrap();
+    fs::rename(at("gc.log"), at("big/gc.log")).unwrap();
+    symlink("big/gc.log", at("gc.log")).unwrap();
+    log.append("two\nthree\nfour\n").unwrap();
+    assert_eq!(names(folder.path()), ["big", "gc.log"]);
+    assert_eq!(names(&at("big")), ["gc.log", "gc.log.0", "gc.log.1"]);
+    assert!(at("gc.log").is_symlink());
+    assert_eq!(read(&at("big/gc.log.0")), "one\ntwo\n");
+    assert_eq!(read(&at("big/gc.log.1")) + &read(&at("gc.log")), "three\nfour\n");
+    // A link to a descriptor is written through from then on.
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    fs::remove_file(at("gc.log")).unwrap();
+    fs::rename(at("big"), at("gone")).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
+    symlink(format!("/dev/fd/{number}"), at("gc.log")).unwrap();
+    log.append("five\nsix\nseven\n").unwrap();
+    drop((log, writer));
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "five\nsix\nseven\n");
+}
+
 #[test]
 fn pipes_are_written_through_and_places_that_cannot_be_are_refused() {
     let folder = tempfile::tempdir().unwrap();
