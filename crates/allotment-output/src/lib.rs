@@ -51,6 +51,7 @@ mod name;
 mod output_file;
 mod partial;
 mod place;
+mod planted;
 mod resolve;
 
 pub use log_file::{LogError, LogFile, Rotation};

@@ -1,6 +1,6 @@
 //! What is at a path, and what is there after a write.
 
-use allotment_output::{OutputFile, Place};
+use allotment_output::{LogFile, OutputFile, Place, Rotation};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -219,6 +219,54 @@ fn permissions_are_told_before_the_work() {
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Another user's folder inside one that all share, for tests of what is planted. `None`: this
+/// is not root.
+fn shared_folder() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir().unwrap();
+    if fs::metadata(folder.path()).unwrap().uid() != 0 {
+        eprintln!("left out: only root can make what belongs to another user");
+        return None;
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    Some(folder)
+}
+
+/// A user that this test is not.
+const OTHER: Option<u32> = Some(12345);
+
+/// Regression: links were followed in folders such as `/tmp`, too, whoever had put them there.
+#[test]
+fn links_that_another_user_planted_are_refused() {
+    let Some(folder) = shared_folder() else { return };
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("home")).unwrap();
+    fs::write(at("home/.bashrc"), "kept").unwrap();
+    for (link, target) in [("gc.log", "home/.bashrc"), ("new", "home/.profile"), ("second", "gc.log")] {
+        symlink(target, at(link)).unwrap();
+    }
+    let own = |name: &str, user| std::os::unix::fs::lchown(at(name), user, None).unwrap();
+    own("gc.log", OTHER);
+    own("new", OTHER);
+    let rotation = Rotation { file_bytes: 4, files: 1 };
+    for name in ["gc.log", "new", "second"] {
+        let error = Place::open(&at(name)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains("belongs to another user"), "{error}");
+        let error = LogFile::open(&at(name), rotation).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+    assert_eq!((names(&at("home")), read(&at("home/.bashrc")).as_str()), (vec![".bashrc".into()], "kept"));
+    // Links of the directory's owner are followed, and so are those in folders that not all share.
+    own("new", Some(0));
+    write(&at("new"), "own").unwrap();
+    assert_eq!(read(&at("home/.profile")), "own");
+    for mode in [0o1755, 0o777] {
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        write(&at("second"), "followed").unwrap();
+        assert_eq!(read(&at("home/.bashrc")), "followed");
+    }
 }
 
 /// What a container has for a file of the host.
