@@ -14,6 +14,7 @@
 //! | nothing | makes it |
 //! | a regular file | replaces it when all is written; the mode stays, and so does the owner if the process may give files away |
 //! | a symbolic link | writes what the link leads to, and makes it if nothing is there; the link stays |
+//! | what another user has put into a directory that all share, such as `/tmp` | is an error |
 //! | a device, or a pipe with a reader | is written through |
 //! | a descriptor of the process, such as `/dev/stdout` | is written through, whatever is behind it: a pipe, a socket, a file |
 //! | a directory, a pipe without a reader, a file without permission to write | is an error |

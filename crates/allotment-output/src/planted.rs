@@ -1,8 +1,7 @@
 //! What another user may have put at a place, for this process to write there.
 //!
 //! Everybody may make files in a directory such as `/tmp`. There another user can put a link to a
-//! file of this process's user, or a file or a pipe of his own, under a name that this process is
-//! about to write. The kernel has a rule for it: what is in a directory with the sticky bit that
+//! file of this process's user, or a file or a pipe, under a name that this process is about to write. The kernel has a rule for it: what is in a directory with the sticky bit that
 //! all may write to must belong to the user of the process, or to the owner of the directory. But
 //! the kernel checks links only when it follows them itself, and files only when an opening may make
 //! them (`O_CREAT`). Here links are followed by `resolve.rs`, and files are opened first as they

@@ -182,7 +182,8 @@ fn permissions_are_told_before_the_work() {
         assert_eq!(read(&at("closed/open-file")), "", "half of a file never looks like a whole one");
         write(&at("closed/open-file"), "new").unwrap();
         assert_eq!(read(&at("closed/open-file")), "new");
-        // A rename over another user's file is refused where the sticky bit is.
+        // A rename over another user's file is refused where the sticky bit is. The directory's owner
+        // is trusted.
         write(&at("sticky/open-file"), "new").unwrap();
         assert_eq!(
             (read(&at("sticky/open-file")).as_str(), names(&at("sticky"))),
@@ -221,8 +222,7 @@ fn permissions_are_told_before_the_work() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Another user's folder inside one that all share, for tests of what is planted. `None`: this
-/// is not root.
+/// A folder that all users share, for tests of what they plant. `None`: this process is not root.
 fn shared_folder() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir().unwrap();
     if fs::metadata(folder.path()).unwrap().uid() != 0 {
@@ -259,7 +259,9 @@ fn links_that_another_user_planted_are_refused() {
     }
     assert_eq!((names(&at("home")), read(&at("home/.bashrc")).as_str()), (vec![".bashrc".into()], "kept"));
     // Links of the directory's owner are followed, and so are those in folders that not all share.
-    own("new", Some(0));
+    own("new", Some(777));
+    assert!(write(&at("new"), "").is_err());
+    std::os::unix::fs::chown(folder.path(), Some(777), None).unwrap();
     write(&at("new"), "own").unwrap();
     assert_eq!(read(&at("home/.profile")), "own");
     for mode in [0o1755, 0o777] {
@@ -267,6 +269,88 @@ fn links_that_another_user_planted_are_refused() {
         write(&at("second"), "followed").unwrap();
         assert_eq!(read(&at("home/.bashrc")), "followed");
     }
+}
+
+/// Regression: what another user had put at the path of results in `/tmp` got the results, and
+/// root gave its own file away.
+#[test]
+fn files_and_pipes_that_another_user_planted_are_refused() {
+    if is_child() {
+        // Not root: no rename can replace what another user puts there meanwhile.
+        let at = |name: &str| Path::new(&std::env::var("FOLDER").unwrap()).join(name);
+        let mut file = OutputFile::create(&at("late")).unwrap();
+        file.write_all(b"results").unwrap();
+        fs::write(at("written"), "").unwrap();
+        while !at("planted").exists() {
+            std::thread::yield_now();
+        }
+        let error = file.finish().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        let text = error.to_string();
+        assert!(text.contains("belongs to another user"), "{text}");
+        let whole = text.split('`').find(|part| part.ends_with(".partial")).unwrap();
+        assert_eq!(read(Path::new(whole)), "results", "results are not lost");
+        return;
+    }
+    let Some(folder) = shared_folder() else { return };
+    let at = |name: &str| folder.path().join(name);
+    let own = |name: &str, user| std::os::unix::fs::chown(at(name), user, None).unwrap();
+    let plant = |name: &str| {
+        fs::write(at(name), "planted").unwrap();
+        fs::set_permissions(at(name), fs::Permissions::from_mode(0o666)).unwrap();
+        own(name, OTHER);
+    };
+    let between = Place::open(&at("between")).unwrap();
+    ["file", "between"].into_iter().for_each(plant);
+    assert!(runs("mkfifo", &["-m", "666", at("pipe").to_str().unwrap()]));
+    own("pipe", OTHER);
+    let _reader = fs::OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
+    let rotation = Rotation { file_bytes: 4, files: 1 };
+    for error in [
+        Place::open(&at("file")).map(drop),
+        Place::open(&at("pipe")).map(drop),
+        LogFile::open(&at("file"), rotation).map(drop),
+        LogFile::open(&at("pipe"), rotation).map(drop),
+        between.create().map(drop),
+    ] {
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains("belongs to another user"), "{error}");
+    }
+    assert_eq!(names(folder.path()), ["between", "file", "pipe"]);
+    assert!(read(&at("file")) == "planted" && read(&at("between")) == "planted");
+    // Where not all may write, the file is as good as any.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1755)).unwrap();
+    write(&at("file"), "own").unwrap();
+    assert_eq!((read(&at("file")).as_str(), fs::metadata(at("file")).unwrap().uid()), ("own", 12345));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    if !runs("setpriv", &["--version"]) {
+        eprintln!("left out: setpriv is missing");
+        return;
+    }
+    let program = at("test");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let child = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args(["--exact", "files_and_pipes_that_another_user_planted_are_refused", "--nocapture"])
+        .envs([("ROLE", "child".as_ref()), ("FOLDER", folder.path().as_os_str())])
+        .current_dir("/")
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..1000 {
+        if at("written").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    plant("late");
+    fs::write(at("planted"), "").unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(read(&at("late")), "planted");
 }
 
 /// What a container has for a file of the host.
