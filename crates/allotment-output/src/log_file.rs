@@ -21,13 +21,17 @@ use super::descriptor;
 use super::found::{Found, found};
 use super::partial::is_at;
 use super::resolve::resolve;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_setfl, flock, open};
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Openings that are tried while other writers rename the log.
+const ATTEMPTS: u32 = 1000;
 
 /// When a log gets a number and a new one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +100,7 @@ impl LogFile {
     /// The file cannot be made or written.
     pub fn open(path: &Path, rotation: Rotation) -> io::Result<LogFile> {
         let path = std::path::absolute(path)?;
-        let (file, place) = open_at(&path)?;
+        let (file, place) = open_at(&path, None)?;
         let mut log = LogFile { file, path, place, rotation, next: 0 };
         if log.place.is_none() {
             return Ok(log);
@@ -165,9 +169,10 @@ impl LogFile {
         self.place.as_ref().is_some_and(|place| !is_at(&self.file, place))
     }
 
-    /// Opens what is at the path now, wherever its links lead.
+    /// Opens what is at the path now, wherever its links lead. A new file has the mode of the old one.
     fn reopen(&mut self) -> io::Result<()> {
-        (self.file, self.place) = open_at(&self.path)?;
+        let mode = self.file.metadata()?.mode() & 0o777;
+        (self.file, self.place) = open_at(&self.path, Some(mode))?;
         self.join();
         Ok(())
     }
@@ -217,7 +222,6 @@ impl LogFile {
     /// one. Returns whether there is a new one.
     fn rotate(&mut self) -> io::Result<bool> {
         let Some(place) = self.place.clone() else { return Ok(false) };
-        let mode = self.file.metadata()?.permissions();
         if is_at(&self.file, &place) {
             if !lock_for_rotation(&self.file) {
                 return Ok(false);
@@ -231,23 +235,45 @@ impl LogFile {
         }
         // The lock goes with the old file.
         self.reopen()?;
-        // The file is new, or another writer's, who has done this.
-        let _ = self.file.set_permissions(mode);
         Ok(true)
     }
 }
 
-/// Opens the log at `path`, and tells where links lead; `None`: to what is written through.
-fn open_at(path: &Path) -> io::Result<(File, Option<PathBuf>)> {
-    match found(resolve(path)?)? {
-        Found::Stream(file) => Ok((file, None)),
-        Found::File(place, _) | Found::Nothing(place) => Ok((open_log(&place)?, Some(place))),
+/// Opens the log at `path`, or makes it, and tells where links lead; `None`: to what is written
+/// through. A new log has this `mode`; `None`: the usual one.
+///
+/// What is there is looked at after it is open (`found`), and a log is made only where nothing is
+/// (`O_EXCL`). So nobody can put a link or a pipe under it in between.
+fn open_at(path: &Path, mode: Option<u32>) -> io::Result<(File, Option<PathBuf>)> {
+    for _ in 0..ATTEMPTS {
+        match found(resolve(path)?)? {
+            Found::Stream(file) => return Ok((file, None)),
+            Found::File(place, file) => {
+                fcntl_setfl(&file, OFlags::APPEND)?;
+                return Ok((file, Some(place)));
+            }
+            Found::Nothing(place) => match make(&place, mode) {
+                Ok(file) => return Ok((file, Some(place))),
+                // Another writer has made it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            },
+        }
     }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn open_log(path: &Path) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOCTTY;
-    Ok(File::from(open(path, flags, Mode::from_raw_mode(0o666))?))
+/// Makes the log where nothing is.
+fn make(place: &Path, mode: Option<u32>) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
+    // The log of a private one is private from the first instant.
+    let first = if mode.is_some() { 0o600 } else { 0o666 };
+    let file = File::from(open(place, flags, Mode::from_raw_mode(first))?);
+    if let Some(mode) = mode {
+        // A file system without modes has one for all.
+        let _ = file.set_permissions(Permissions::from_mode(mode));
+    }
+    Ok(file)
 }
 
 /// Writes all, or returns how much of it was written, and why not more.

@@ -4,8 +4,9 @@ use allotment_output::{LogError, LogFile, Rotation};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
+use std::process::Command;
 
 const NONE: Rotation = Rotation { file_bytes: 0, files: 0 };
 
@@ -185,6 +186,48 @@ fn a_log_that_is_moved_and_linked_back_goes_on_where_it_is() {
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
     assert_eq!(text, "five\nsix\nseven\n");
+}
+
+/// Regression: a pipe that was put in the place of a log held the writer for ever, and a link was
+/// followed.
+#[test]
+fn what_is_put_in_the_place_of_a_log_is_looked_at_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (path, pipe) = (at("gc.log"), at("pipe"));
+    let mut log = LogFile::open(&path, NONE).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::rename(&pipe, &path).unwrap();
+    let error = log.append("one\ntwo\n").unwrap_err();
+    assert!(matches!(error, LogError::Write { lost: 2, .. }), "{error:?}");
+    assert!(error.to_string().contains("nobody reads"), "{error}");
+    fs::remove_file(&path).unwrap();
+    log.append("three\n").unwrap();
+    assert_eq!(read(&path), "three\n");
+    if fs::metadata(folder.path()).unwrap().uid() != 0 {
+        eprintln!("left out: only root can make what belongs to another user");
+        return;
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::write(at("victim"), "kept").unwrap();
+    fs::rename(&path, at("gc.log.0")).unwrap();
+    symlink("victim", &path).unwrap();
+    lchown(&path, Some(12345), None).unwrap();
+    let error = log.append("four\n").unwrap_err();
+    assert!(error.to_string().contains("belongs to another user"), "{error}");
+    assert_eq!((read(&at("victim")).as_str(), read(&at("gc.log.0")).as_str()), ("kept", "three\n"));
+}
+
+/// Regression: a log that `logrotate` renamed went on in a file that all could read.
+#[test]
+fn a_private_log_stays_private_when_it_begins_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    let mut log = LogFile::open(&path, NONE).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(&path, folder.path().join("kept")).unwrap();
+    log.append("secret\n").unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
