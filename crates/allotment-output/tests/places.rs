@@ -92,6 +92,18 @@ fn the_mode_stays_and_a_new_file_has_the_usual() {
 }
 
 #[test]
+fn a_private_file_is_for_its_owner_alone_unless_it_replaces_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+    OutputFile::create_private(&path).unwrap().finish().unwrap();
+    assert_eq!(mode(), 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    OutputFile::create_private(&path).unwrap().finish().unwrap();
+    assert_eq!(mode(), 0o644);
+}
+
+#[test]
 fn links_are_followed_and_stay() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
