@@ -22,7 +22,7 @@ use super::planted::refuse_planted;
 use super::resolve::Target;
 use rustix::io::Errno;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -191,7 +191,7 @@ fn cannot_replace(error: &io::Error) -> bool {
 /// that fails, the whole file stays, and the error names it.
 fn copy(partial: PartialFile, target: &Path, error: io::Error) -> io::Result<()> {
     let copied = match found(Target::Path(target.to_owned())) {
-        Ok(Found::File(_, there)) => copy_into(&mut InPlace::new(there), partial.path()),
+        Ok(Found::File(_, there)) => copy_into(&mut InPlace::new(there), partial.file()),
         Ok(_) => Err(error),
         Err(error) => Err(error),
     };
@@ -205,7 +205,9 @@ fn copy(partial: PartialFile, target: &Path, error: io::Error) -> io::Result<()>
     })
 }
 
-fn copy_into(there: &mut InPlace, whole: &Path) -> io::Result<()> {
-    io::copy(&mut File::open(whole)?, there)?;
+/// Reads the file that was written, and does not open it again: its mode may forbid to read it.
+fn copy_into(there: &mut InPlace, mut whole: &File) -> io::Result<()> {
+    whole.rewind()?;
+    io::copy(&mut whole, there)?;
     there.finish()
 }

@@ -70,7 +70,7 @@ impl PartialFile {
         // Other threads of the process may write there, and processes of other containers.
         for attempt in 0..ATTEMPTS {
             let path = directory.join(partial_name(stem, process, attempt, mark));
-            let made = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+            let made = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path);
             let file = match made {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,

@@ -194,12 +194,14 @@ fn permissions_are_told_before_the_work() {
         assert_eq!(read(&at("closed/open-file")), "", "half of a file never looks like a whole one");
         write(&at("closed/open-file"), "new").unwrap();
         assert_eq!(read(&at("closed/open-file")), "new");
+        // Regression: the whole file was opened again, with the mode of the one that is there.
+        write(&at("sticky/write-only"), "new").unwrap();
         // A rename over another user's file is refused where the sticky bit is. The directory's owner
         // is trusted.
         write(&at("sticky/open-file"), "new").unwrap();
         assert_eq!(
             (read(&at("sticky/open-file")).as_str(), names(&at("sticky"))),
-            ("new", vec!["open-file".into()])
+            ("new", vec!["open-file".into(), "write-only".into()])
         );
         return;
     }
@@ -213,8 +215,12 @@ fn permissions_are_told_before_the_work() {
         fs::create_dir_all(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    for (file, mode) in [("closed/open-file", 0o666), ("open/protected", 0o444), ("sticky/open-file", 0o666)]
-    {
+    for (file, mode) in [
+        ("closed/open-file", 0o666),
+        ("open/protected", 0o444),
+        ("sticky/open-file", 0o666),
+        ("sticky/write-only", 0o222),
+    ] {
         let path = folder.path().join(file);
         fs::write(&path, "old and long").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
@@ -232,6 +238,7 @@ fn permissions_are_told_before_the_work() {
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(read(&folder.path().join("sticky/write-only")), "new");
 }
 
 /// A folder that all users share, for tests of what they plant. `None`: this process is not root.
