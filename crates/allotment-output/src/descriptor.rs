@@ -1,4 +1,4 @@
-//! Writes to a descriptor that never end the process by a signal.
+//! Writes to a descriptor that never end the process by a signal, and numbers of descriptors.
 //!
 //! The kernel sends `SIGPIPE` to a thread that writes to a pipe without readers, and `SIGXFSZ` to
 //! one that writes past `RLIMIT_FSIZE`. Both end a process that does not handle them. Programs of
@@ -15,6 +15,15 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::ptr;
+
+/// Gives the file a number above those of the standard streams. A daemon may have closed these. The
+/// next file gets such a number then, and what the program prints would go into the file.
+pub(crate) fn lift(file: &mut File) -> io::Result<()> {
+    if file.as_raw_fd() <= libc::STDERR_FILENO {
+        *file = File::from(rustix::io::fcntl_dupfd_cloexec(&*file, libc::STDERR_FILENO + 1)?);
+    }
+    Ok(())
+}
 
 /// Writes some of `bytes`, and returns how many. Waits for a pipe that is full, even if the
 /// descriptor is set not to wait.

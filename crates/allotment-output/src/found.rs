@@ -3,6 +3,7 @@
 //! There is one opening, so that what is looked at is what is written: between a look and an opening
 //! somebody could put something else there.
 
+use super::descriptor;
 use super::planted::refuse_planted;
 use super::resolve::Target;
 use rustix::fs::{FileType, Mode, OFlags, fcntl_setfl, open};
@@ -49,11 +50,12 @@ pub(crate) fn found(target: Target) -> io::Result<Found> {
 /// Opens what is at `path`. A pipe that nobody reads is an error instead of a wait without end.
 fn open_there(path: &Path, more: OFlags) -> io::Result<(File, FileType)> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK | more;
-    let opened = match open(path, flags, Mode::empty()) {
+    let mut opened = match open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(Errno::NXIO) => return Err(unreadable(path)),
         Err(error) => return Err(error.into()),
     };
+    descriptor::lift(&mut opened)?;
     // A pipe that is full is waited for.
     fcntl_setfl(&opened, more & OFlags::APPEND)?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);

@@ -268,7 +268,8 @@ fn make(place: &Path, mode: Option<u32>) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
     // The log of a private one is private from the first instant.
     let first = if mode.is_some() { 0o600 } else { 0o666 };
-    let file = File::from(open(place, flags, Mode::from_raw_mode(first))?);
+    let mut file = File::from(open(place, flags, Mode::from_raw_mode(first))?);
+    descriptor::lift(&mut file)?;
     if let Some(mode) = mode {
         // A file system without modes has one for all.
         let _ = file.set_permissions(Permissions::from_mode(mode));

@@ -17,6 +17,7 @@
 //! A file is new for an instant before its writer has the lock. A remover may take the lock first.
 //! Then the writer makes another file.
 
+use super::descriptor;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -76,7 +77,8 @@ impl PartialFile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let partial = PartialFile { file, path, process, stays: false };
+            let mut partial = PartialFile { file, path, process, stays: false };
+            descriptor::lift(&mut partial.file)?;
             match flock(&partial.file, FlockOperation::NonBlockingLockExclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) => {
                     // A remover has it, and removes it.

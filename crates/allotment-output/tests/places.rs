@@ -498,6 +498,64 @@ fn a_pipe_that_does_not_wait_is_waited_for() {
     assert!(rustix::fs::fcntl_getfl(&writer).unwrap().contains(rustix::fs::OFlags::NONBLOCK));
 }
 
+/// Regression: in a daemon without standard streams a file got the number 2, and lines for standard
+/// error went into it.
+#[test]
+fn no_file_gets_the_number_of_a_standard_stream() {
+    let Some(folder) = std::env::var_os("FOLDER") else {
+        let folder = tempfile::tempdir().unwrap();
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "no_file_gets_the_number_of_a_standard_stream", "--nocapture"])
+            .env("FOLDER", folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        return;
+    };
+    let at = |name: &str| Path::new(&folder).join(name);
+    fs::write(at("old.log"), "old\n").unwrap();
+    assert!(runs("mkfifo", &[at("pipe").to_str().unwrap()]));
+    let _reader = fs::OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
+    // SAFETY: the numbers are the process's own, no other thread uses them, and they come back.
+    let kept = unsafe {
+        [0, 1, 2].map(|number| {
+            let kept = libc::fcntl(number, libc::F_DUPFD, 10);
+            libc::close(number);
+            kept
+        })
+    };
+    let rotation = Rotation { file_bytes: 4, files: 3 };
+    let opened = [
+        OutputFile::create(&at("new")).map(drop),
+        OutputFile::create(&at("new")).and_then(|mut file| {
+            file.write_all(b"x")?;
+            is_none_open()?;
+            file.finish()
+        }),
+        OutputFile::create(&at("pipe")).and_then(|_file| is_none_open()),
+        LogFile::open(&at("new.log"), rotation).and_then(|_log| is_none_open()),
+        LogFile::open(&at("old.log"), rotation).and_then(|mut log| {
+            log.append("one\ntwo\n").map_err(io::Error::other)?;
+            is_none_open()
+        }),
+    ];
+    for (number, kept) in kept.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { libc::dup2(kept, number as libc::c_int) };
+    }
+    for (turn, opened) in opened.into_iter().enumerate() {
+        assert!(opened.is_ok(), "{turn}: {opened:?}");
+    }
+}
+
+/// An error if a standard stream is open. Looks without a descriptor of its own.
+fn is_none_open() -> io::Result<()> {
+    match (0..3).find(|number| fs::read_link(format!("/proc/self/fd/{number}")).is_ok()) {
+        Some(number) => Err(io::Error::other(format!("{number} is open"))),
+        None => Ok(()),
+    }
+}
+
 #[test]
 fn standard_output_goes_where_the_shell_sent_it() {
     if is_child() {
