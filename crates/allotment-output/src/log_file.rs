@@ -53,7 +53,8 @@ pub enum LogError {
         /// What the system answered.
         source: io::Error,
     },
-    /// The lines were written, but the log could not get a number. It grows from now on.
+    /// The lines were written, but the log could not get a number. It grows from now on, or as long
+    /// as another program holds a lock on it ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     Rotation {
         /// What the system answered.
         source: io::Error,
@@ -88,6 +89,8 @@ pub struct LogFile {
     rotation: Rotation,
     /// The number that this writer would give first, where others are as good.
     next: usize,
+    /// The user knows that another program's lock keeps the log from being renamed.
+    has_told: bool,
 }
 
 impl LogFile {
@@ -101,13 +104,16 @@ impl LogFile {
     pub fn open(path: &Path, rotation: Rotation) -> io::Result<LogFile> {
         let path = std::path::absolute(path)?;
         let (file, place) = open_at(&path, None)?;
-        let mut log = LogFile { file, path, place, rotation, next: 0 };
+        let mut log = LogFile { file, path, place, rotation, next: 0, has_told: false };
         if log.place.is_none() {
             return Ok(log);
         }
         if rotation.files > 0 && log.bytes()? > 0 && log.is_nobodys() {
             // A log that cannot be renamed is added to. If it is too large one day, that is told.
             let _ = log.rotate();
+        }
+        if log.has_moved() {
+            log.reopen()?;
         }
         log.join();
         Ok(log)
@@ -118,15 +124,21 @@ impl LogFile {
     ///
     /// # Errors
     /// [`LogError::Write`] if lines were lost; no part of a line is left, then.
-    /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed.
+    /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed, and once if it is
+    /// more than twice too large since another program holds a lock on it.
     pub fn append(&mut self, lines: &str) -> Result<(), LogError> {
         let mut failed = Ok(());
         let mut rest = lines;
         let mut may_rotate = true;
         while !rest.is_empty() {
             let lost = |source| LogError::Write { lost: line_count(rest.as_bytes()), source };
-            if self.has_moved() {
-                self.reopen().map_err(lost)?;
+            // What was just given a number takes the lines if no new file can be opened. The next call
+            // tries again.
+            if self.has_moved()
+                && let Err(source) = self.reopen()
+                && may_rotate
+            {
+                return Err(lost(source));
             }
             if self.place.is_none() {
                 return write_all(&self.file, rest.as_bytes()).map_err(|(written, source)| LogError::Write {
@@ -141,8 +153,16 @@ impl LogFile {
                 if std::mem::take(&mut may_rotate) {
                     match self.rotate() {
                         Ok(true) => continue,
-                        // Another writer is about to rename the log, or the system does not say.
-                        Ok(false) => {}
+                        // Another writer is about to rename the log. If it is not, that is told.
+                        Ok(false) => {
+                            let is_long = used > self.rotation.file_bytes.saturating_mul(2);
+                            if is_long
+                                && is_locked_by_others(&self.file)
+                                && !std::mem::replace(&mut self.has_told, true)
+                            {
+                                failed = Err(LogError::Rotation { source: locked() });
+                            }
+                        }
                         Err(source) => {
                             // Not tried again: the reason stays, and each line would be told.
                             self.rotation.files = 0;
@@ -218,24 +238,23 @@ impl LogFile {
         let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
     }
 
-    /// Gives the file a number, and opens a new one. If another writer has done so, opens its new
-    /// one. Returns whether there is a new one.
+    /// Gives the file a number. Returns whether its path is free, by this writer or another, or
+    /// `false` if somebody holds a lock on the file.
     fn rotate(&mut self) -> io::Result<bool> {
         let Some(place) = self.place.clone() else { return Ok(false) };
-        if is_at(&self.file, &place) {
-            if !lock_for_rotation(&self.file) {
-                return Ok(false);
-            }
-            // Another writer may have had the lock before.
-            if is_at(&self.file, &place) {
-                let (number, name) = numbered(&place, self.rotation.files, self.next);
-                fs::rename(&place, name)?;
-                self.next = number + 1;
-            }
+        if !lock(&self.file, libc::F_WRLCK) {
+            return Ok(false);
         }
-        // The lock goes with the old file.
-        self.reopen()?;
-        Ok(true)
+        // Another writer may have had the lock before.
+        let renamed = if is_at(&self.file, &place) {
+            let (number, name) = numbered(&place, self.rotation.files, self.next);
+            self.next = number + 1;
+            fs::rename(&place, name)
+        } else {
+            Ok(())
+        };
+        lock(&self.file, libc::F_UNLCK);
+        renamed.map(|()| true)
     }
 }
 
@@ -315,15 +334,39 @@ fn numbered(log: &Path, files: usize, first: usize) -> (usize, PathBuf) {
     (number, path)
 }
 
-/// Keeps other writers of the file from renaming it, until it is closed. `false` if another one
-/// does so now.
-fn lock_for_rotation(file: &File) -> bool {
-    // SAFETY: a struct of numbers, all of which may be zero.
-    let mut whole: libc::flock = unsafe { std::mem::zeroed() };
-    whole.l_type = libc::F_WRLCK as libc::c_short;
-    whole.l_whence = libc::SEEK_SET as libc::c_short;
+/// Why a log is not renamed although nothing forbids it.
+fn locked() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::WouldBlock,
+        "another program holds a lock on it; when the lock is gone, it is renamed again",
+    )
+}
+
+/// With `F_WRLCK` keeps other writers of the file from renaming it, until `F_UNLCK`. `false` if
+/// somebody has a lock: another writer, for an instant, or any program that may read the file.
+fn lock(file: &File, kind: libc::c_int) -> bool {
+    let whole = whole(kind);
     // SAFETY: the descriptor is open, and the struct is what this command reads.
     let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const whole) };
     // On a file system without locks nobody has one.
     locked == 0 || !matches!(io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN | libc::EACCES))
+}
+
+/// Whether somebody has a lock who is no writer of the log: writers have those of an open file
+/// description, to write, and for an instant.
+fn is_locked_by_others(file: &File) -> bool {
+    let mut found = whole(libc::F_WRLCK);
+    // SAFETY: the descriptor is open, and the struct is what this command reads and writes.
+    let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut found) };
+    let kind = libc::c_int::from(found.l_type);
+    asked == 0 && (kind == libc::F_RDLCK || kind == libc::F_WRLCK && found.l_pid != -1)
+}
+
+/// All of a file.
+fn whole(kind: libc::c_int) -> libc::flock {
+    // SAFETY: a struct of numbers, all of which may be zero.
+    let mut whole: libc::flock = unsafe { std::mem::zeroed() };
+    whole.l_type = kind as libc::c_short;
+    whole.l_whence = libc::SEEK_SET as libc::c_short;
+    whole
 }

@@ -1,12 +1,13 @@
 //! Logs: whole lines, numbers, several writers, and what a restart finds.
 
 use allotment_output::{LogError, LogFile, Rotation};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
-use std::process::Command;
 
 const NONE: Rotation = Rotation { file_bytes: 0, files: 0 };
 
@@ -111,7 +112,9 @@ fn several_writers_lose_no_line_and_break_none() {
         }
     }
     assert_eq!(seen.len(), WRITERS * LINES);
-    assert!(seen.values().all(|count| *count == 1) && names(folder.path()).len() > 10);
+    // How many files there are depends on the scheduler: while a writer is about to rename the log, the
+    // others add to it.
+    assert!(seen.values().all(|count| *count == 1) && names(folder.path()).len() > 1);
 }
 
 #[test]
@@ -196,7 +199,8 @@ fn what_is_put_in_the_place_of_a_log_is_looked_at_first() {
     let at = |name: &str| folder.path().join(name);
     let (path, pipe) = (at("gc.log"), at("pipe"));
     let mut log = LogFile::open(&path, NONE).unwrap();
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // No program: its process would have the pipes of the other tests open for an instant.
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     fs::rename(&pipe, &path).unwrap();
     let error = log.append("one\ntwo\n").unwrap_err();
     assert!(matches!(error, LogError::Write { lost: 2, .. }), "{error:?}");
@@ -216,6 +220,48 @@ fn what_is_put_in_the_place_of_a_log_is_looked_at_first() {
     let error = log.append("four\n").unwrap_err();
     assert!(error.to_string().contains("belongs to another user"), "{error}");
     assert_eq!((read(&at("victim")).as_str(), read(&at("gc.log.0")).as_str()), ("kept", "three\n"));
+}
+
+/// Locks the whole file for its open descriptor, or takes the lock away.
+fn lock(file: &fs::File, kind: libc::c_int) -> bool {
+    // SAFETY: a struct of numbers, all of which may be zero.
+    let mut whole: libc::flock = unsafe { std::mem::zeroed() };
+    whole.l_type = kind as libc::c_short;
+    // SAFETY: the descriptor is open, and the struct is what this command reads.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const whole) == 0 }
+}
+
+/// Regression: a program that reads the log could keep it from being renamed, and nobody knew.
+#[test]
+fn a_log_that_another_program_locks_grows_and_tells_so_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    let mut log = LogFile::open(&path, Rotation { file_bytes: 4, files: 2 }).unwrap();
+    let reader = fs::File::open(&path).unwrap();
+    assert!(lock(&reader, libc::F_RDLCK));
+    for line in ["one\n", "two\n", "six\n"] {
+        log.append(line).unwrap();
+    }
+    let error = log.append("ten\n").unwrap_err();
+    assert!(matches!(&error, LogError::Rotation { .. }), "{error:?}");
+    assert!(error.to_string().contains("another program holds a lock"), "{error}");
+    log.append("all\n").unwrap();
+    assert_eq!((read(&path).as_str(), names(folder.path()).len()), ("one\ntwo\nsix\nten\nall\n", 1));
+    drop(reader);
+    log.append("new\n").unwrap();
+    assert_eq!((read(&path).as_str(), names(folder.path()).len()), ("new\n", 2));
+}
+
+/// Regression: a writer that failed to rename the log kept the others from doing so.
+#[test]
+fn a_log_that_cannot_be_renamed_is_not_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gc.log");
+    fs::create_dir_all(folder.path().join("gc.log.0/full")).unwrap();
+    let mut log = LogFile::open(&path, Rotation { file_bytes: 4, files: 1 }).unwrap();
+    log.append("one\n").unwrap();
+    assert!(matches!(log.append("two\n").unwrap_err(), LogError::Rotation { .. }));
+    assert!(lock(&fs::File::options().write(true).open(&path).unwrap(), libc::F_WRLCK));
 }
 
 /// Regression: a log that `logrotate` renamed went on in a file that all could read.
