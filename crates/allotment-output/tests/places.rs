@@ -37,6 +37,19 @@ fn again(program: &str, arguments: &[&str], test: &str) -> std::process::Output 
     command.env("ROLE", "child").output().unwrap()
 }
 
+/// This test in a process of another user, with `ROLE` set, and with `FOLDER`, which is open to all.
+fn as_nobody(test: &str, folder: &Path) -> Command {
+    // A copy that the other user may run, wherever this one is. Another program makes it: what is open
+    // here to be written, for an instant in each child of another test, too, cannot be run.
+    let (this, program) = (std::env::current_exe().unwrap(), folder.join("test"));
+    assert!(runs("cp", &[this.to_str().unwrap(), program.to_str().unwrap()]));
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    command.args(["--exact", test, "--nocapture"]).env("ROLE", "child").env("FOLDER", folder);
+    command.current_dir("/");
+    command
+}
+
 fn is_child() -> bool {
     std::env::var_os("ROLE").is_some()
 }
@@ -225,18 +238,7 @@ fn permissions_are_told_before_the_work() {
         fs::write(&path, "old and long").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    // A copy that the other user may run, wherever this one is.
-    let program = folder.path().join("test");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let done = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&program)
-        .args(["--exact", "permissions_are_told_before_the_work", "--nocapture"])
-        .env("ROLE", "child")
-        .env("FOLDER", folder.path())
-        .current_dir("/")
-        .output()
-        .unwrap();
+    let done = as_nobody("permissions_are_told_before_the_work", folder.path()).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(read(&folder.path().join("sticky/write-only")), "new");
 }
@@ -347,14 +349,7 @@ fn files_and_pipes_that_another_user_planted_are_refused() {
         eprintln!("left out: setpriv is missing");
         return;
     }
-    let program = at("test");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let child = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&program)
-        .args(["--exact", "files_and_pipes_that_another_user_planted_are_refused", "--nocapture"])
-        .envs([("ROLE", "child".as_ref()), ("FOLDER", folder.path().as_os_str())])
-        .current_dir("/")
+    let child = as_nobody("files_and_pipes_that_another_user_planted_are_refused", folder.path())
         .stderr(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())
         .spawn()
@@ -386,7 +381,8 @@ fn a_file_that_is_mounted_by_itself_is_written_into() {
     }
     let written = write(&mounted, "new");
     let (found, inside) = (read(&host), names(folder.path()));
-    assert!(runs("umount", &[mounted.to_str().unwrap()]));
+    // Lazily: for an instant a child of another test has the file open.
+    assert!(runs("umount", &["--lazy", mounted.to_str().unwrap()]));
     written.unwrap();
     assert_eq!((found.as_str(), inside), ("new", vec!["host".into(), "mounted".into()]));
 }
@@ -620,6 +616,6 @@ fn a_full_disk_leaves_what_was_there() {
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!((read(&path).as_str(), names(folder.path())), ("old", vec!["out".into()]));
     });
-    assert!(runs("umount", &[disk]));
+    assert!(runs("umount", &["--lazy", disk]));
     attempt.unwrap();
 }
