@@ -24,7 +24,8 @@
 //! a file that is mounted by itself, as containers have them.
 //!
 //! Writes to a closed pipe or past the limit of `ulimit -f` are errors. They do not end the
-//! process by a signal, whatever the program does about signals.
+//! process by a signal, whatever the program does about signals. [`write_without_signals`] has that
+//! for a descriptor that somebody else has opened, such as standard error.
 //!
 //! ```
 //! use allotment_output::{OutputFile, Place};
@@ -55,6 +56,7 @@ mod place;
 mod planted;
 mod resolve;
 
+pub use descriptor::write_without_signals;
 pub use log_file::{LogError, LogFile, Rotation};
 pub use name::expand;
 pub use output_file::OutputFile;

@@ -2,7 +2,7 @@
 //! its own signals as they were. Each test runs in a process of its own, as limits and handlers are the
 //! process's.
 
-use allotment_output::{LogError, LogFile, OutputFile, Rotation};
+use allotment_output::{LogError, LogFile, OutputFile, Rotation, write_without_signals};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::io::Write;
@@ -91,6 +91,25 @@ fn a_limit_on_file_sizes_is_an_error() {
         assert!(matches!(error, LogError::Write { lost: 3, .. }), "{error:?}");
         assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), line.repeat(4));
         assert!(!is_waiting(libc::SIGXFSZ));
+    });
+}
+
+/// Regression: lines for standard error were written without the guard that files have.
+#[test]
+fn standard_error_that_takes_nothing_ends_no_program() {
+    apart("standard_error_that_takes_nothing_ends_no_program", |folder| {
+        by_default(libc::SIGPIPE);
+        by_default(libc::SIGXFSZ);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let error = write_without_signals(&writer, b"x").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        let file = fs::File::create(folder.join("err.log")).unwrap();
+        setrlimit(Resource::Fsize, Rlimit { current: Some(4), maximum: None }).unwrap();
+        assert_eq!(write_without_signals(&file, b"123456").unwrap(), 4);
+        let error = write_without_signals(&file, b"56").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
+        assert!(!is_waiting(libc::SIGPIPE) && !is_waiting(libc::SIGXFSZ));
     });
 }
 
