@@ -14,6 +14,11 @@
 //! of renaming it. Two locks of another kind, of the open file description, keep two writers from
 //! renaming at once.
 //!
+//! **A gap.** When a disk is full within a line, the writer takes the part of the line away if nobody
+//! has added something since. Another writer's line that comes between the look and the cut is cut
+//! off, and nobody tells. Linux has no call that does both at once, and a lock would have to be taken
+//! for each line of each writer.
+//!
 //! Refused: a file that is written whole at its end, as [`OutputFile`](super::OutputFile) is. A log
 //! is read while the program runs, and after it was killed.
 
@@ -220,7 +225,7 @@ impl LogFile {
     }
 
     /// Takes a part of a line away. `written` bytes were added at `used`; `whole` of them stay.
-    /// Not if another writer has added something since.
+    /// Not if another writer has added something since, as far as one can see (the head of this file).
     fn cut(&self, used: u64, written: usize, whole: usize) {
         if whole < written && self.bytes().is_ok_and(|bytes| bytes == used + written as u64) {
             // The error of the write is told, and there is no better place for this one.
