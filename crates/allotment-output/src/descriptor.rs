@@ -1,4 +1,4 @@
-//! Writes to a descriptor that never end the process by a signal.
+//! Writes to a descriptor that never end the process by a signal, and numbers of descriptors.
 //!
 //! The kernel sends `SIGPIPE` to a thread that writes to a pipe without readers, and `SIGXFSZ` to
 //! one that writes past `RLIMIT_FSIZE`. Both end a process that does not handle them. Programs of
@@ -13,18 +13,49 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
+
+/// Gives the file a number above those of the standard streams. A daemon may have closed these. The
+/// next file gets such a number then, and what the program prints would go into the file.
+pub(crate) fn lift(file: &mut File) -> io::Result<()> {
+    if file.as_raw_fd() <= libc::STDERR_FILENO {
+        *file = File::from(rustix::io::fcntl_dupfd_cloexec(&*file, libc::STDERR_FILENO + 1)?);
+    }
+    Ok(())
+}
+
+/// Writes some of `bytes` to a descriptor that is open, such as standard error, and returns how many.
+/// Whatever the program does about `SIGPIPE` and `SIGXFSZ`, they do not end it. No memory is
+/// allocated, and no lock is taken.
+///
+/// # Errors
+/// The system's: nobody reads the pipe, the file is as large as allowed, or the descriptor is set
+/// not to wait and would have to.
+///
+/// ```
+/// let written = allotment_output::write_without_signals(std::io::stderr(), b"one line\n")?;
+/// assert_eq!(written, 9);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write_without_signals(descriptor: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    let descriptor = descriptor.as_fd();
+    loop {
+        match without_signals(|| rustix::io::write(descriptor, bytes)) {
+            Ok(written) => return Ok(written),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
 
 /// Writes some of `bytes`, and returns how many. Waits for a pipe that is full, even if the
 /// descriptor is set not to wait.
 pub(crate) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
     loop {
-        match without_signals(|| rustix::io::write(file, bytes)) {
-            Ok(written) => return Ok(written),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait_for_room(file),
-            Err(error) => return Err(error.into()),
+        match write_without_signals(file, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(file),
+            other => return other,
         }
     }
 }

@@ -3,6 +3,8 @@
 //! There is one opening, so that what is looked at is what is written: between a look and an opening
 //! somebody could put something else there.
 
+use super::descriptor;
+use super::planted::refuse_planted;
 use super::resolve::Target;
 use rustix::fs::{FileType, Mode, OFlags, fcntl_setfl, open};
 use rustix::io::Errno;
@@ -22,15 +24,24 @@ pub(crate) enum Found {
 }
 
 /// Opens what is there to write to it.
+///
+/// # Errors
+/// The system's; a pipe that nobody reads; or another user has put a file or a pipe into a
+/// directory that all share. Users cannot make devices.
 pub(crate) fn found(target: Target) -> io::Result<Found> {
     let path = match target {
         Target::Descriptor(number) => return Ok(Found::Stream(duplicate(number)?)),
         Target::Foreign(path) => return Ok(Found::Stream(open_there(&path, OFlags::APPEND)?.0)),
         Target::Path(path) => path,
     };
-    match open_there(&path, OFlags::empty()) {
-        Ok((file, FileType::RegularFile)) => Ok(Found::File(path, file)),
-        Ok((file, _)) => Ok(Found::Stream(file)),
+    // Links have been followed: one that is here now was put here since.
+    match open_there(&path, OFlags::NOFOLLOW) {
+        Ok((file, kind)) => {
+            if matches!(kind, FileType::RegularFile | FileType::Fifo) {
+                refuse_planted(&path, &rustix::fs::fstat(&file)?)?;
+            }
+            Ok(if kind == FileType::RegularFile { Found::File(path, file) } else { Found::Stream(file) })
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing(path)),
         Err(error) => Err(error),
     }
@@ -39,13 +50,14 @@ pub(crate) fn found(target: Target) -> io::Result<Found> {
 /// Opens what is at `path`. A pipe that nobody reads is an error instead of a wait without end.
 fn open_there(path: &Path, more: OFlags) -> io::Result<(File, FileType)> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK | more;
-    let opened = match open(path, flags, Mode::empty()) {
+    let mut opened = match open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(Errno::NXIO) => return Err(unreadable(path)),
         Err(error) => return Err(error.into()),
     };
+    descriptor::lift(&mut opened)?;
     // A pipe that is full is waited for.
-    fcntl_setfl(&opened, more)?;
+    fcntl_setfl(&opened, more & OFlags::APPEND)?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
     Ok((opened, kind))
 }

@@ -14,6 +14,7 @@
 //! | nothing | makes it |
 //! | a regular file | replaces it when all is written; the mode stays, and so does the owner if the process may give files away |
 //! | a symbolic link | writes what the link leads to, and makes it if nothing is there; the link stays |
+//! | what another user has put into a directory that all share, such as `/tmp` | is an error |
 //! | a device, or a pipe with a reader | is written through |
 //! | a descriptor of the process, such as `/dev/stdout` | is written through, whatever is behind it: a pipe, a socket, a file |
 //! | a directory, a pipe without a reader, a file without permission to write | is an error |
@@ -23,7 +24,8 @@
 //! a file that is mounted by itself, as containers have them.
 //!
 //! Writes to a closed pipe or past the limit of `ulimit -f` are errors. They do not end the
-//! process by a signal, whatever the program does about signals.
+//! process by a signal, whatever the program does about signals. [`write_without_signals`] has that
+//! for a descriptor that somebody else has opened, such as standard error.
 //!
 //! ```
 //! use allotment_output::{OutputFile, Place};
@@ -51,8 +53,10 @@ mod name;
 mod output_file;
 mod partial;
 mod place;
+mod planted;
 mod resolve;
 
+pub use descriptor::write_without_signals;
 pub use log_file::{LogError, LogFile, Rotation};
 pub use name::expand;
 pub use output_file::OutputFile;

@@ -8,10 +8,16 @@
 //! **Several writers** of one path, such as two heaps of a program, or two programs, write one log.
 //! Each line, or batch of lines, is one write at the end of the file, so lines stay whole. Before
 //! each write a writer looks whether its file is still the one at the path. If another writer, or
-//! `logrotate`, has renamed it, the writer opens the new one. Each holds a shared lock (`flock`) on
+//! `logrotate`, has renamed it, the writer follows the links of the path again, and opens what is
+//! there. Each holds a shared lock (`flock`) on
 //! its file. So a writer that starts sees whether the log is somebody's, and then joins it instead
 //! of renaming it. Two locks of another kind, of the open file description, keep two writers from
 //! renaming at once.
+//!
+//! **A gap.** When a disk is full within a line, the writer takes the part of the line away if nobody
+//! has added something since. Another writer's line that comes between the look and the cut is cut
+//! off, and nobody tells. Linux has no call that does both at once, and a lock would have to be taken
+//! for each line of each writer.
 //!
 //! Refused: a file that is written whole at its end, as [`OutputFile`](super::OutputFile) is. A log
 //! is read while the program runs, and after it was killed.
@@ -20,13 +26,17 @@ use super::descriptor;
 use super::found::{Found, found};
 use super::partial::is_at;
 use super::resolve::resolve;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_setfl, flock, open};
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Openings that are tried while other writers rename the log.
+const ATTEMPTS: u32 = 1000;
 
 /// When a log gets a number and a new one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +58,8 @@ pub enum LogError {
         /// What the system answered.
         source: io::Error,
     },
-    /// The lines were written, but the log could not get a number. It grows from now on.
+    /// The lines were written, but the log could not get a number. It grows from now on, or as long
+    /// as another program holds a lock on it ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     Rotation {
         /// What the system answered.
         source: io::Error,
@@ -76,11 +87,15 @@ impl std::error::Error for LogError {
 #[derive(Debug)]
 pub struct LogFile {
     file: File,
+    /// The path that the user gave, absolute. Links in it are followed whenever the log is opened.
+    path: PathBuf,
     /// Where the file is; `None`: it is a device, a pipe, or a descriptor of the process.
     place: Option<PathBuf>,
     rotation: Rotation,
     /// The number that this writer would give first, where others are as good.
     next: usize,
+    /// The user knows that another program's lock keeps the log from being renamed.
+    has_told: bool,
 }
 
 impl LogFile {
@@ -92,14 +107,18 @@ impl LogFile {
     /// # Errors
     /// The file cannot be made or written.
     pub fn open(path: &Path, rotation: Rotation) -> io::Result<LogFile> {
-        let place = match found(resolve(path)?)? {
-            Found::Stream(file) => return Ok(LogFile { file, place: None, rotation, next: 0 }),
-            Found::File(place, _) | Found::Nothing(place) => place,
-        };
-        let mut log = LogFile { file: open_log(&place)?, place: Some(place), rotation, next: 0 };
+        let path = std::path::absolute(path)?;
+        let (file, place) = open_at(&path, None)?;
+        let mut log = LogFile { file, path, place, rotation, next: 0, has_told: false };
+        if log.place.is_none() {
+            return Ok(log);
+        }
         if rotation.files > 0 && log.bytes()? > 0 && log.is_nobodys() {
             // A log that cannot be renamed is added to. If it is too large one day, that is told.
             let _ = log.rotate();
+        }
+        if log.has_moved() {
+            log.reopen()?;
         }
         log.join();
         Ok(log)
@@ -110,33 +129,50 @@ impl LogFile {
     ///
     /// # Errors
     /// [`LogError::Write`] if lines were lost; no part of a line is left, then.
-    /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed.
+    /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed, and once if it is
+    /// more than twice too large since another program holds a lock on it.
     pub fn append(&mut self, lines: &str) -> Result<(), LogError> {
-        let Some(place) = self.place.clone() else {
-            return write_all(&self.file, lines.as_bytes()).map_err(|(written, source)| LogError::Write {
-                lost: line_count(&lines.as_bytes()[written..]),
-                source,
-            });
-        };
         let mut failed = Ok(());
         let mut rest = lines;
+        let mut may_rotate = true;
         while !rest.is_empty() {
             let lost = |source| LogError::Write { lost: line_count(rest.as_bytes()), source };
-            if !is_at(&self.file, &place) {
-                self.file = open_log(&place).map_err(lost)?;
-                self.join();
+            // What was just given a number takes the lines if no new file can be opened. The next call
+            // tries again.
+            if self.has_moved()
+                && let Err(source) = self.reopen()
+                && may_rotate
+            {
+                return Err(lost(source));
+            }
+            if self.place.is_none() {
+                return write_all(&self.file, rest.as_bytes()).map_err(|(written, source)| LogError::Write {
+                    lost: line_count(&rest.as_bytes()[written..]),
+                    source,
+                });
             }
             let used = self.bytes().map_err(lost)?;
             let mut fitting = self.fitting(rest, used);
             if fitting == 0 {
-                match self.rotate() {
-                    Ok(true) => continue,
-                    // Another writer is about to rename the log, or the system does not say.
-                    Ok(false) => {}
-                    Err(source) => {
-                        // Not tried again: the reason stays, and each line would be told.
-                        self.rotation.files = 0;
-                        failed = Err(LogError::Rotation { source });
+                // Once for each piece: a new file that others have filled is not waited for.
+                if std::mem::take(&mut may_rotate) {
+                    match self.rotate() {
+                        Ok(true) => continue,
+                        // Another writer is about to rename the log. If it is not, that is told.
+                        Ok(false) => {
+                            let is_long = used > self.rotation.file_bytes.saturating_mul(2);
+                            if is_long
+                                && is_locked_by_others(&self.file)
+                                && !std::mem::replace(&mut self.has_told, true)
+                            {
+                                failed = Err(LogError::Rotation { source: locked() });
+                            }
+                        }
+                        Err(source) => {
+                            // Not tried again: the reason stays, and each line would be told.
+                            self.rotation.files = 0;
+                            failed = Err(LogError::Rotation { source });
+                        }
                     }
                 }
                 fitting = rest.len();
@@ -148,8 +184,22 @@ impl LogFile {
                 return Err(LogError::Write { lost: line_count(&rest.as_bytes()[whole..]), source });
             }
             rest = &rest[fitting..];
+            may_rotate = true;
         }
         failed
+    }
+
+    /// Whether another program has renamed or removed the file, or put a link in its place.
+    fn has_moved(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| !is_at(&self.file, place))
+    }
+
+    /// Opens what is at the path now, wherever its links lead. A new file has the mode of the old one.
+    fn reopen(&mut self) -> io::Result<()> {
+        let mode = self.file.metadata()?.mode() & 0o777;
+        (self.file, self.place) = open_at(&self.path, Some(mode))?;
+        self.join();
+        Ok(())
     }
 
     fn bytes(&self) -> io::Result<u64> {
@@ -175,7 +225,7 @@ impl LogFile {
     }
 
     /// Takes a part of a line away. `written` bytes were added at `used`; `whole` of them stay.
-    /// Not if another writer has added something since.
+    /// Not if another writer has added something since, as far as one can see (the head of this file).
     fn cut(&self, used: u64, written: usize, whole: usize) {
         if whole < written && self.bytes().is_ok_and(|bytes| bytes == used + written as u64) {
             // The error of the write is told, and there is no better place for this one.
@@ -193,34 +243,62 @@ impl LogFile {
         let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
     }
 
-    /// Gives the file a number, and opens a new one. If another writer has done so, opens its new
-    /// one. Returns whether there is a new one.
+    /// Gives the file a number. Returns whether its path is free, by this writer or another, or
+    /// `false` if somebody holds a lock on the file.
     fn rotate(&mut self) -> io::Result<bool> {
         let Some(place) = self.place.clone() else { return Ok(false) };
-        let mode = self.file.metadata()?.permissions();
-        if is_at(&self.file, &place) {
-            if !lock_for_rotation(&self.file) {
-                return Ok(false);
-            }
-            // Another writer may have had the lock before.
-            if is_at(&self.file, &place) {
-                let (number, name) = numbered(&place, self.rotation.files, self.next);
-                fs::rename(&place, name)?;
-                self.next = number + 1;
-            }
+        if !lock(&self.file, libc::F_WRLCK) {
+            return Ok(false);
         }
-        // The lock goes with the old file.
-        self.file = open_log(&place)?;
-        // The file is new, or another writer's, who has done this.
-        let _ = self.file.set_permissions(mode);
-        self.join();
-        Ok(true)
+        // Another writer may have had the lock before.
+        let renamed = if is_at(&self.file, &place) {
+            let (number, name) = numbered(&place, self.rotation.files, self.next);
+            self.next = number + 1;
+            fs::rename(&place, name)
+        } else {
+            Ok(())
+        };
+        lock(&self.file, libc::F_UNLCK);
+        renamed.map(|()| true)
     }
 }
 
-fn open_log(path: &Path) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOCTTY;
-    Ok(File::from(open(path, flags, Mode::from_raw_mode(0o666))?))
+/// Opens the log at `path`, or makes it, and tells where links lead; `None`: to what is written
+/// through. A new log has this `mode`; `None`: the usual one.
+///
+/// What is there is looked at after it is open (`found`), and a log is made only where nothing is
+/// (`O_EXCL`). So nobody can put a link or a pipe under it in between.
+fn open_at(path: &Path, mode: Option<u32>) -> io::Result<(File, Option<PathBuf>)> {
+    for _ in 0..ATTEMPTS {
+        match found(resolve(path)?)? {
+            Found::Stream(file) => return Ok((file, None)),
+            Found::File(place, file) => {
+                fcntl_setfl(&file, OFlags::APPEND)?;
+                return Ok((file, Some(place)));
+            }
+            Found::Nothing(place) => match make(&place, mode) {
+                Ok(file) => return Ok((file, Some(place))),
+                // Another writer has made it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Makes the log where nothing is.
+fn make(place: &Path, mode: Option<u32>) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
+    // The log of a private one is private from the first instant.
+    let first = if mode.is_some() { 0o600 } else { 0o666 };
+    let mut file = File::from(open(place, flags, Mode::from_raw_mode(first))?);
+    descriptor::lift(&mut file)?;
+    if let Some(mode) = mode {
+        // A file system without modes has one for all.
+        let _ = file.set_permissions(Permissions::from_mode(mode));
+    }
+    Ok(file)
 }
 
 /// Writes all, or returns how much of it was written, and why not more.
@@ -261,15 +339,39 @@ fn numbered(log: &Path, files: usize, first: usize) -> (usize, PathBuf) {
     (number, path)
 }
 
-/// Keeps other writers of the file from renaming it, until it is closed. `false` if another one
-/// does so now.
-fn lock_for_rotation(file: &File) -> bool {
-    // SAFETY: a struct of numbers, all of which may be zero.
-    let mut whole: libc::flock = unsafe { std::mem::zeroed() };
-    whole.l_type = libc::F_WRLCK as libc::c_short;
-    whole.l_whence = libc::SEEK_SET as libc::c_short;
+/// Why a log is not renamed although nothing forbids it.
+fn locked() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::WouldBlock,
+        "another program holds a lock on it; when the lock is gone, it is renamed again",
+    )
+}
+
+/// With `F_WRLCK` keeps other writers of the file from renaming it, until `F_UNLCK`. `false` if
+/// somebody has a lock: another writer, for an instant, or any program that may read the file.
+fn lock(file: &File, kind: libc::c_int) -> bool {
+    let whole = whole(kind);
     // SAFETY: the descriptor is open, and the struct is what this command reads.
     let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const whole) };
     // On a file system without locks nobody has one.
     locked == 0 || !matches!(io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN | libc::EACCES))
+}
+
+/// Whether somebody has a lock who is no writer of the log: writers have those of an open file
+/// description, to write, and for an instant.
+fn is_locked_by_others(file: &File) -> bool {
+    let mut found = whole(libc::F_WRLCK);
+    // SAFETY: the descriptor is open, and the struct is what this command reads and writes.
+    let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut found) };
+    let kind = libc::c_int::from(found.l_type);
+    asked == 0 && (kind == libc::F_RDLCK || kind == libc::F_WRLCK && found.l_pid != -1)
+}
+
+/// All of a file.
+fn whole(kind: libc::c_int) -> libc::flock {
+    // SAFETY: a struct of numbers, all of which may be zero.
+    let mut whole: libc::flock = unsafe { std::mem::zeroed() };
+    whole.l_type = kind as libc::c_short;
+    whole.l_whence = libc::SEEK_SET as libc::c_short;
+    whole
 }

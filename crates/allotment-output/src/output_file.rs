@@ -10,17 +10,19 @@
 //! In a closed directory the file is written from its beginning. After an error the file is empty:
 //! an empty file is plainly no result, and half of one may look like a whole. A mounted file is
 //! still written beside its place first, and copied when it is whole. So what was there is lost
-//! only if the copy fails, and then the other file stays, and the error names it.
+//! only if the copy fails. A whole file that cannot be brought to its place stays beside it, and the
+//! error names it.
 //!
 //! Refused: an error instead. The user has named this file, and gave the permission for it.
 
 use super::descriptor;
 use super::found::{Found, found, is_refusal};
 use super::partial::PartialFile;
+use super::planted::refuse_planted;
 use super::resolve::Target;
 use rustix::io::Errno;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +69,11 @@ impl OutputFile {
 
     /// A file beside `target`, with the mode and the owner of what is there.
     pub(crate) fn beside(partial: PartialFile, target: PathBuf) -> io::Result<OutputFile> {
-        if let Ok(there) = fs::metadata(&target) {
+        // It may be another one than when the place was tried.
+        if let Ok(there) = fs::symlink_metadata(&target)
+            && there.is_file()
+        {
+            refuse_planted(&target, &rustix::fs::lstat(&target)?)?;
             let new = partial.file().metadata()?;
             if (there.uid(), there.gid()) != (new.uid(), new.gid()) {
                 // Only root can give files away. Others can give them to groups of their own.
@@ -88,7 +94,8 @@ impl OutputFile {
     /// # Errors
     /// The system's: a disk that is full may say so only now. What was at the place stays then.
     /// Where the file has to be written in place, it is empty, or the error names the file that is
-    /// whole.
+    /// whole. So does the error if another user has put something at the place meanwhile, in a
+    /// directory that all share.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Way::Stream(_) => Ok(()),
@@ -175,30 +182,32 @@ impl Drop for InPlace {
 }
 
 /// Whether the rename failed because of what is at the place, and not because of the file: it is
-/// mounted by itself, or is another user's in a directory with the sticky bit.
+/// mounted by itself, or belongs to the owner of a directory that all share.
 fn cannot_replace(error: &io::Error) -> bool {
     is_refusal(error) || matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::XDEV))
 }
 
-/// Copies a whole file into the one that is at `target`, where `error` forbids to replace it.
+/// Copies a whole file into the one that is at `target`, where `error` forbids to replace it. If
+/// that fails, the whole file stays, and the error names it.
 fn copy(partial: PartialFile, target: &Path, error: io::Error) -> io::Result<()> {
-    let Ok(Found::File(_, there)) = found(Target::Path(target.to_owned())) else { return Err(error) };
-    let mut there = InPlace::new(there);
-    match copy_into(&mut there, partial.path()) {
-        Ok(()) => Ok(()),
-        Err(error) if there.is_begun => {
-            let whole = partial.path().to_owned();
-            partial.leave();
-            Err(io::Error::new(
-                error.kind(),
-                format!("{error}; what was to be written is in `{}`, until the next write", whole.display()),
-            ))
-        }
+    let copied = match found(Target::Path(target.to_owned())) {
+        Ok(Found::File(_, there)) => copy_into(&mut InPlace::new(there), partial.file()),
+        Ok(_) => Err(error),
         Err(error) => Err(error),
-    }
+    };
+    copied.map_err(|error| {
+        let whole = partial.path().to_owned();
+        partial.leave();
+        io::Error::new(
+            error.kind(),
+            format!("{error}; what was to be written is in `{}`, until the next write", whole.display()),
+        )
+    })
 }
 
-fn copy_into(there: &mut InPlace, whole: &Path) -> io::Result<()> {
-    io::copy(&mut File::open(whole)?, there)?;
+/// Reads the file that was written, and does not open it again: its mode may forbid to read it.
+fn copy_into(there: &mut InPlace, mut whole: &File) -> io::Result<()> {
+    whole.rewind()?;
+    io::copy(&mut whole, there)?;
     there.finish()
 }

@@ -17,6 +17,7 @@
 //! A file is new for an instant before its writer has the lock. A remover may take the lock first.
 //! Then the writer makes another file.
 
+use super::descriptor;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -48,8 +49,21 @@ pub(crate) struct PartialFile {
 }
 
 impl PartialFile {
-    /// Makes a file beside `target`, which must be a path with a directory and a name.
+    /// Makes a file beside `target`, which must be a path with a directory and a name. If something
+    /// is at `target`, the file is for its owner alone until it gets the mode of what is there: a
+    /// private target must not be public for an instant.
     pub(crate) fn create(target: &Path) -> io::Result<PartialFile> {
+        let is_new = fs::symlink_metadata(target).is_err();
+        PartialFile::with_mode(target, if is_new { 0o666 } else { 0o600 })
+    }
+
+    /// As [`create`](Self::create), for its owner alone in any case.
+    pub(crate) fn create_private(target: &Path) -> io::Result<PartialFile> {
+        PartialFile::with_mode(target, 0o600)
+    }
+
+    /// `mode`: at most, as the process's mask of modes takes bits away.
+    fn with_mode(target: &Path, mode: u32) -> io::Result<PartialFile> {
         let directory = target.parent().unwrap_or(Path::new("/"));
         let stem = stem(target);
         let mark = mark(directory).unwrap_or(0);
@@ -57,13 +71,14 @@ impl PartialFile {
         // Other threads of the process may write there, and processes of other containers.
         for attempt in 0..ATTEMPTS {
             let path = directory.join(partial_name(stem, process, attempt, mark));
-            let made = OpenOptions::new().write(true).create_new(true).mode(0o666).open(&path);
+            let made = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path);
             let file = match made {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let partial = PartialFile { file, path, process, stays: false };
+            let mut partial = PartialFile { file, path, process, stays: false };
+            descriptor::lift(&mut partial.file)?;
             match flock(&partial.file, FlockOperation::NonBlockingLockExclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) => {
                     // A remover has it, and removes it.
@@ -291,6 +306,20 @@ mod tests {
             remove_left(&target);
             assert!(target.exists() && second.is_there() && !left_by(1, &target).exists());
         }
+    }
+
+    /// Regression: what was to replace a private file had the usual mode at first, and another user
+    /// could open it then.
+    #[test]
+    fn what_replaces_a_private_file_is_private_from_the_first_instant() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("out");
+        let mode = |file: &File| file.metadata().unwrap().mode() & 0o777;
+        let usual = mode(&File::create(folder.path().join("usual")).unwrap());
+        assert_eq!(mode(PartialFile::create(&target).unwrap().file()), usual);
+        assert_eq!(mode(PartialFile::create_private(&target).unwrap().file()), 0o600);
+        fs::write(&target, "").unwrap();
+        assert_eq!(mode(PartialFile::create(&target).unwrap().file()), 0o600);
     }
 
     /// A remover that sees a file before its writer has the lock must not take it away from under

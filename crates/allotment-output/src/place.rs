@@ -100,16 +100,29 @@ impl Place {
     /// # Errors
     /// As [`open`](Self::open), if something has changed since.
     pub fn create(self) -> io::Result<OutputFile> {
+        self.create_by(PartialFile::create)
+    }
+
+    /// As [`create`](Self::create), but a file that is new is for its owner alone (mode 600). A file
+    /// that is replaced keeps its mode.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_private(self) -> io::Result<OutputFile> {
+        self.create_by(PartialFile::create_private)
+    }
+
+    fn create_by(self, make: fn(&Path) -> io::Result<PartialFile>) -> io::Result<OutputFile> {
         match self.0 {
             Kind::Stream(file) => Ok(OutputFile::stream(file)),
             Kind::File(path) => {
                 remove_left(&path);
-                OutputFile::beside(PartialFile::create(&path)?, path)
+                OutputFile::beside(make(&path)?, path)
             }
             Kind::InPlace(path) => match found(Target::Path(path))? {
                 Found::File(_, file) => Ok(OutputFile::in_place(file)),
                 Found::Stream(file) => Ok(OutputFile::stream(file)),
-                Found::Nothing(path) => OutputFile::beside(PartialFile::create(&path)?, path),
+                Found::Nothing(path) => OutputFile::beside(make(&path)?, path),
             },
         }
     }
@@ -122,5 +135,13 @@ impl OutputFile {
     /// As [`Place::open`].
     pub fn create(path: &Path) -> io::Result<OutputFile> {
         Place::open(path)?.create()
+    }
+
+    /// [`Place::open`] and [`Place::create_private`].
+    ///
+    /// # Errors
+    /// As [`Place::open`].
+    pub fn create_private(path: &Path) -> io::Result<OutputFile> {
+        Place::open(path)?.create_private()
     }
 }

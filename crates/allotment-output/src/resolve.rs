@@ -7,6 +7,7 @@
 //! a second opening of a regular file would write from its beginning, over what the program has
 //! printed, and a socket cannot be opened at all.
 
+use super::planted::refuse_planted;
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs;
@@ -34,7 +35,8 @@ pub(crate) enum Target {
 /// Follows the links at the end of `path`.
 ///
 /// # Errors
-/// The directory is missing or closed to the process, links lead in a circle, or the path names a
+/// The directory is missing or closed to the process, another user has put a link into a directory
+/// that all share, links lead in a circle, or the path names a
 /// directory by its form: it is empty, or ends with `/`.
 pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     // The program may go to another folder before the file is written.
@@ -55,7 +57,10 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
             Ok(_) if rustix::fs::statfs(&directory)?.f_type as u64 == PROC => {
                 return Ok(Target::Foreign(here));
             }
-            Ok(next) => path = directory.join(next),
+            Ok(next) => {
+                refuse_planted(&here, &rustix::fs::lstat(&here)?)?;
+                path = directory.join(next);
+            }
             Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::INVAL | Errno::NOENT)) => {
                 return Ok(Target::Path(here));
             }

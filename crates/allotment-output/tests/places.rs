@@ -1,6 +1,6 @@
 //! What is at a path, and what is there after a write.
 
-use allotment_output::{OutputFile, Place};
+use allotment_output::{LogFile, OutputFile, Place, Rotation};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -35,6 +35,19 @@ fn again(program: &str, arguments: &[&str], test: &str) -> std::process::Output 
     let mut command = Command::new(program);
     command.args(arguments).arg(this).args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command.env("ROLE", "child").output().unwrap()
+}
+
+/// This test in a process of another user, with `ROLE` set, and with `FOLDER`, which is open to all.
+fn as_nobody(test: &str, folder: &Path) -> Command {
+    // A copy that the other user may run, wherever this one is. Another program makes it: what is open
+    // here to be written, for an instant in each child of another test, too, cannot be run.
+    let (this, program) = (std::env::current_exe().unwrap(), folder.join("test"));
+    assert!(runs("cp", &[this.to_str().unwrap(), program.to_str().unwrap()]));
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    command.args(["--exact", test, "--nocapture"]).env("ROLE", "child").env("FOLDER", folder);
+    command.current_dir("/");
+    command
 }
 
 fn is_child() -> bool {
@@ -89,6 +102,18 @@ fn the_mode_stays_and_a_new_file_has_the_usual() {
         let about = fs::metadata(at("old")).unwrap();
         assert_eq!((about.uid(), about.gid(), read(&at("old")).as_str()), (12345, 54321, "root's"));
     }
+}
+
+#[test]
+fn a_private_file_is_for_its_owner_alone_unless_it_replaces_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+    OutputFile::create_private(&path).unwrap().finish().unwrap();
+    assert_eq!(mode(), 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    OutputFile::create_private(&path).unwrap().finish().unwrap();
+    assert_eq!(mode(), 0o644);
 }
 
 #[test]
@@ -182,11 +207,14 @@ fn permissions_are_told_before_the_work() {
         assert_eq!(read(&at("closed/open-file")), "", "half of a file never looks like a whole one");
         write(&at("closed/open-file"), "new").unwrap();
         assert_eq!(read(&at("closed/open-file")), "new");
-        // A rename over another user's file is refused where the sticky bit is.
+        // Regression: the whole file was opened again, with the mode of the one that is there.
+        write(&at("sticky/write-only"), "new").unwrap();
+        // A rename over another user's file is refused where the sticky bit is. The directory's owner
+        // is trusted.
         write(&at("sticky/open-file"), "new").unwrap();
         assert_eq!(
             (read(&at("sticky/open-file")).as_str(), names(&at("sticky"))),
-            ("new", vec!["open-file".into()])
+            ("new", vec!["open-file".into(), "write-only".into()])
         );
         return;
     }
@@ -200,25 +228,143 @@ fn permissions_are_told_before_the_work() {
         fs::create_dir_all(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    for (file, mode) in [("closed/open-file", 0o666), ("open/protected", 0o444), ("sticky/open-file", 0o666)]
-    {
+    for (file, mode) in [
+        ("closed/open-file", 0o666),
+        ("open/protected", 0o444),
+        ("sticky/open-file", 0o666),
+        ("sticky/write-only", 0o222),
+    ] {
         let path = folder.path().join(file);
         fs::write(&path, "old and long").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    // A copy that the other user may run, wherever this one is.
-    let program = folder.path().join("test");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let done = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&program)
-        .args(["--exact", "permissions_are_told_before_the_work", "--nocapture"])
-        .env("ROLE", "child")
-        .env("FOLDER", folder.path())
-        .current_dir("/")
-        .output()
-        .unwrap();
+    let done = as_nobody("permissions_are_told_before_the_work", folder.path()).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(read(&folder.path().join("sticky/write-only")), "new");
+}
+
+/// A folder that all users share, for tests of what they plant. `None`: this process is not root.
+fn shared_folder() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir().unwrap();
+    if fs::metadata(folder.path()).unwrap().uid() != 0 {
+        eprintln!("left out: only root can make what belongs to another user");
+        return None;
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    Some(folder)
+}
+
+/// A user that this test is not.
+const OTHER: Option<u32> = Some(12345);
+
+/// Regression: links were followed in folders such as `/tmp`, too, whoever had put them there.
+#[test]
+fn links_that_another_user_planted_are_refused() {
+    let Some(folder) = shared_folder() else { return };
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("home")).unwrap();
+    fs::write(at("home/.bashrc"), "kept").unwrap();
+    for (link, target) in [("gc.log", "home/.bashrc"), ("new", "home/.profile"), ("second", "gc.log")] {
+        symlink(target, at(link)).unwrap();
+    }
+    let own = |name: &str, user| std::os::unix::fs::lchown(at(name), user, None).unwrap();
+    own("gc.log", OTHER);
+    own("new", OTHER);
+    let rotation = Rotation { file_bytes: 4, files: 1 };
+    for name in ["gc.log", "new", "second"] {
+        let error = Place::open(&at(name)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains("belongs to another user"), "{error}");
+        let error = LogFile::open(&at(name), rotation).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+    assert_eq!((names(&at("home")), read(&at("home/.bashrc")).as_str()), (vec![".bashrc".into()], "kept"));
+    // Links of the directory's owner are followed, and so are those in folders that not all share.
+    own("new", Some(777));
+    assert!(write(&at("new"), "").is_err());
+    std::os::unix::fs::chown(folder.path(), Some(777), None).unwrap();
+    write(&at("new"), "own").unwrap();
+    assert_eq!(read(&at("home/.profile")), "own");
+    for mode in [0o1755, 0o777] {
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        write(&at("second"), "followed").unwrap();
+        assert_eq!(read(&at("home/.bashrc")), "followed");
+    }
+}
+
+/// Regression: what another user had put at the path of results in `/tmp` got the results, and
+/// root gave its own file away.
+#[test]
+fn files_and_pipes_that_another_user_planted_are_refused() {
+    if is_child() {
+        // Not root: no rename can replace what another user puts there meanwhile.
+        let at = |name: &str| Path::new(&std::env::var("FOLDER").unwrap()).join(name);
+        let mut file = OutputFile::create(&at("late")).unwrap();
+        file.write_all(b"results").unwrap();
+        fs::write(at("written"), "").unwrap();
+        while !at("planted").exists() {
+            std::thread::yield_now();
+        }
+        let error = file.finish().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        let text = error.to_string();
+        assert!(text.contains("belongs to another user"), "{text}");
+        let whole = text.split('`').find(|part| part.ends_with(".partial")).unwrap();
+        assert_eq!(read(Path::new(whole)), "results", "results are not lost");
+        return;
+    }
+    let Some(folder) = shared_folder() else { return };
+    let at = |name: &str| folder.path().join(name);
+    let own = |name: &str, user| std::os::unix::fs::chown(at(name), user, None).unwrap();
+    let plant = |name: &str| {
+        fs::write(at(name), "planted").unwrap();
+        fs::set_permissions(at(name), fs::Permissions::from_mode(0o666)).unwrap();
+        own(name, OTHER);
+    };
+    let between = Place::open(&at("between")).unwrap();
+    ["file", "between"].into_iter().for_each(plant);
+    assert!(runs("mkfifo", &["-m", "666", at("pipe").to_str().unwrap()]));
+    own("pipe", OTHER);
+    let _reader = fs::OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
+    let rotation = Rotation { file_bytes: 4, files: 1 };
+    for error in [
+        Place::open(&at("file")).map(drop),
+        Place::open(&at("pipe")).map(drop),
+        LogFile::open(&at("file"), rotation).map(drop),
+        LogFile::open(&at("pipe"), rotation).map(drop),
+        between.create().map(drop),
+    ] {
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains("belongs to another user"), "{error}");
+    }
+    assert_eq!(names(folder.path()), ["between", "file", "pipe"]);
+    assert!(read(&at("file")) == "planted" && read(&at("between")) == "planted");
+    // Where not all may write, the file is as good as any.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1755)).unwrap();
+    write(&at("file"), "own").unwrap();
+    assert_eq!((read(&at("file")).as_str(), fs::metadata(at("file")).unwrap().uid()), ("own", 12345));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    if !runs("setpriv", &["--version"]) {
+        eprintln!("left out: setpriv is missing");
+        return;
+    }
+    let child = as_nobody("files_and_pipes_that_another_user_planted_are_refused", folder.path())
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..1000 {
+        if at("written").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    plant("late");
+    fs::write(at("planted"), "").unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(read(&at("late")), "planted");
 }
 
 /// What a container has for a file of the host.
@@ -235,7 +381,8 @@ fn a_file_that_is_mounted_by_itself_is_written_into() {
     }
     let written = write(&mounted, "new");
     let (found, inside) = (read(&host), names(folder.path()));
-    assert!(runs("umount", &[mounted.to_str().unwrap()]));
+    // Lazily: for an instant a child of another test has the file open.
+    assert!(runs("umount", &["--lazy", mounted.to_str().unwrap()]));
     written.unwrap();
     assert_eq!((found.as_str(), inside), ("new", vec!["host".into(), "mounted".into()]));
 }
@@ -347,6 +494,64 @@ fn a_pipe_that_does_not_wait_is_waited_for() {
     assert!(rustix::fs::fcntl_getfl(&writer).unwrap().contains(rustix::fs::OFlags::NONBLOCK));
 }
 
+/// Regression: in a daemon without standard streams a file got the number 2, and lines for standard
+/// error went into it.
+#[test]
+fn no_file_gets_the_number_of_a_standard_stream() {
+    let Some(folder) = std::env::var_os("FOLDER") else {
+        let folder = tempfile::tempdir().unwrap();
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "no_file_gets_the_number_of_a_standard_stream", "--nocapture"])
+            .env("FOLDER", folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        return;
+    };
+    let at = |name: &str| Path::new(&folder).join(name);
+    fs::write(at("old.log"), "old\n").unwrap();
+    assert!(runs("mkfifo", &[at("pipe").to_str().unwrap()]));
+    let _reader = fs::OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
+    // SAFETY: the numbers are the process's own, no other thread uses them, and they come back.
+    let kept = unsafe {
+        [0, 1, 2].map(|number| {
+            let kept = libc::fcntl(number, libc::F_DUPFD, 10);
+            libc::close(number);
+            kept
+        })
+    };
+    let rotation = Rotation { file_bytes: 4, files: 3 };
+    let opened = [
+        OutputFile::create(&at("new")).map(drop),
+        OutputFile::create(&at("new")).and_then(|mut file| {
+            file.write_all(b"x")?;
+            is_none_open()?;
+            file.finish()
+        }),
+        OutputFile::create(&at("pipe")).and_then(|_file| is_none_open()),
+        LogFile::open(&at("new.log"), rotation).and_then(|_log| is_none_open()),
+        LogFile::open(&at("old.log"), rotation).and_then(|mut log| {
+            log.append("one\ntwo\n").map_err(io::Error::other)?;
+            is_none_open()
+        }),
+    ];
+    for (number, kept) in kept.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { libc::dup2(kept, number as libc::c_int) };
+    }
+    for (turn, opened) in opened.into_iter().enumerate() {
+        assert!(opened.is_ok(), "{turn}: {opened:?}");
+    }
+}
+
+/// An error if a standard stream is open. Looks without a descriptor of its own.
+fn is_none_open() -> io::Result<()> {
+    match (0..3).find(|number| fs::read_link(format!("/proc/self/fd/{number}")).is_ok()) {
+        Some(number) => Err(io::Error::other(format!("{number} is open"))),
+        None => Ok(()),
+    }
+}
+
 #[test]
 fn standard_output_goes_where_the_shell_sent_it() {
     if is_child() {
@@ -411,6 +616,6 @@ fn a_full_disk_leaves_what_was_there() {
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!((read(&path).as_str(), names(folder.path())), ("old", vec!["out".into()]));
     });
-    assert!(runs("umount", &[disk]));
+    assert!(runs("umount", &["--lazy", disk]));
     attempt.unwrap();
 }

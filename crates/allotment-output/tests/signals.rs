@@ -1,9 +1,9 @@
-//! Signals that writes cause: a program that does nothing about them goes on, and finds its own
-//! signals as they were. Each test runs in a process of its own, as limits and handlers are the
+//! Signals that writes cause, and limits: a program that does nothing about them goes on, and finds
+//! its own signals as they were. Each test runs in a process of its own, as limits and handlers are the
 //! process's.
 
-use allotment_output::{LogError, LogFile, OutputFile, Rotation};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use allotment_output::{LogError, LogFile, OutputFile, Rotation, write_without_signals};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -91,5 +91,43 @@ fn a_limit_on_file_sizes_is_an_error() {
         assert!(matches!(error, LogError::Write { lost: 3, .. }), "{error:?}");
         assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), line.repeat(4));
         assert!(!is_waiting(libc::SIGXFSZ));
+    });
+}
+
+/// Regression: lines for standard error were written without the guard that files have.
+#[test]
+fn standard_error_that_takes_nothing_ends_no_program() {
+    apart("standard_error_that_takes_nothing_ends_no_program", |folder| {
+        by_default(libc::SIGPIPE);
+        by_default(libc::SIGXFSZ);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let error = write_without_signals(&writer, b"x").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        let file = fs::File::create(folder.join("err.log")).unwrap();
+        setrlimit(Resource::Fsize, Rlimit { current: Some(4), maximum: None }).unwrap();
+        assert_eq!(write_without_signals(&file, b"123456").unwrap(), 4);
+        let error = write_without_signals(&file, b"56").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
+        assert!(!is_waiting(libc::SIGPIPE) && !is_waiting(libc::SIGXFSZ));
+    });
+}
+
+/// Regression: when no new file could be opened after a rename, the log was never renamed again.
+#[test]
+fn a_limit_on_descriptors_does_not_end_the_rotation_of_a_log() {
+    apart("a_limit_on_descriptors_does_not_end_the_rotation_of_a_log", |folder| {
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let mut log = LogFile::open(&folder.join("log"), Rotation { file_bytes: 4, files: 3 }).unwrap();
+        log.append("one\n").unwrap();
+        let before = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..before }).unwrap();
+        let (renamed, next) = (log.append("two\n"), log.append("lost\n"));
+        setrlimit(Resource::Nofile, before).unwrap();
+        renamed.unwrap();
+        assert!(matches!(next, Err(LogError::Write { lost: 1, .. })), "{next:?}");
+        assert_eq!(read("log.0"), "one\ntwo\n");
+        log.append("six\nten\n").unwrap();
+        assert_eq!((read("log.1").as_str(), read("log").as_str()), ("six\n", "ten\n"));
     });
 }

@@ -71,14 +71,14 @@ impl OutputFile {
 
     /// Has `fill` write the contents to a regular file, which may be that of another process, and
     /// puts the file in its place. A target in place gets a copy of such a file. If `fill` fails,
-    /// nothing is left.
+    /// nothing is left. A new file is for its owner alone: the contents are another process's.
     ///
     /// # Errors
     /// Those of `fill`, and those of [`write`](Self::write).
     pub fn fill<T, E: From<OutputError>>(self, fill: impl FnOnce(&File) -> Result<T, E>) -> Result<T, E> {
         let OutputFile { given, place } = self;
         let failed = |source| OutputError { path: given.clone(), source };
-        let mut output = place.create().map_err(failed)?;
+        let mut output = place.create_private().map_err(failed)?;
         let filled = match output.beside_its_place() {
             Some(file) => fill(file)?,
             None => {

@@ -205,6 +205,9 @@ impl Heap {
     /// another name, and moved there when it is whole. A link at the path is followed, a pipe or a
     /// device is written through. A pipe that is full is waited for while the world stands still.
     ///
+    /// A new file is for its owner alone (mode 600), since names and texts may be secrets. A file
+    /// that is replaced keeps its mode.
+    ///
     /// # Errors
     /// [`SnapshotError`], with the path. Nothing is left of the file then; one that was there
     /// before is as it was.
@@ -298,7 +301,7 @@ fn to_file(
     write: &mut dyn FnMut(&mut OutputFile) -> Result<SnapshotSummary, SnapshotError>,
 ) -> Result<SnapshotSummary, SnapshotError> {
     let named = |error| SnapshotError::File { path: path.to_owned(), error };
-    let mut file = OutputFile::create(path).map_err(named)?;
+    let mut file = OutputFile::create_private(path).map_err(named)?;
     let summary = write(&mut file).map_err(|error| match error {
         SnapshotError::Write(error) => named(error),
         other => other,

@@ -52,14 +52,13 @@ pub fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
-/// Writes all of `bytes` to standard error, or as much as the descriptor takes.
+/// Writes all of `bytes` to standard error, or as much as the descriptor takes. A closed pipe, or a
+/// file as large as allowed, does not end the process.
 pub(super) fn write_to_standard_error(mut bytes: &[u8]) {
     while !bytes.is_empty() {
-        match rustix::io::write(rustix::stdio::stderr(), bytes) {
-            Ok(0) => return,
+        match allotment_output::write_without_signals(rustix::stdio::stderr(), bytes) {
+            Ok(0) | Err(_) => return,
             Ok(written) => bytes = &bytes[written..],
-            Err(Errno::INTR) => {}
-            Err(_) => return,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::observe::{SnapshotError, SnapshotFormat, SnapshotSettings};
 use crate::{Heap, NewStr, alloc, root};
 use allotment_output::OutputFile;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +93,9 @@ fn a_file_is_whole_or_not_there() {
         let settings = SnapshotSettings::default();
         let path = directory.path().join("one.heapsnapshot");
         let summary = mutator.snapshot_to_file(&path, &settings).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), summary.file_bytes);
+        let about = std::fs::metadata(&path).unwrap();
+        assert_eq!(about.len(), summary.file_bytes);
+        assert_eq!(about.permissions().mode() & 0o777, 0o600, "a heap is its owner's");
         let nodes = heapsnapshot::read(&std::fs::read(&path).unwrap());
         assert_eq!(nodes.len(), 107);
         // A file that was there is replaced.
