@@ -159,6 +159,11 @@ impl History {
         History { clock, listener, print, log, timeline, told_of_shortage, inner: Mutex::new(collections) }
     }
 
+    /// Where collections are printed; `None`: on the standard error.
+    pub(crate) fn log(&self) -> Option<&Arc<GcLog>> {
+        self.log.as_ref()
+    }
+
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
     /// released.
     pub(crate) fn is_at_rest(&self) -> bool {
