@@ -5,7 +5,7 @@ use super::record::{
     CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
 };
 use crate::mutator::GcOverhead;
-use crate::platform::{Clock, tell};
+use crate::platform::{Clock, in_hook, tell};
 use crate::probes::probe;
 use crate::region::{Backing, FreeSet};
 use crate::time_histogram::TimeHistogram;
@@ -249,7 +249,7 @@ impl History {
         }
         self.print(&record);
         if let Some(listener) = &self.listener {
-            listener(&record);
+            in_hook(|| listener(&record));
         }
     }
 

@@ -21,6 +21,7 @@
 
 mod clock;
 mod error;
+mod hook;
 pub mod limit;
 mod linux;
 mod local_socket;
@@ -38,6 +39,7 @@ mod x86_64;
 
 pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
+pub(crate) use hook::{in_hook, is_in_hook};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{

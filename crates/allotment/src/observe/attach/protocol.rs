@@ -326,7 +326,7 @@ mod tests {
             ("allotment/2 heap", "speaks version 1 of the protocol, and the other side version \"2\""),
             ("allotment/1 heaps", "there is no question \"heaps\""),
             ("allotment/1 gc now", "\"now\" has no value"),
-            ("allotment/1 gc when=now", "gc has no \"when\""),
+            ("allotment/1 gc when=now", "gc takes no \"when\""),
             ("allotment/1 census retained=1", "retained=1 is no value"),
             ("allotment/1 census retained=true retained=true", "or takes it only once"),
             ("allotment/1 snapshot format=pdf", "format=pdf is neither"),
