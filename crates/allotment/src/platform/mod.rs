@@ -52,7 +52,7 @@ pub(crate) use local_socket::{Connection, LocalListener, NoLine};
 pub(crate) use own_thread::OwnThread;
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
-pub use private_folder::{parse_socket_name, sockets_in_runtime, sockets_in_tmp};
+pub use private_folder::{listening_name, parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;

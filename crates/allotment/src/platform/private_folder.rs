@@ -57,12 +57,19 @@ pub fn parse_socket_name(name: &OsStr) -> Option<(u32, &str)> {
     Some((process.parse().ok().filter(|process| is_number && *process != 0)?, heap))
 }
 
-/// The name of the socket of a heap, without its number among heaps of one name. The name of the
-/// heap is cut to what fits into an address with the longest of these folders.
-pub(super) fn socket_name(process: u32, heap: &str) -> String {
+/// The name under which a heap listens, without its number among heaps of one name: 32 characters at
+/// most, which fit into an address with the longest of these folders, and `-` for each that may not
+/// be in a file's name.
+#[must_use]
+pub fn listening_name(heap: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let heap: String = heap.chars().take(32).map(keep).collect();
-    format!("{process}-{}", if heap.is_empty() { "heap" } else { &heap })
+    let name: String = heap.chars().take(32).map(keep).collect();
+    if name.is_empty() { "heap".into() } else { name }
+}
+
+/// The name of the socket of a heap.
+pub(super) fn socket_name(process: u32, heap: &str) -> String {
+    format!("{process}-{}", listening_name(heap))
 }
 
 /// Finds the folder for the sockets of this process, or makes it.
