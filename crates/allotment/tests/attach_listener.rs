@@ -194,6 +194,45 @@ fn a_folder_that_others_can_use_is_refused_and_the_message_says_what_to_do() {
     );
 }
 
+/// The files of the last run may be all that is left of it.
+#[test]
+fn a_heap_that_cannot_listen_leaves_the_files_of_the_last_run() {
+    const TEST: &str = "a_heap_that_cannot_listen_leaves_the_files_of_the_last_run";
+    let folder = task();
+    let heap = |folder: &Path| {
+        let options = "AllocationSampleInterval=1k,PrintGC=true";
+        let builder = Heap::builder().max_heap_size(16 << 20).options(options).expect("options");
+        let builder = builder.timeline(folder.join("timeline.json"));
+        builder.allocation_profile(folder.join("profile.pb.gz")).build()
+    };
+    if let Some(folder) = folder {
+        match heap(Path::new(&folder)) {
+            Ok(heap) => println!("child: {}", heap.collections().count),
+            Err(error) => println!("child: {error}"),
+        }
+        return;
+    }
+    let (runtime, files) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let places = ["timeline.json", "profile.pb.gz"].map(|name| files.path().join(name));
+    places.iter().for_each(|place| fs::write(place, "of the last run").expect("it is new"));
+    let sockets = runtime.path().join("allotment");
+    fs::create_dir(&sockets).expect("it is new");
+    let run = |mode: u32| {
+        fs::set_permissions(&sockets, Permissions::from_mode(mode)).expect("it is ours");
+        let files = files.path().to_str().expect("a text");
+        let said = text(&child(TEST, files, runtime.path()).output().expect("it runs"));
+        let stay = places.each_ref().map(|place| fs::read(place).expect("it is there") == b"of the last run");
+        (said, stay)
+    };
+    let (said, stay) = run(0o755);
+    assert!(said.contains("is not private"), "{said}");
+    assert_eq!(stay, [true; 2]);
+    assert_eq!(fs::read_dir(files.path()).expect("it is there").count(), 2, "nothing else is left");
+    let (said, stay) = run(0o700);
+    assert!(said.contains("child: 0"), "{said}");
+    assert_eq!(stay, [false; 2], "a heap that is built writes its files");
+}
+
 /// Otherwise a signal would end the program.
 #[test]
 fn a_limit_on_sizes_of_files_ends_a_snapshot_and_not_the_program() {

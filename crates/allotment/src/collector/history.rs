@@ -5,7 +5,7 @@ use super::record::{
     CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
 };
 use crate::mutator::GcOverhead;
-use crate::platform::{Clock, tell};
+use crate::platform::{Clock, in_hook, tell};
 use crate::probes::probe;
 use crate::region::{Backing, FreeSet};
 use crate::time_histogram::TimeHistogram;
@@ -159,6 +159,11 @@ impl History {
         History { clock, listener, print, log, timeline, told_of_shortage, inner: Mutex::new(collections) }
     }
 
+    /// Where collections are printed; `None`: on the standard error.
+    pub(crate) fn log(&self) -> Option<&Arc<GcLog>> {
+        self.log.as_ref()
+    }
+
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
     /// released.
     pub(crate) fn is_at_rest(&self) -> bool {
@@ -244,7 +249,7 @@ impl History {
         }
         self.print(&record);
         if let Some(listener) = &self.listener {
-            listener(&record);
+            in_hook(|| listener(&record));
         }
     }
 

@@ -3,7 +3,6 @@
 //! This is the only module that knows all layers. It translates the options into the terms of each
 //! layer, so that no layer reads the option table itself.
 
-use super::at_end::AtEnd;
 use super::choose::Chosen;
 use super::hooks::Hooks;
 use super::outputs::Outputs;
@@ -34,13 +33,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Makes the heap of these options; its memory bears that name.
+/// Makes the heap of these options; its memory bears that name. It writes no files when it ends, until
+/// [`Heap::writing_at_end`].
 pub(super) fn assemble(
     chosen: Chosen,
     topology: Topology,
     name: &str,
     hooks: Hooks,
-    mut outputs: Outputs,
+    outputs: &mut Outputs,
 ) -> Result<Heap, BuildError> {
     let Chosen { set, geometry, sizing } = chosen;
     let options = set.values();
@@ -72,8 +72,7 @@ pub(super) fn assemble(
     let timeline = outputs.timeline.as_deref().map(|path| Timeline::begin(path, &clock, name));
     let timeline = timeline.transpose()?.map(Arc::new);
     let log = outputs.begin_log(&clock)?;
-    let history =
-        History::new(clock.clone(), print(options), log.clone(), hooks.collection, timeline.clone());
+    let history = History::new(clock.clone(), print(options), log, hooks.collection, timeline.clone());
     let history = Arc::new(history);
     let machine = sizing::Machine::new(geometry, &topology, options.parallel_gc_threads);
     let settings = collector_settings(options, geometry, &topology);
@@ -178,9 +177,8 @@ pub(super) fn assemble(
         timeline,
         regions: Mutex::new(()),
     };
-    let shared = Arc::new(shared);
-    let at_end = AtEnd::new(&shared, outputs.profile, log);
-    Ok(Heap { shared, options: Arc::new(set), history, attach_listener: None, at_end })
+    let (shared, options) = (Arc::new(shared), Arc::new(set));
+    Ok(Heap { shared, options, history, attach_listener: None, at_end: None })
 }
 
 /// A number that differs from heap to heap and from process to process. Samples of many processes

@@ -1,5 +1,6 @@
 //! The files that a heap writes when it ends.
 
+use super::Heap;
 use crate::collector::GcLog;
 use crate::mutator::Shared;
 use crate::platform::{process_number, tell};
@@ -19,16 +20,15 @@ pub(super) struct AtEnd {
     process: u32,
 }
 
-impl AtEnd {
-    /// `None` where there is nothing to write.
-    pub(super) fn new(
-        shared: &Arc<Shared>,
-        profile: Option<(PathBuf, Place)>,
-        log: Option<Arc<GcLog>>,
-    ) -> Option<Arc<AtEnd>> {
-        let is_wanted = profile.is_some() || log.is_some() || shared.timeline.is_some();
-        let at_end = || AtEnd { shared: shared.clone(), profile, log, process: process_number() };
-        is_wanted.then(|| Arc::new(at_end()))
+impl Heap {
+    /// This heap, whose last clone writes the files. Without this the files that are there stay.
+    pub(super) fn writing_at_end(self, profile: Option<(PathBuf, Place)>) -> Heap {
+        let (shared, log) = (self.shared.clone(), self.history.log().cloned());
+        if profile.is_none() && log.is_none() && shared.timeline.is_none() {
+            return self;
+        }
+        let at_end = AtEnd { shared, profile, log, process: process_number() };
+        Heap { at_end: Some(Arc::new(at_end)), ..self }
     }
 }
 

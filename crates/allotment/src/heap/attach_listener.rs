@@ -4,7 +4,7 @@
 //! it answers, and it is attached only while it collects. What it answers is the business of a
 //! higher layer. The end of the heap waits for an answer that is under way, as it waits for files
 //! that it writes: memory that goes back on another thread at some later moment would surprise
-//! more than a short wait.
+//! more than a short wait. Only a hook that drops the heap does not wait: the answer may wait for it.
 //!
 //! A child of `fork()` has neither the thread nor the socket. It does not listen.
 
@@ -12,7 +12,7 @@ use super::Heap;
 use crate::collector::History;
 use crate::mutator::Shared;
 use crate::options::OptionSet;
-use crate::platform::{AttachListenerError, LocalListener};
+use crate::platform::{AttachListenerError, LocalListener, is_in_hook};
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, JoinHandle, current};
 
@@ -47,8 +47,10 @@ impl Drop for AttachListener {
             return std::mem::forget(thread);
         }
         self.socket.end();
-        // A hook of the embedder that this thread called may have dropped the heap.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
+        // A hook of the embedder may have dropped the heap. Then the thread that listens is this one, or
+        // may wait for this one: for the collection that calls the hook.
+        if let Some(thread) = thread.filter(|thread| !is_in_hook() && thread.thread().id() != current().id())
+        {
             // If it panicked, it has said so.
             let _ = thread.join();
         }

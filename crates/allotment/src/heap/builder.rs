@@ -189,12 +189,14 @@ impl HeapBuilder {
     pub fn build(mut self) -> Result<Heap, BuildError> {
         let topology = Topology::detect();
         let chosen = self.choose(&topology)?;
-        let outputs = Outputs::open(chosen.set.values())?;
+        let mut outputs = Outputs::open(chosen.set.values())?;
         self.hooks.out_of_memory = outputs.snapshots.clone().map(Heap::when_exhausted);
         let listens = chosen.set.values().start_attach_listener;
         let name = self.name.as_deref().unwrap_or("heap");
-        let heap = assemble(chosen, topology, name, self.hooks, outputs)?;
-        Ok(if listens { heap.listening(name)? } else { heap })
+        let heap = assemble(chosen, topology, name, self.hooks, &mut outputs)?;
+        let heap = if listens { heap.listening(name)? } else { heap };
+        // Last: a heap that could not be built leaves the files of the run before.
+        Ok(heap.writing_at_end(outputs.profile))
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {

@@ -10,7 +10,7 @@
 //! The caller may send a descriptor along (`SCM_RIGHTS`). Only a regular file is taken: what is
 //! written there waits for no reader.
 
-use super::private_folder::{private_folder, remove_stale, socket_name};
+use super::private_folder::{LockedFolder, private_folder, remove_stale, socket_name};
 use super::{ProcessMark, linux};
 use rustix::cmsg_space;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -95,8 +95,12 @@ pub(crate) struct LocalListener {
 impl LocalListener {
     /// Listens for callers of the heap called `heap`.
     pub(crate) fn bind(heap: &str) -> Result<LocalListener, AttachListenerError> {
-        let folder = private_folder()?;
-        remove_stale(&folder);
+        LocalListener::bind_in(&private_folder()?, heap)
+    }
+
+    fn bind_in(folder: &Path, heap: &str) -> Result<LocalListener, AttachListenerError> {
+        // Without the lock the socket of another process may look left.
+        let _locked = LockedFolder::lock(folder).inspect(|_| remove_stale(folder));
         let name = socket_name(linux::process_number(), heap);
         let failed = |path: &Path, errno: Errno| AttachListenerError::Socket {
             path: path.to_owned(),
@@ -385,6 +389,7 @@ fn timespec(time: Duration) -> Timespec {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixListener;
 
     #[test]
     fn both_ends_of_a_socket_are_this_process() {
@@ -392,6 +397,28 @@ mod tests {
         let own = SocketPeer { process: std::process::id(), user: geteuid().as_raw() };
         assert_eq!([socket_peer(&one).unwrap(), socket_peer(&other).unwrap()], [own, own]);
         assert!(socket_peer(File::open("/dev/null").unwrap()).is_err());
+    }
+
+    /// A name that is given and does not listen yet would look left to the other.
+    #[test]
+    fn a_heap_names_its_socket_while_no_other_process_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{}-heap", linux::process_number()));
+        let locked = LockedFolder::lock(folder.path()).expect("nobody else has it");
+        let other = UnixListener::bind(&path).unwrap();
+        thread::scope(|scope| {
+            let bound = scope.spawn(|| LocalListener::bind_in(folder.path(), "heap").unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it waits");
+            // The other ends without removing its name, as one that is killed.
+            drop(other);
+            assert!(path.exists() && !bound.is_finished());
+            drop(locked);
+            let bound = bound.join().unwrap();
+            assert_eq!(bound.path, path, "the name that was left is free again");
+            assert!(call_socket(&path).is_ok());
+            assert_ne!(LocalListener::bind_in(folder.path(), "heap").unwrap().path, path, "it is taken");
+        });
     }
 
     #[test]

@@ -21,6 +21,7 @@
 
 mod clock;
 mod error;
+mod hook;
 pub mod limit;
 mod linux;
 mod local_socket;
@@ -38,6 +39,7 @@ mod x86_64;
 
 pub(crate) use clock::{Clock, ClockHook};
 pub use error::{MemoryError, Operation};
+pub(crate) use hook::{in_hook, is_in_hook};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
@@ -50,7 +52,7 @@ pub(crate) use local_socket::{Connection, LocalListener, NoLine};
 pub(crate) use own_thread::OwnThread;
 pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
-pub use private_folder::{parse_socket_name, sockets_in_runtime, sockets_in_tmp};
+pub use private_folder::{listening_name, parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;
 pub use processor::{Processor, Vendor};
 pub use reservation::Reservation;

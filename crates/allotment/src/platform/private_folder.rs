@@ -11,17 +11,30 @@
 //! what is the user's there.
 //!
 //! A process that is killed leaves its socket. The next heap that listens removes the sockets of
-//! processes that are gone. Refused: sockets in the abstract namespace, which leave nothing. Any
+//! processes that are gone. A container starts each process under one number, most often 1, and may
+//! keep its folder. So a socket under the number of the own process goes, too, if nobody listens
+//! there.
+//!
+//! A socket that has its name and does not listen yet looks like one that was left. So names are
+//! given and removed under a lock of the folder, which ends with its process. Refused: a name for the
+//! time until the socket listens. Between a look at a socket and its removal another heap may take
+//! the name.
+//!
+//! Refused: sockets in the abstract namespace, which leave nothing. Any
 //! user may take such a name first, and a container with a network of its own does not show them.
 
+use super::linux::process_number;
 use super::{AttachListenerError, call_socket};
-use rustix::fs::{FileType, Mode, OFlags, fstat, mkdir, open};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The folder of sockets within a user's runtime folder, such as `/run/user/1000`.
 #[must_use]
@@ -44,12 +57,19 @@ pub fn parse_socket_name(name: &OsStr) -> Option<(u32, &str)> {
     Some((process.parse().ok().filter(|process| is_number && *process != 0)?, heap))
 }
 
-/// The name of the socket of a heap, without its number among heaps of one name. The name of the
-/// heap is cut to what fits into an address with the longest of these folders.
-pub(super) fn socket_name(process: u32, heap: &str) -> String {
+/// The name under which a heap listens, without its number among heaps of one name: 32 characters at
+/// most, which fit into an address with the longest of these folders, and `-` for each that may not
+/// be in a file's name.
+#[must_use]
+pub fn listening_name(heap: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let heap: String = heap.chars().take(32).map(keep).collect();
-    format!("{process}-{}", if heap.is_empty() { "heap" } else { &heap })
+    let name: String = heap.chars().take(32).map(keep).collect();
+    if name.is_empty() { "heap".into() } else { name }
+}
+
+/// The name of the socket of a heap.
+pub(super) fn socket_name(process: u32, heap: &str) -> String {
+    format!("{process}-{}", listening_name(heap))
 }
 
 /// Finds the folder for the sockets of this process, or makes it.
@@ -97,13 +117,47 @@ fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
     }
 }
 
-/// Removes the sockets of processes that are gone. What cannot be removed stays.
+/// The time that a process waits for another that gives itself a name. That takes a moment, unless
+/// the process is stopped meanwhile.
+const LOCK_TIME: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 3 });
+
+/// The folder, in which no other process gives or removes names.
+pub(super) struct LockedFolder(OwnedFd);
+
+impl LockedFolder {
+    /// Waits for the lock; `None`: it did not come, or the file system has none.
+    pub(super) fn lock(folder: &Path) -> Option<LockedFolder> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let locked = LockedFolder(open(folder, flags, Mode::empty()).ok()?);
+        let until = Instant::now() + LOCK_TIME;
+        loop {
+            match flock(&locked.0, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(locked),
+                Err(Errno::AGAIN | Errno::INTR) if Instant::now() < until => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// A child of `fork()` may have a copy of the descriptor, which would keep the lock.
+impl Drop for LockedFolder {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Removes the sockets of processes that are gone, and of processes that had the number of this one.
+/// What cannot be removed stays. The folder is locked.
 pub(super) fn remove_stale(folder: &Path) {
+    let own = process_number();
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let is_gone = parse_socket_name(&name).is_some_and(|(process, _)| is_gone(process));
-        // Containers may share the folder and have other numbers, and a child may have its parent's
+        let is_gone = parse_socket_name(&name).is_some_and(|(process, _)| process == own || is_gone(process));
+        // This process may have other heaps. Containers may share the folder and have other numbers, and a child may have its parent's
         // socket: then somebody takes the call.
         if is_gone && is_refused(&entry.path()) {
             let _ = fs::remove_file(entry.path());
@@ -170,21 +224,25 @@ mod tests {
     }
 
     #[test]
-    fn sockets_of_processes_that_are_gone_are_removed_and_no_others() {
+    fn sockets_that_were_left_are_removed_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: String| folder.path().join(name);
         // Above the kernel's largest number of a process.
         let gone = (1_u32 << 22) + 1;
         let own = std::process::id();
         let (stale, taken, other) = (at(format!("{gone}-a")), at(format!("{gone}-b")), at("notes".into()));
-        let mine = at(format!("{own}-c"));
-        drop(UnixListener::bind(&stale).unwrap());
-        let _listens = UnixListener::bind(&taken).unwrap();
-        drop(UnixListener::bind(&mine).unwrap());
+        let (left, mine) = (at(format!("{own}-c")), at(format!("{own}-d")));
+        for dead in [&stale, &left] {
+            drop(UnixListener::bind(dead).unwrap());
+        }
+        let _listen = [&taken, &mine].map(|live| UnixListener::bind(live).unwrap());
+        // Somebody has this number.
+        let parent = at(format!("{}-e", std::os::unix::process::parent_id()));
+        drop(UnixListener::bind(&parent).unwrap());
         fs::write(&other, "").unwrap();
         remove_stale(folder.path());
-        let there = [&stale, &taken, &mine, &other].map(|path| path.exists());
-        assert_eq!(there, [false, true, true, true]);
+        let there = [&stale, &left, &taken, &mine, &parent, &other].map(|path| path.exists());
+        assert_eq!(there, [false, false, true, true, true, true]);
         remove_stale(&at("missing".into()));
     }
 }

@@ -153,7 +153,8 @@ pub fn ask(arguments: &AskArguments) -> Result<(), Failure> {
         }
         (to, _) => to.as_deref(),
     };
-    let heap = chosen(process, processes::heaps_of(process)?, arguments.heap.as_deref())?;
+    let wanted = arguments.heap.as_deref();
+    let heap = chosen(process, processes::heaps_of(process, wanted)?, wanted)?;
     // Before the program is disturbed: a place that cannot be written is told now.
     let output = to.map(OutputFile::open).transpose()?;
     let interrupt = Interrupt::install()?;
@@ -191,7 +192,10 @@ fn chosen(process: u32, mut heaps: Vec<Listening>, name: Option<&str>) -> Result
     match name {
         Some(name) => {
             let all = names(&heaps);
-            heaps.into_iter().find(|heap| heap.name == name).ok_or_else(|| {
+            // How it is listed goes first: a long name with a number has the cut name of another.
+            let place = heaps.iter().position(|heap| heap.name == name);
+            let place = place.or_else(|| heaps.iter().position(|heap| heap.is_called(name)));
+            place.map(|place| heaps.swap_remove(place)).ok_or_else(|| {
                 Failure::Failed(format!("process {process} has no heap `{name}` that listens; it has {all}"))
             })
         }

@@ -7,7 +7,9 @@
 
 use crate::command::Failure;
 use crate::format::printable;
-use allotment::platform::{call_socket, parse_socket_name, socket_peer, sockets_in_runtime, sockets_in_tmp};
+use allotment::platform::{
+    call_socket, listening_name, parse_socket_name, socket_peer, sockets_in_runtime, sockets_in_tmp,
+};
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -33,16 +35,30 @@ pub(super) struct Listening {
     pub(super) socket: UnixStream,
 }
 
-/// The heaps of a process, at least one, by name.
-pub(super) fn heaps_of(process: u32) -> Result<Vec<Listening>, Failure> {
+impl Listening {
+    /// Whether the heap is meant by this name.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        is_called(&self.name, name)
+    }
+}
+
+/// Whether a heap that listens under a name is meant by another: its own, or how it is listed.
+fn is_called(listening: &str, name: &str) -> bool {
+    listening == name || listening == listening_name(name)
+}
+
+/// The heaps of a process, at least one, by name. It is an error if too many others wait for the heap
+/// that is `wanted`, or for any if none is.
+pub(super) fn heaps_of(process: u32, wanted: Option<&str>) -> Result<Vec<Listening>, Failure> {
     let failed = |why: String| Err(Failure::Failed(why));
     let Some(target) = Target::of(process) else {
         return failed(format!("there is no process {process}; allotment ask lists those that can be asked"));
     };
-    let (heaps, are_busy) = target.heaps();
-    if are_busy {
+    let (heaps, busy) = target.heaps();
+    if let Some(busy) = refusing(&busy, &heaps, wanted) {
         return failed(format!(
-            "process {process} does not answer: other callers already wait for its heaps; is the process stopped?"
+            "process {process} does not answer: other callers already wait for its heap `{busy}`; is the process \
+             stopped?"
         ));
     }
     if !heaps.is_empty() {
@@ -56,6 +72,13 @@ pub(super) fn heaps_of(process: u32) -> Result<Vec<Listening>, Failure> {
         ));
     }
     failed(format!("process {process} has no heap that listens; {HOW_TO_LISTEN}"))
+}
+
+/// The busy heap for which nobody can be asked: the one that is wanted, or any if it may be meant.
+fn refusing<'n>(busy: &'n [String], heaps: &[Listening], wanted: Option<&str>) -> Option<&'n String> {
+    let is_free = wanted.is_some_and(|name| heaps.iter().any(|heap| heap.name == name));
+    let may_be_meant = |busy: &str| heaps.is_empty() || wanted.is_none_or(|name| is_called(busy, name));
+    busy.iter().find(|busy| !is_free && may_be_meant(busy))
 }
 
 /// All heaps that can be asked, by process and name.
@@ -131,8 +154,8 @@ impl Target {
         Some(Target { process, inner_process, user, inner_user, root, runtime })
     }
 
-    /// The heaps of the process that can be asked, and whether there are more with too many callers.
-    fn heaps(&self) -> (Vec<Listening>, bool) {
+    /// The heaps of the process that can be asked, and the names of those with too many callers.
+    fn heaps(&self) -> (Vec<Listening>, Vec<String>) {
         let session = PathBuf::from(format!("/run/user/{}", self.inner_user));
         let runtimes = self.runtime.iter().filter(|path| path.is_absolute()).chain([&session]);
         let folders: BTreeSet<PathBuf> = runtimes
@@ -140,15 +163,19 @@ impl Target {
             .chain([sockets_in_tmp(self.inner_user)])
             .map(|folder| self.root.join(folder.strip_prefix("/").unwrap_or(&folder)))
             .collect();
-        let (mut heaps, mut are_busy) = (Vec::new(), false);
+        let (mut heaps, mut busy) = (Vec::new(), Vec::new());
         for entry in folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
-            match self.heap(&entry.file_name(), &entry.path()) {
+            let file = entry.file_name();
+            match self.heap(&file, &entry.path()) {
                 Ok(heap) => heaps.extend(heap),
-                Err(error) => are_busy |= error.kind() == io::ErrorKind::WouldBlock,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    busy.extend(parse_socket_name(&file).map(|(_, name)| name.to_owned()));
+                }
+                Err(_) => {}
             }
         }
         heaps.sort_by(|one: &Listening, other| one.name.cmp(&other.name));
-        (heaps, are_busy)
+        (heaps, busy)
     }
 
     /// The heap with a socket of this name, if it is one of this process.
@@ -188,6 +215,31 @@ mod tests {
         assert_eq!([inner(0), inner(1001), inner(165_536)], [None; 3]);
         assert_eq!(super::inner("0 0 4294967295", 1000), Some(1000));
         assert_eq!(super::inner("nonsense\n1 2\n", 1), None);
+    }
+
+    fn listening(name: &str) -> Listening {
+        Listening { process: 1, name: name.into(), socket: UnixStream::pair().unwrap().0 }
+    }
+
+    #[test]
+    fn a_heap_is_found_by_its_own_name_and_by_the_name_that_is_listed() {
+        let long = "x".repeat(40);
+        for (listed, name) in
+            [("a-b", "a/b"), ("caf-", "café"), (&long[..32], &long), ("heap", ""), ("a", "a")]
+        {
+            assert!(listening(listed).is_called(name) && listening(listed).is_called(listed), "{name}");
+        }
+        assert!(!listening("a-b").is_called("a"));
+    }
+
+    #[test]
+    fn a_busy_heap_refuses_only_those_who_may_mean_it() {
+        let (heaps, busy) = ([listening("idle")], ["a-b".to_owned()]);
+        let refusing = |wanted| refusing(&busy, &heaps, wanted).map(String::as_str);
+        assert_eq!(refusing(None), Some("a-b"));
+        assert_eq!([refusing(Some("a/b")), refusing(Some("a-b"))], [Some("a-b"); 2]);
+        assert_eq!([refusing(Some("idle")), refusing(Some("other"))], [None; 2]);
+        assert!(super::refusing(&busy, &[], Some("other")).is_some(), "a heap does listen");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! does it in the hook.
 
 use super::ThreadIdentity;
-use crate::platform::tell;
+use crate::platform::{in_hook, tell};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +55,6 @@ impl Late {
     }
 
     pub(super) fn tell(&self, late: &LateThread) {
-        (self.hook)(late);
+        in_hook(|| (self.hook)(late));
     }
 }

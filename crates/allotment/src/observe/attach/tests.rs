@@ -15,8 +15,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(Object)]
 struct Pair {
@@ -443,7 +444,7 @@ fn a_root_that_outlives_its_heap_keeps_no_listener() {
 }
 
 #[test]
-fn a_hook_that_panics_or_drops_the_heap_is_told_and_does_no_harm() {
+fn a_hook_that_panics_is_told_and_does_no_harm() {
     let panics = AtomicBool::new(true);
     let heap = builder("hook", "").on_collection(move |_| {
         assert!(!panics.swap(false, Ordering::Relaxed), "as the test wants it");
@@ -452,16 +453,31 @@ fn a_hook_that_panics_or_drops_the_heap_is_told_and_does_no_harm() {
     assert_eq!(refusal("hook", "allotment/1 gc\n", &[]), "a hook of the program panicked");
     assert!(ask("hook", "gc").contains("bytes in use"));
     drop(heap);
+}
 
-    let last: std::sync::Arc<std::sync::Mutex<Option<Heap>>> = std::sync::Arc::default();
-    let dropped = last.clone();
-    let heap =
-        builder("last", "").on_collection(move |_| drop(dropped.lock().unwrap().take())).build().unwrap();
-    *last.lock().unwrap() = Some(heap);
-    // The listener ends itself here, and must not wait for itself.
-    let answer = ask_with("last", "allotment/1 gc\n", &[]);
-    assert!(matches!(answer, Ok(_) | Err(AnswerError::Ended | AnswerError::Read(_))), "{answer:?}");
-    while place("last").exists() {
-        thread::sleep(Duration::from_millis(1));
+/// The hook runs on the thread that collects: the listener, which would wait for itself, or a thread
+/// of the heap's, for which the listener waits.
+#[test]
+fn a_hook_that_drops_the_last_heap_while_a_collection_is_asked_for_ends_it_under_every_collector() {
+    for (name, options) in [
+        ("last-mark", "Collector=mark-compact"),
+        ("last-parallel", "Collector=parallel"),
+        ("last-shenandoah", "Collector=shenandoah"),
+        ("last-generational", "Collector=shenandoah,ShenandoahGCMode=generational"),
+    ] {
+        let last: Arc<Mutex<Option<Heap>>> = Arc::default();
+        let dropped = last.clone();
+        let heap = builder(name, options).on_collection(move |_| drop(dropped.lock().unwrap().take()));
+        let heap = heap.build().unwrap();
+        let shared = Arc::downgrade(&heap.shared);
+        *last.lock().unwrap() = Some(heap);
+        let answer = ask_with(name, "allotment/1 gc\n", &[]);
+        assert!(matches!(answer, Ok(_) | Err(AnswerError::Ended | AnswerError::Read(_))), "{answer:?}");
+        let until = Instant::now() + Duration::from_secs(60);
+        while place(name).exists() || shared.strong_count() > 0 {
+            assert!(Instant::now() < until, "{name}: the heap does not end");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(last.lock().unwrap().is_none(), "{name}: the hook was called");
     }
 }
