@@ -226,7 +226,7 @@ fn a_program_that_is_stopped_is_given_up_when_too_many_wait_for_it() {
     assert!(is_listed(&said[0]) && !is_listed(&said[19]), "{said:?}");
     let (code, said) = program.refusal(&["heap"]);
     assert!(
-        code == 1 && said.contains("other callers already wait for its heaps; is the process stopped?"),
+        code == 1 && said.contains("other callers already wait for its heap `heap`; is the process stopped?"),
         "{said}"
     );
     signal("-CONT");
