@@ -12,9 +12,8 @@ use super::Heap;
 use crate::collector::History;
 use crate::mutator::Shared;
 use crate::options::OptionSet;
-use crate::platform::{AttachListenerError, LocalListener, is_in_hook};
+use crate::platform::{AttachListenerError, LocalListener, OwnThread, is_in_hook};
 use std::sync::{Arc, Weak};
-use std::thread::{Builder, JoinHandle, current};
 
 /// The name of the thread.
 const THREAD: &str = "allotment-attach";
@@ -22,7 +21,7 @@ const THREAD: &str = "allotment-attach";
 /// The thread that answers, and its socket.
 pub(crate) struct AttachListener {
     socket: Arc<LocalListener>,
-    thread: Option<JoinHandle<()>>,
+    thread: OwnThread,
 }
 
 impl AttachListener {
@@ -33,27 +32,18 @@ impl AttachListener {
     ) -> Result<AttachListener, AttachListenerError> {
         let socket = Arc::new(LocalListener::bind(heap)?);
         let of_thread = socket.clone();
-        let thread = Builder::new().name(THREAD.into()).spawn(move || serve(&of_thread));
+        let thread = OwnThread::start(THREAD, move || serve(&of_thread));
         let thread = thread.map_err(|source| AttachListenerError::Thread { source })?;
-        Ok(AttachListener { socket, thread: Some(thread) })
+        Ok(AttachListener { socket, thread })
     }
 }
 
 impl Drop for AttachListener {
     fn drop(&mut self) {
-        let thread = self.thread.take();
-        if !self.socket.is_here() {
-            // A join or a detach might reach a thread that has its memory now.
-            return std::mem::forget(thread);
-        }
-        self.socket.end();
-        // A hook of the embedder may have dropped the heap. Then the thread that listens is this one, or
-        // may wait for this one: for the collection that calls the hook.
-        if let Some(thread) = thread.filter(|thread| !is_in_hook() && thread.thread().id() != current().id())
-        {
-            // If it panicked, it has said so.
-            let _ = thread.join();
-        }
+        let tell = || self.socket.end();
+        // A hook of the embedder may have dropped the heap. Then the thread that listens may wait for
+        // this one: for the collection that calls the hook.
+        if is_in_hook() { self.thread.let_go(tell) } else { self.thread.end(tell) }
     }
 }
 
