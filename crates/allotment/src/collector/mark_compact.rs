@@ -54,16 +54,16 @@ impl MarkCompact {
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
         let shared = world.shared();
-        let start = self.history.begin(&shared.free);
+        let start = self.history.begin(&shared.space.free);
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect("a collection that panics ends the process");
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
-        shared.free.set_capacity(self.capacity.after(shared.free.regions_in_use()));
+        shared.space.free.set_capacity(self.capacity.after(shared.space.free.regions_in_use()));
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
-        self.history.occupancy(&shared.free);
+        self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
+        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
@@ -71,7 +71,7 @@ impl MarkCompact {
     /// satisfied.
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         let next = |capacity| self.capacity.beyond(capacity);
         satisfied(&stopper) || raise_capacity(free, free.table().len(), next, || satisfied(&stopper))
     }
@@ -115,7 +115,7 @@ impl Collector for MarkCompact {
             let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });
             if first.as_ref().is_some_and(CollectionRecord::exceeds_limit) {
                 // The little room that is left serves the handler of the failure.
-                let free = &world.shared().free;
+                let free = &world.shared().space.free;
                 free.set_capacity(free.table().len());
                 return (first, None);
             }
@@ -124,11 +124,11 @@ impl Collector for MarkCompact {
             }
             // The last resort: bring all free memory into one piece, runs included. Regions in
             // quarantine would stand in the way, and so would those that the collection puts there.
-            let end_quarantine = || world.shared().free.end_quarantine();
+            let end_quarantine = || world.shared().space.free.end_quarantine();
             if end_quarantine() && self.grow(world, satisfied) {
                 return (first, None);
             }
-            let enough = decides && !world.shared().free.is_scattered();
+            let enough = decides && !world.shared().space.free.is_scattered();
             let second = if enough { None } else { self.collect_stopped(world, cause, Compaction::Together) };
             if !self.grow(world, satisfied) && end_quarantine() {
                 self.grow(world, satisfied);

@@ -163,7 +163,7 @@ impl Parallel {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> (Vec<CollectionRecord>, bool) {
         let inner = &mut *self.inner.lock().expect("a collection that panics ends the process");
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         let mut records = Vec::new();
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
         inner.decision.eden_regions = self.growth.eden_regions();
@@ -218,8 +218,8 @@ impl Parallel {
 
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
         let shared = world.shared();
-        let (start, prepare) = (self.history.begin(&shared.free), Phase::begin("Prepare"));
-        let (free, table) = (&shared.free, shared.free.table());
+        let (start, prepare) = (self.history.begin(&shared.space.free), Phase::begin("Prepare"));
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
         free.age_quarantine();
@@ -231,13 +231,13 @@ impl Parallel {
             }
         });
         let evacuation = Evacuation {
-            subject: Subject { free, shapes: &shared.shapes },
+            subject: Subject { free, shapes: &shared.space.shapes },
             set: &inner.set,
             ranges: &inner.ranges,
-            tables: OldTables { cards: &shared.cards, starts: &inner.starts },
+            tables: OldTables { cards: &shared.space.cards, starts: &inner.starts },
             survivors: &inner.survivors,
             old: &inner.old,
-            home: &|| shared.home(),
+            home: &|| shared.space.home(),
             crews: &inner.crews,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,
@@ -317,16 +317,16 @@ impl Parallel {
         compaction: Compaction,
     ) -> Option<CollectionRecord> {
         let shared = world.shared();
-        let free = &shared.free;
+        let free = &shared.space.free;
         let start = self.history.begin(free);
         self.settings.checks.before(world);
         let eden_regions = free.regions_in_use().saturating_sub(self.growth.in_use());
         let (wanted, done) = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopt = Phase::begin("Adopt");
-        let tables = OldTables { cards: &shared.cards, starts: &inner.starts };
+        let tables = OldTables { cards: &shared.space.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything live was moved, and every region is parsable.
-        unsafe { adopt_all(Subject { free, shapes: &shared.shapes }, &tables, &inner.old, team) };
+        unsafe { adopt_all(Subject { free, shapes: &shared.space.shapes }, &tables, &inner.old, team) };
         let adopted = adopt.end();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);
@@ -359,7 +359,7 @@ impl Parallel {
         record: CollectionRecord,
     ) -> CollectionRecord {
         let clock = &self.history.clock;
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         let table = free.table();
         inner.collections += 1;
         let mut collection = Collection {

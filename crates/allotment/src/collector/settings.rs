@@ -37,23 +37,23 @@ impl Settings {
         compaction: Compaction,
     ) -> Option<(WantedWorkers, full::Statistics)> {
         let shared = world.shared();
-        shared.free.age_quarantine();
+        shared.space.free.age_quarantine();
         let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
-        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
         // The last resort needs all free memory in one piece, and a detour would leave a hole.
         let move_all = self.move_all && compaction != Compaction::Together;
         let compaction = if move_all { Compaction::MoveAll } else { compaction };
-        let (bytes, most) = (shared.free.occupancy().used_bytes, gang.most());
+        let (bytes, most) = (shared.space.free.occupancy().used_bytes, gang.most());
         let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
         let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which are given references of this heap only. The tables
         // are this heap's. A panic that unwinds in a stopped world ends the process.
         let done = unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()?;
-        shared.full_collections.fetch_add(1, Ordering::Relaxed);
+        shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }
 
@@ -62,7 +62,8 @@ impl Settings {
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
         let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);
-        let uncommitted = shared.free.uncommit_idle(shared.clock.coarse_ms(), delay_ms, keep_bytes, || true);
+        let uncommitted =
+            shared.space.free.uncommit_idle(shared.watch.clock.coarse_ms(), delay_ms, keep_bytes, || true);
         self.checks.after(world);
         uncommitted
     }

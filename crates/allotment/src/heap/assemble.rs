@@ -18,20 +18,16 @@ use crate::collector::{
     ShenandoahParts, sizing,
 };
 use crate::mutator::{
-    BarrierCalls, Collector, Committer, HERE, Late, Registry, Roots, Sampler, SatbQueue, Shared,
-    StallCounters, ZealSchedule, hot_bytes,
+    Collector, HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, ZealSchedule, hot_bytes,
 };
-use crate::object::{EarlyTypes, Shapes};
 use crate::options::{CollectorKind, Options, RefillStrategy, ShenandoahMode};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, MemoryError, ProcessMark, Processor, Reservation, huge_page_size};
-use crate::region::{CardTable, Disposal, FreeSet, Geometry, RefillMode, RegionTable};
-use crate::sync::Mutex;
+use crate::region::{CardTable, Committer, Disposal, FreeSet, Geometry, RefillMode, RegionTable, Space};
 use crate::timeline::Timeline;
 use crate::tlab::budget::Budget;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Makes the heap of these options; its memory bears that name. It writes no files when it ends, until
 /// [`Heap::writing_at_end`].
@@ -138,44 +134,37 @@ pub(super) fn assemble(
             Box::new(shenandoah)
         }
     };
+    // In tests two CPUs count as four, so that several threads of a stop can be called to help.
+    let registry = Registry::new(&sizing, topology.available_parallelism() << u32::from(cfg!(test)), late);
     let shared = Shared {
         process: ProcessMark::new(HERE),
-        free,
-        cards,
-        shapes: Shapes::default(),
-        early_types: EarlyTypes::new(),
-        budget: Budget::new(&sizing, between, options.tlab_idle_percent),
-        roots: Roots::default(),
-        // In tests two CPUs count as four, so that several threads of a stop can be called to help.
-        registry: Registry::new(&sizing, topology.available_parallelism() << u32::from(cfg!(test)), late),
-        sizing,
+        space: Space::new(free, cards, topology),
+        threads: Threads::new(registry),
+        policy: Policy {
+            budget: Budget::new(&sizing, between, options.tlab_idle_percent),
+            sizing,
+            use_tlab: options.use_tlab,
+            zero_tlab: options.zero_tlab,
+            zero_window: options.zero_window_size,
+            hot_bytes: if cfg!(test) {
+                4 * geometry.region_bytes()
+            } else {
+                hot_bytes(&Processor::detect(), machine.l2_bytes)
+            },
+            zeal: ZealSchedule {
+                interval: options.zeal_interval,
+                seed: options.zeal_seed,
+                out_of_memory: options.zeal_out_of_memory,
+            },
+        },
+        watch: Watch {
+            sampler,
+            timeline,
+            clock,
+            on_heap_limit: hooks.heap_limit,
+            on_out_of_memory: hooks.out_of_memory,
+        },
         collector,
-        on_heap_limit: hooks.heap_limit,
-        on_out_of_memory: hooks.out_of_memory,
-        topology,
-        clock,
-        use_tlab: options.use_tlab,
-        zero_tlab: options.zero_tlab,
-        zero_window: options.zero_window_size,
-        hot_bytes: if cfg!(test) {
-            4 * geometry.region_bytes()
-        } else {
-            hot_bytes(&Processor::detect(), machine.l2_bytes)
-        },
-        zeal: ZealSchedule {
-            interval: options.zeal_interval,
-            seed: options.zeal_seed,
-            out_of_memory: options.zeal_out_of_memory,
-        },
-        full_collections: AtomicU64::new(0),
-        stalls: StallCounters::default(),
-        barriers: AtomicU32::new(0),
-        root_visits: AtomicU64::new(0),
-        barrier_calls: BarrierCalls::new(),
-        satb: SatbQueue::default(),
-        sampler,
-        timeline,
-        regions: Mutex::new(()),
     };
     let (shared, options) = (Arc::new(shared), Arc::new(set));
     Ok(Heap { shared, options, history, attach_listener: None, at_end: None })

@@ -24,7 +24,7 @@ impl Heap {
     /// This heap, whose last clone writes the files. Without this the files that are there stay.
     pub(super) fn writing_at_end(self, profile: Option<(PathBuf, Place)>) -> Heap {
         let (shared, log) = (self.shared.clone(), self.history.log().cloned());
-        if profile.is_none() && log.is_none() && shared.timeline.is_none() {
+        if profile.is_none() && log.is_none() && shared.watch.timeline.is_none() {
             return self;
         }
         let at_end = AtEnd { shared, profile, log, process: process_number() };
@@ -37,14 +37,14 @@ impl Drop for AtEnd {
         if process_number() != self.process {
             return;
         }
-        if let Some(timeline) = &self.shared.timeline {
+        if let Some(timeline) = &self.shared.watch.timeline {
             timeline.finish();
         }
         if let Some(log) = &self.log {
             log.finish();
         }
         let Some((path, place)) = self.profile.take() else { return };
-        let profile = AllocationProfile::take(&self.shared, self.shared.clock.age());
+        let profile = AllocationProfile::take(&self.shared, self.shared.watch.clock.age());
         if let Err(source) = profile.save_at(place) {
             let error = ProfileError { path, source };
             tell(format_args!("allotment: {error}; choose another path with AllocationProfile="));

@@ -272,8 +272,8 @@ fn a_heap_is_made_of_what_is_shown() {
         assert_eq!(texts(&again), texts(&resolved), "{list}");
         assert_eq!(texts(heap.options()), texts(&resolved), "{list}");
         let values = heap.options().values();
-        assert_eq!(sizing_as_shown(heap.options()), heap.shared.sizing, "{list}");
-        assert_eq!(heap.shared.free.homes(), values.allocation_regions, "{list}");
+        assert_eq!(sizing_as_shown(heap.options()), heap.shared.policy.sizing, "{list}");
+        assert_eq!(heap.shared.space.free.homes(), values.allocation_regions, "{list}");
         assert_eq!(heap.geometry().region_bytes(), values.region_size, "{list}");
     }
 }

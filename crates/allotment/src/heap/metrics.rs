@@ -112,7 +112,7 @@ impl Heap {
     pub fn metrics(&self) -> Metrics {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
-        let occupancy = shared.free.occupancy();
+        let occupancy = shared.space.free.occupancy();
         let (collections, pauses, overhead_limits, used_bytes_after_collection) =
             self.history.read(|collections| {
                 let last = collections.recent.back().map(|record| record.used_after);
@@ -125,15 +125,15 @@ impl Heap {
             old_bytes: occupancy.tenured_bytes,
             used_bytes_after_collection,
             regions: occupancy.regions,
-            buffers: shared.registry.totals().sum,
-            threads: shared.registry.attachments(),
-            stops: shared.registry.safepoints(),
+            buffers: shared.threads.registry.totals().sum,
+            threads: shared.threads.registry.attachments(),
+            stops: shared.threads.registry.safepoints(),
             collections,
             pauses,
             overhead_limits,
-            stalls: shared.stalls.read(),
-            roots: shared.roots.counts(),
-            dropped_samples: shared.sampler.dropped().samples,
+            stalls: shared.threads.stalls.read(),
+            roots: shared.threads.roots.counts(),
+            dropped_samples: shared.watch.sampler.dropped().samples,
         }
     }
 }

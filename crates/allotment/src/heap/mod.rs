@@ -121,12 +121,12 @@ impl Heap {
                 ),
             });
         }
-        self.shared.shapes.register(shape)
+        self.shared.space.shapes.register(shape)
     }
 
     /// The registered shapes.
     pub fn shapes(&self) -> &Shapes {
-        &self.shared.shapes
+        &self.shared.space.shapes
     }
 
     /// Runs `body` as a thread of this heap. However `body` ends, the thread detaches and gives its
@@ -158,25 +158,26 @@ impl Heap {
         // Before the registry is locked: a worker may need it to finish its piece.
         let _halted = Halted::begin(shared);
         shared
+            .threads
             .registry
             .end_cycle(
-                || shared.free.occupancy().used_bytes,
+                || shared.space.free.occupancy().used_bytes,
                 capacity,
                 || {
                     // Ends a cycle that is under way: what it has begun would outlive the objects.
                     let world = World::without_threads(shared);
-                    shared.roots.let_go()?;
+                    shared.threads.roots.let_go()?;
                     let _regions = shared.keep_regions();
-                    shared.free.reset();
+                    shared.space.free.reset();
                     if let Some(regions) = shared.collector.emptied(&world) {
-                        shared.free.set_capacity(regions);
+                        shared.space.free.set_capacity(regions);
                     }
                     Ok(())
                 },
             )
             .map_err(|threads| StillAttached { threads })?
             .map_err(|roots| ResetError::Rooted { roots })?;
-        shared.budget.forget_census();
+        shared.policy.budget.forget_census();
         Ok(())
     }
 
@@ -186,14 +187,14 @@ impl Heap {
     pub fn uncommit(&self) -> usize {
         self.shared.after_fork_or_abort();
         let _regions = self.shared.keep_regions();
-        self.shared.free.uncommit_free()
+        self.shared.space.free.uncommit_free()
     }
 
     /// Asks every attached thread to give up its buffer at its next safepoint. An allocating thread
     /// reaches one at its next allocation that may be a safepoint. Does not wait.
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
-        self.shared.registry.request_safepoint();
+        self.shared.threads.registry.request_safepoint();
     }
 
     /// Samples allocations from here on, at points that are `bytes` apart on average for each
@@ -208,20 +209,20 @@ impl Heap {
     /// and 1 samples every object.
     pub fn set_allocation_sample_interval(&self, bytes: usize) {
         self.shared.after_fork_or_abort();
-        self.shared.sampler.set_interval(bytes);
-        self.shared.registry.request_adoption();
+        self.shared.watch.sampler.set_interval(bytes);
+        self.shared.threads.registry.request_adoption();
     }
 
     /// Asks `provider` for roots at each collection.
     pub fn add_root_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
         self.shared.after_fork_or_abort();
-        self.shared.roots.add_provider(provider)
+        self.shared.threads.roots.add_provider(provider)
     }
 
     /// Removes a provider, which is then asked no more; `None` if it is not there.
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.shared.after_fork_or_abort();
-        self.shared.roots.remove_provider(id)
+        self.shared.threads.roots.remove_provider(id)
     }
 
     /// Stops all threads of the heap, runs `f`, and lets the threads go on. The caller is a thread
@@ -251,46 +252,46 @@ impl Heap {
     /// The times that stopping the world took so far.
     pub fn safepoints(&self) -> SafepointStatistics {
         self.shared.after_fork_or_abort();
-        self.shared.registry.safepoints()
+        self.shared.threads.registry.safepoints()
     }
 
     /// The number of threads that are attached, and that were.
     pub fn attachments(&self) -> Attachments {
         self.shared.after_fork_or_abort();
-        self.shared.registry.attachments()
+        self.shared.threads.registry.attachments()
     }
 
     /// The totals of all threads' buffers since the heap began; prints as HotSpot's "TLAB totals"
     /// line.
     pub fn tlab_totals(&self) -> Totals {
         self.shared.after_fork_or_abort();
-        self.shared.registry.totals()
+        self.shared.threads.registry.totals()
     }
 
     /// The division of the heap into regions.
     pub fn geometry(&self) -> Geometry {
-        self.shared.free.table().geometry()
+        self.shared.space.free.table().geometry()
     }
 
     /// The use of the heap's memory, at about this moment.
     pub fn memory(&self) -> MemoryUse {
-        self.memory_of(&self.shared.free.occupancy())
+        self.memory_of(&self.shared.space.free.occupancy())
     }
 
     fn memory_of(&self, occupancy: &Occupancy) -> MemoryUse {
-        let (free, geometry) = (&self.shared.free, self.geometry());
+        let (free, geometry) = (&self.shared.space.free, self.geometry());
         MemoryUse {
             reserved_bytes: geometry.heap_bytes(),
             capacity_bytes: free.capacity() << geometry.region_shift,
             committed_bytes: free.committed_bytes(),
             used_bytes: occupancy.used_bytes,
-            tlab_bytes_above_floor: self.shared.budget.granted(),
+            tlab_bytes_above_floor: self.shared.policy.budget.granted(),
         }
     }
 
     /// Address of the first byte of the heap.
     pub fn base(&self) -> usize {
-        self.shared.free.table().base()
+        self.shared.space.free.table().base()
     }
 
     /// The collector's name.

@@ -38,6 +38,6 @@ impl Heap {
     #[must_use]
     pub fn allocation_profile(&self) -> AllocationProfile {
         self.shared.after_fork_or_abort();
-        AllocationProfile::take(&self.shared, self.shared.clock.age())
+        AllocationProfile::take(&self.shared, self.shared.watch.clock.age())
     }
 }

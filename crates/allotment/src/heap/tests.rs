@@ -35,7 +35,7 @@ fn memory_is_committed_when_it_is_needed_and_given_back() {
     let memory = |committed: usize, used| {
         let expected = MemoryUse {
             reserved_bytes: 16 * REGION,
-            capacity_bytes: heap.shared.free.capacity() * REGION,
+            capacity_bytes: heap.shared.space.free.capacity() * REGION,
             committed_bytes: committed * REGION,
             used_bytes: used,
             tlab_bytes_above_floor: 0,
@@ -203,7 +203,7 @@ fn prefetch_is_as_given_or_as_suits_the_processor() {
 /// buffers from.
 #[test]
 fn a_heap_that_a_bound_thread_makes_is_for_all_cpus_of_the_process() {
-    let homes = || small("").unwrap().shared.free.homes();
+    let homes = || small("").unwrap().shared.space.free.homes();
     let bound = std::thread::spawn(move || {
         run_on_cpus(&[current_cpu()]);
         homes()

@@ -30,6 +30,6 @@ impl Heap {
     #[must_use]
     pub fn threads(&self) -> Vec<AttachedThread> {
         self.shared.after_fork_or_abort();
-        self.shared.registry.attached_threads()
+        self.shared.threads.registry.attached_threads()
     }
 }

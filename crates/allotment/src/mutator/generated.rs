@@ -109,7 +109,7 @@ impl World<'_> {
     /// here on, for threads that attach later as well. It serves an embedder that examines
     /// references as they are read.
     pub fn set_load_hook(&mut self, on: bool) {
-        let others = self.shared().barriers() & !Hot::HOOK;
+        let others = self.shared().threads.barriers() & !Hot::HOOK;
         self.set_all_barriers(if on { others | Hot::HOOK } else { others });
     }
 }

@@ -50,7 +50,7 @@ pub use thread::{
     CompareExchangeSlow, ForkError, Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    Committer, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Registry, Samples, SatbQueue, Shared,
-    StallCounters, attach,
+    Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Policy, Registry, Samples, SatbQueue, Shared, Threads,
+    Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

@@ -43,7 +43,7 @@ impl Heap {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
         let _halted = Halted::begin(&self.shared);
-        let outcome = self.shared.registry.while_detached(|| self.verify_detached(level));
+        let outcome = self.shared.threads.registry.while_detached(|| self.verify_detached(level));
         outcome.map_err(|threads| StillAttached { threads })?
     }
 
@@ -51,16 +51,25 @@ impl Heap {
         let shared = &self.shared;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
-        shared.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
+        shared.policy.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
         let scope = Scope::of(&*shared.collector);
         // SAFETY: no thread is attached, so none has a frame.
-        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };
+        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.threads.roots.visit(slots, &[]) };
         // SAFETY: as above.
-        let mut pins = |pinned: &mut dyn FnMut(usize)| unsafe { shared.roots.visit_pinned(pinned, &[]) };
+        let mut pins =
+            |pinned: &mut dyn FnMut(usize)| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
         Ok(unsafe {
-            verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level, scope)
+            verify(
+                &shared.space.free,
+                &shared.space.shapes,
+                &shared.space.cards,
+                &mut roots,
+                &mut pins,
+                level,
+                scope,
+            )
         }?)
     }
 }

@@ -114,14 +114,14 @@ impl AllocationProfile {
         let sites: Vec<AllocationSite> =
             sites.map(|bucket| AllocationSite::of(shared, bucket, &mut type_names)).collect();
         let mut names = HashMap::new();
-        if let Some(walker) = shared.sampler.walker() {
+        if let Some(walker) = shared.watch.sampler.walker() {
             for frame in stacks.iter().flat_map(|stack| &stack.frames) {
                 names.entry(*frame).or_insert_with(|| walker.name(*frame));
             }
         }
-        let files = if shared.sampler.walker().is_none() { code_files() } else { Vec::new() };
+        let files = if shared.watch.sampler.walker().is_none() { code_files() } else { Vec::new() };
         let largest = sites.iter().map(|site| site.interval).max();
-        let interval = Some(shared.sampler.interval()).filter(|interval| *interval != 0).or(largest);
+        let interval = Some(shared.watch.sampler.interval()).filter(|interval| *interval != 0).or(largest);
         AllocationProfile {
             sites,
             stacks,
@@ -197,7 +197,7 @@ impl AllocationSite {
     fn of(shared: &Shared, bucket: &Bucket, names: &mut HashMap<u32, Arc<str>>) -> AllocationSite {
         let name = || {
             let id = NonZeroU32::new(bucket.shape).map(ShapeId::from_raw);
-            let shape = id.and_then(|id| shared.shapes.get(id));
+            let shape = id.and_then(|id| shared.space.shapes.get(id));
             shape.map_or("[unknown]", |shape| shape.name()).into()
         };
         AllocationSite {

@@ -388,15 +388,15 @@ mod tests {
         let heap = Heap::builder().test_geometry(4096, 16).options("Collector=shenandoah").unwrap();
         let heap = heap.use_transparent_huge_pages(false).build().unwrap();
         let shared = &heap.shared;
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let (base, bytes) = (table.base(), table.geometry().heap_bytes());
         let tables = Tables::new(base, bytes, table.len(), Pages::default()).unwrap();
         let starts = StartTable::new(base, bytes).unwrap();
         let space = CopySpace::new(1, 0);
-        assert_eq!(space.provide(&shared.free, 2), Ok(2));
-        let old = OldTables { cards: &shared.cards, starts: &starts };
+        assert_eq!(space.provide(&shared.space.free, 2), Ok(2));
+        let old = OldTables { cards: &shared.space.cards, starts: &starts };
         let evacuator = Evacuator {
-            subject: Subject { free: &shared.free, shapes: &shared.shapes },
+            subject: Subject { free: &shared.space.free, shapes: &shared.space.shapes },
             tables: &tables,
             space: &space,
             generations: Some(Generations { tables: old, tenuring_threshold: 1 }),

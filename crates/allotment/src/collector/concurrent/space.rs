@@ -206,13 +206,13 @@ impl CopySpace {
     /// Ends an evacuation: all threads may use the regions with young copies, and the unused ones
     /// are free again. Returns the bytes that copies took in old regions.
     pub(in crate::collector) fn close(&self, shared: &Shared) -> usize {
-        let (mut regions, table) = (self.lock(), shared.free.table());
+        let (mut regions, table) = (self.lock(), shared.space.free.table());
         let Regions { unused, used: [young, old], rests } = &mut *regions;
         for home in &self.homes {
             home.regions.iter().for_each(|region| region.store(0, Ordering::Relaxed));
         }
-        young.drain(..).for_each(|index| shared.free.share_region(index));
-        unused.drain(..).for_each(|index| shared.free.give_region(index, table.get(index).home()));
+        young.drain(..).for_each(|index| shared.space.free.share_region(index));
+        unused.drain(..).for_each(|index| shared.space.free.give_region(index, table.get(index).home()));
         let room = |index: usize| table.end(index) - table.get(index).top();
         let copied = old.iter().map(|&index| table.get(index).top() - table.watermark(index)).sum();
         for index in old.drain(..) {

@@ -76,7 +76,7 @@ impl EdenGrowth {
         threads: usize,
         keep: impl FnOnce(usize, usize) -> usize,
     ) -> Option<usize> {
-        let (free, eden) = (&shared.free, self.eden_regions());
+        let (free, eden) = (&shared.space.free, self.eden_regions());
         let least =
             sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
         let room = || free.free_regions() / 4;
@@ -89,7 +89,7 @@ impl EdenGrowth {
         if free.capacity() < self.in_use() + least {
             free.raise_capacity(keep(self.in_use(), least));
         }
-        shared.budget.raise_capacity(least << free.table().geometry().region_shift);
+        shared.policy.budget.raise_capacity(least << free.table().geometry().region_shift);
         let first = self.eden.fetch_max(least, Ordering::Relaxed) < least;
         if first {
             self.threads.fetch_max(threads, Ordering::Relaxed);

@@ -49,7 +49,7 @@ impl Watch for IdleWatch {
             // Findings from before the request do not count.
             self.looks = Looks::begin();
         }
-        if self.looks.add(shared.registry.is_idle()) {
+        if self.looks.add(shared.threads.registry.is_idle()) {
             parallel.collect_while_idle(&shared);
         }
         Some(self.looks.next())
@@ -83,7 +83,7 @@ impl Parallel {
     /// nothing is kept back.
     pub(super) fn open_reserve(self: &Arc<Self>, mutator: &Mutator<'_>) -> bool {
         let after = || self.history.clock.since(self.resumed());
-        self.reserve.open(&mutator.shared().free, after, |after| {
+        self.reserve.open(&mutator.shared().space.free, after, |after| {
             if after < LEAST {
                 return IdleLook::TooSoon;
             }

@@ -19,7 +19,7 @@ impl Parallel {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> bool {
         let shared = mutator.shared();
-        let threads = shared.registry.count();
+        let threads = shared.threads.registry.count();
         let enlarged = self.growth.enlarge(shared, threads, |in_use, eden_regions| {
             // Eden is not nearly full any more. First: a mutator that finds the larger eden nearly
             // full may ask again at once.
@@ -27,8 +27,8 @@ impl Parallel {
             self.reserve.keep(in_use, eden_regions)
         });
         // Another thread may have been quicker.
-        let room = shared.free.may_take(1) && satisfied(mutator)
-            || (self.open_reserve(mutator) || shared.free.may_take(1)) && satisfied(mutator);
+        let room = shared.space.free.may_take(1) && satisfied(mutator)
+            || (self.open_reserve(mutator) || shared.space.free.may_take(1)) && satisfied(mutator);
         enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
         room
     }
@@ -52,7 +52,7 @@ impl Inner {
         records: &mut [CollectionRecord],
         satisfied: &mut dyn FnMut() -> bool,
     ) -> bool {
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         let (before, most) = (free.capacity(), self.decision.capacity_regions);
         let mut step = 1;
         let next = |capacity| {
@@ -68,15 +68,15 @@ impl Inner {
     /// young again, with all their objects.
     pub(super) fn open_old_regions(&self, world: &World<'_>) {
         let shared = world.shared();
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         self.old.forget();
-        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-        let tables = OldTables { cards: &shared.cards, starts: &self.starts };
+        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+        let tables = OldTables { cards: &shared.space.cards, starts: &self.starts };
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
             // SAFETY: a `World` is the proof that no mutator runs and every region is parsable.
             let top = unsafe { end_of_last(subject, &tables, index) };
             if table.end(index) - top >= MIN_OBJECT_BYTES {
-                shared.free.offer_region(index, top);
+                shared.space.free.offer_region(index, top);
             }
         }
         // Nothing records which references lead into these regions from elsewhere.
@@ -87,7 +87,7 @@ impl Inner {
                 _ => false,
             };
             if old {
-                shared.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
+                shared.space.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
             }
         }
     }

@@ -168,7 +168,7 @@ fn what_is_requested_is_a_full_collection() {
     })
     .unwrap();
     assert_eq!(kinds(&records), [(CollectionKind::Full, Cause::Requested)]);
-    let table = heap.shared.free.table();
+    let table = heap.shared.space.free.table();
     assert_eq!((0..table.len()).filter(|&index| table.get(index).state() == State::Old).count(), 1);
 }
 

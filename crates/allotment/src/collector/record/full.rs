@@ -46,7 +46,7 @@ impl CollectionRecord {
         (wanted, done): (WantedWorkers, Statistics),
         uncommitted: usize,
     ) -> CollectionRecord {
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         CollectionRecord {
             number: 0,
             cause,

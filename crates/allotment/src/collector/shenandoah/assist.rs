@@ -157,21 +157,21 @@ impl Shenandoah {
         let shared = mutator.shared();
         let assists = &self.engine.assists;
         let before = assists.free_at_begin.load(Ordering::Relaxed);
-        let left = shared.free.regions_left();
+        let left = shared.space.free.regions_left();
         if !cfg!(test) && left * BEHIND >= before {
             return;
         }
         let mut slice = Slice::begin(assists.slices.fetch_add(1, Ordering::Relaxed));
         let begun = slice.begun;
         let mut halted = || mutator.is_stop_requested() || slice.is_over();
-        if shared.barriers() & Hot::FORWARDING != 0 {
+        if shared.threads.barriers() & Hot::FORWARDING != 0 {
             self.engine.assist_moving(shared, &mut halted);
         } else {
             self.engine.assist_marking(shared, &mut halted);
         }
         let time = begun.elapsed();
         assists.time_ns.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
-        if let Some(timeline) = &shared.timeline {
+        if let Some(timeline) = &shared.watch.timeline {
             timeline.did(Category::Assist, "Assist", (begun, time), Arguments::default());
         }
     }
@@ -189,7 +189,7 @@ impl Engine {
     }
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
-        let (home, evacuator) = (shared.home(), self.evacuator(shared));
+        let (home, evacuator) = (shared.space.home(), self.evacuator(shared));
         let (mut buffers, mut copied) = (Buffers::default(), 0);
         if self.copy_next(&evacuator, home, &mut buffers, halted, &mut copied) {
             evacuator.end_buffers(&mut buffers);

@@ -6,23 +6,23 @@ use crate::object::SlotVisitor;
 
 impl Concurrent for Shenandoah {
     fn is_live(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.is_live(&shared.free, address)
+        self.engine.tables.is_live(&shared.space.free, address)
     }
 
     fn may_hide(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.may_hide(&shared.free, address)
+        self.engine.tables.may_hide(&shared.space.free, address)
     }
 
     fn is_sought(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.is_sought(&shared.free, address)
+        self.engine.tables.is_sought(&shared.space.free, address)
     }
 
     fn forward(&self, shared: &Shared, address: usize) -> usize {
-        self.engine.evacuator(shared).forward(address, shared.home())
+        self.engine.evacuator(shared).forward(address, shared.space.home())
     }
 
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>)) {
-        let barriers = shared.barriers();
+        let barriers = shared.threads.barriers();
         // First: old objects may be marked while young ones move.
         if barriers & Hot::FORWARDING != 0 {
             visit(&mut SlotVisitor::new(&mut |slot, _| {
@@ -35,13 +35,13 @@ impl Concurrent for Shenandoah {
                 // SAFETY: as above.
                 self.engine.note_root(shared, &mut roots, unsafe { slot.read() });
             }));
-            shared.satb.give(roots);
+            shared.threads.satb.give(roots);
         }
     }
 
     fn refilled(&self, mutator: &Mutator<'_>) {
         // Not while only old objects are marked.
-        let is_moving = mutator.shared().barriers() & Hot::FORWARDING != 0;
+        let is_moving = mutator.shared().threads.barriers() & Hot::FORWARDING != 0;
         if is_moving || self.engine.tables.scope().young {
             self.assist(mutator);
         } else {

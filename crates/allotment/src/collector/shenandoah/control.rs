@@ -16,8 +16,8 @@ use crate::collector::record::{CollectionRecord, CycleRecord, Details, WantedWor
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
-use crate::mutator::{AbortOnUnwind, Cause, Committer, Mutator, Shared, World};
-use crate::region::FreeSet;
+use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
+use crate::region::{Committer, FreeSet};
 use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
@@ -55,7 +55,7 @@ impl Shenandoah {
         if self.passive.load(Ordering::Relaxed) {
             return;
         }
-        let free = &mutator.shared().free;
+        let free = &mutator.shared().space.free;
         // Otherwise another thread holds the lock, and looks.
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
         let now = self.history.clock.age();
@@ -150,7 +150,7 @@ impl Shenandoah {
         let phase = phase.end();
         cycle.record.concurrent_time += phase.time;
         cycle.add_phase(phase);
-        self.history.occupancy(&shared.free);
+        self.history.occupancy(&shared.space.free);
         if cycle.step == Step::Idle {
             self.cycle_ended(cycle, shared);
             // Under the lock: a checker that has halted workers wants regions at rest.
@@ -168,10 +168,15 @@ impl Shenandoah {
     /// Gives memory back to the system that was free for long, until a thread stops the world.
     fn uncommit(&self, shared: &Shared) {
         // A stop that came first has the lock, and has its own say.
-        let Ok(_regions) = shared.regions.try_lock() else { return };
+        let Some(_regions) = shared.space.try_lock_regions() else { return };
         let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
         let goes_on = || !self.engine.interrupt.is_set();
-        shared.free.uncommit_idle(shared.clock.coarse_ms(), uncommit_delay_ms, keep_bytes, goes_on);
+        shared.space.free.uncommit_idle(
+            shared.watch.clock.coarse_ms(),
+            uncommit_delay_ms,
+            keep_bytes,
+            goes_on,
+        );
     }
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
@@ -197,7 +202,7 @@ impl Shenandoah {
         let Some(Some(lost)) = lost else { return };
         // The resumption belongs to the pause.
         self.lock().lengthen_pause(phase);
-        self.history.occupancy(&shared.free);
+        self.history.occupancy(&shared.space.free);
         if lost {
             self.collect_for_lost_marks(shared);
         }
@@ -256,8 +261,8 @@ impl Shenandoah {
 
     /// Makes `cycle` a new one.
     pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
-        shared.free.age_quarantine();
-        let free = &shared.free;
+        shared.space.free.age_quarantine();
+        let free = &shared.space.free;
         self.engine.assists.begin(free.regions_left());
         // Of a cycle that was given up.
         self.engine.assists.take_found();
@@ -265,7 +270,7 @@ impl Shenandoah {
             step: Step::Reset,
             cause,
             start: self.history.begin(free),
-            used_before: shared.free.occupancy().used_bytes,
+            used_before: shared.space.free.occupancy().used_bytes,
             ..Cycle::idle()
         };
     }
@@ -279,7 +284,7 @@ impl Shenandoah {
         let serves = if cycle.lost { 0 } else { self.progress.end() };
         self.finished.lock().expect(POISONED).push((record, serves));
         if !cycle.lost {
-            shared.full_collections.fetch_add(1, Ordering::Relaxed);
+            shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         }
         self.given_up_in_row.store(0, Ordering::Relaxed);
         match cycle.record.degenerated {
@@ -289,7 +294,7 @@ impl Shenandoah {
         self.fit_capacity(shared);
         if let Some(old) = &self.engine.old {
             let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
-            old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.free, percent, is_marking);
+            old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.space.free, percent, is_marking);
         }
         let kind = match cycle.record {
             CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
@@ -312,7 +317,7 @@ impl Shenandoah {
 
     /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
     pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
-        let free = &shared.free;
+        let free = &shared.space.free;
         let ended = self.history.clock.age();
         self.goal.cycle_ended((began, ended), (free.regions_in_use(), free.capacity()));
         let (free_bytes, capacity_bytes) = self.free_of_goal(free);
@@ -334,7 +339,7 @@ impl Shenandoah {
     /// The record of a cycle that ends.
     fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
         let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
-        let free = &shared.free;
+        let free = &shared.space.free;
         let is_marking = self.engine.marks_old();
         let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free, is_marking));
         let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));

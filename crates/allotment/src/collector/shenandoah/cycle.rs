@@ -27,9 +27,9 @@ use crate::collector::concurrent::{Clearing, Found, MarkShared, Marker, passage}
 use crate::collector::kernel::Phase;
 use crate::collector::record::CycleRecord;
 use crate::collector::work::{Team, Turns, WorkStack};
-use crate::mutator::{Cause, Committer, Shared};
+use crate::mutator::{Cause, Shared};
 use crate::object::reference;
-use crate::region::State;
+use crate::region::{Committer, State};
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting, yield_now};
 use std::time::Duration;
 
@@ -196,7 +196,7 @@ impl Engine {
 
     /// Clears what the last cycle left in the tables.
     pub(super) fn reset(&self, cycle: &Cycle, shared: &Shared) -> bool {
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         for index in 0..table.len() {
             if self.interrupt.is_set() {
                 return false;
@@ -225,12 +225,12 @@ impl Engine {
             return false;
         }
         let mut roots = Vec::new();
-        shared.roots.visit_handles(false, |slot| {
+        shared.threads.roots.visit_handles(false, |slot| {
             let bits = slot.load(std::sync::atomic::Ordering::Acquire);
             self.note_root(shared, &mut roots, bits);
         });
-        shared.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
-        shared.satb.give(roots);
+        shared.threads.roots.visit_pins(&mut |address| self.note_root(shared, &mut roots, address as u64));
+        shared.threads.satb.give(roots);
         loop {
             self.trace(cycle, shared, team);
             if self.interrupt.is_set() {
@@ -247,10 +247,10 @@ impl Engine {
 
     /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
     pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
-        let sought = |address| self.tables.is_sought(&shared.free, address);
+        let sought = |address| self.tables.is_sought(&shared.space.free, address);
         if reference(bits).is_some_and(sought) {
             if roots.try_reserve(1).is_err() {
-                return shared.satb.lose();
+                return shared.threads.satb.lose();
             }
             roots.push(bits);
         }
@@ -301,12 +301,13 @@ impl Engine {
     pub(super) fn has_lost(&self, shared: &Shared) -> bool {
         // Old objects with weak slots are found by their cards alone, and only once.
         let lost_weak = self.old.is_some() && self.weak_objects.has_lost();
-        lost_weak || self.leftover.has_lost() || shared.satb.has_lost()
+        lost_weak || self.leftover.has_lost() || shared.threads.satb.has_lost()
     }
 
     pub(super) fn weak(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let cleared = AtomicU64::new(0);
-        let regions = Turns::new(if self.weak_objects.has_lost() { shared.free.table().len() } else { 0 });
+        let regions =
+            Turns::new(if self.weak_objects.has_lost() { shared.space.free.table().len() } else { 0 });
         team.run(&|_| {
             let mut clearing = Clearing::new(self.subject(shared), &self.tables);
             while !self.interrupt.is_set()
@@ -322,7 +323,7 @@ impl Engine {
             cleared.fetch_add(clearing.cleared, Ordering::Relaxed);
         });
         let mut clearing = Clearing::new(self.subject(shared), &self.tables);
-        shared.roots.visit_handles(true, |slot| clearing.slot(slot));
+        shared.threads.roots.visit_handles(true, |slot| clearing.slot(slot));
         cycle.weak_cleared += cleared.into_inner() + clearing.cleared;
         if self.interrupt.is_set() {
             return false;
@@ -333,7 +334,7 @@ impl Engine {
 
     /// Finds regions without live objects, and those that are worth a move.
     fn choose(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) {
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         let region_bytes = table.geometry().region_bytes();
         cycle.found.add(self.assists.take_found());
         // Once for each cycle: this step may have been interrupted.

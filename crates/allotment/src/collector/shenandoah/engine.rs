@@ -10,7 +10,8 @@ use crate::collector::concurrent::{
 };
 use crate::collector::kernel::Subject;
 use crate::collector::work::{Crews, Limits};
-use crate::mutator::{Committer, Shared};
+use crate::mutator::Shared;
+use crate::region::Committer;
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
@@ -40,14 +41,14 @@ pub(super) struct Engine {
 impl Engine {
     /// The heap as steps see it.
     pub(super) fn subject<'h>(&self, shared: &'h Shared) -> Subject<'h, Committer> {
-        Subject { free: &shared.free, shapes: &shared.shapes }
+        Subject { free: &shared.space.free, shapes: &shared.space.shapes }
     }
 
     /// What markers share that look for the objects of `scope`.
     pub(super) fn marking<'m>(&'m self, shared: &'m Shared, scope: Scope) -> MarkShared<'m> {
         MarkShared {
             tables: &self.tables,
-            satb: &shared.satb,
+            satb: &shared.threads.satb,
             leftover: &self.leftover,
             weak: &self.weak_objects,
             interrupt: &self.interrupt,

@@ -9,14 +9,14 @@ use super::cycle::Cycle;
 use super::engine::Engine;
 use crate::collector::concurrent::{BY_CARDS, Buffers, Evacuator, Updater};
 use crate::collector::work::Team;
-use crate::mutator::{Committer, Shared};
-use crate::region::State;
+use crate::mutator::Shared;
+use crate::region::{Committer, State};
 use crate::sync::{AtomicU64, Ordering, Waiting};
 
 impl Engine {
     /// Frees regions without live objects, in which no thread allocates.
     pub(super) fn free_immediate(&self, cycle: &mut Cycle, shared: &Shared) {
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         for index in cycle.immediate.drain(..) {
             if table.get(index).state() == State::HumongousStart {
                 cycle.record.immediate_regions += table.get(index).run();
@@ -36,7 +36,7 @@ impl Engine {
         }
         self.heal_handles(shared);
         let done = self.copy(cycle, shared, team);
-        if done && shared.free.disposal().poison {
+        if done && shared.space.free.disposal().poison {
             let evacuator = self.evacuator(shared);
             // SAFETY: all live objects of the set have copies, or stay.
             cycle.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
@@ -47,9 +47,9 @@ impl Engine {
     /// Gives handles the new places of their referents.
     fn heal_handles(&self, shared: &Shared) {
         let mut never = || false;
-        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
+        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.space.home());
         for weak in [false, true] {
-            shared.roots.visit_handles(weak, |slot| updater.slot(slot));
+            shared.threads.roots.visit_handles(weak, |slot| updater.slot(slot));
         }
     }
 
@@ -57,7 +57,7 @@ impl Engine {
     pub(super) fn copy(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let copied = AtomicU64::new(0);
         team.run(&|_| {
-            let (home, mut buffers, mut bytes) = (shared.home(), Buffers::default(), 0);
+            let (home, mut buffers, mut bytes) = (shared.space.home(), Buffers::default(), 0);
             let (evacuator, mut halted) = (self.evacuator(shared), || self.interrupt.is_set());
             while !halted() && self.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}
             evacuator.end_buffers(&mut buffers);
@@ -75,7 +75,7 @@ impl Engine {
         }
         let updated = AtomicU64::new(0);
         team.run(&|_| {
-            let (mut halted, home) = (|| self.interrupt.is_set(), shared.home());
+            let (mut halted, home) = (|| self.interrupt.is_set(), shared.space.home());
             let mut updater = Updater::new(self.evacuator(shared), &mut halted, home);
             while !self.interrupt.is_set() && self.update_next(&mut updater) {}
             updated.fetch_add(updater.updated, Ordering::Relaxed);
@@ -113,7 +113,7 @@ impl Engine {
     /// arrays, which count from 1.
     fn update_list(&self, regions: Vec<(usize, bool)>, shared: &Shared) -> Vec<(usize, usize)> {
         let mut never = || false;
-        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.home());
+        let mut updater = Updater::new(self.evacuator(shared), &mut never, shared.space.home());
         let mut list = Vec::new();
         for (index, by_cards) in regions {
             if by_cards {
@@ -144,7 +144,7 @@ impl Engine {
         self.free_immediate(cycle, shared);
         cycle.record.moved_by_mutators += self.space.take_count() as usize;
         for index in cycle.to_free.drain(..) {
-            shared.free.retire_region(index, shared.free.table().get(index).home());
+            shared.space.free.retire_region(index, shared.space.free.table().get(index).home());
         }
         cycle.old_copied_bytes += self.space.close(shared);
         self.settle(cycle, shared, team)

@@ -19,10 +19,10 @@ use crate::collector::concurrent::{Found, OldShared, settle_old};
 use crate::collector::kernel::OldTables;
 use crate::collector::record::{CycleScope, GenerationsRecord};
 use crate::collector::work::Team;
-use crate::mutator::{Committer, Shared};
+use crate::mutator::Shared;
 use crate::object::MAX_AGE;
 use crate::platform::MemoryError;
-use crate::region::{FreeSet, StartTable, State};
+use crate::region::{Committer, FreeSet, StartTable, State};
 use crate::sync::{AtomicU8, Mutex, Ordering};
 
 /// What a heap with generations has beside one without.
@@ -70,7 +70,7 @@ impl Old {
 
     /// The tables of old regions.
     pub(super) fn tables<'h>(&'h self, shared: &'h Shared) -> OldTables<'h> {
-        OldTables { cards: &shared.cards, starts: &self.starts }
+        OldTables { cards: &shared.space.cards, starts: &self.starts }
     }
 
     /// Cycles after which an object becomes old.
@@ -133,7 +133,7 @@ impl Engine {
         garbage_bytes: usize,
         threshold: u8,
     ) -> bool {
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let worth = table.geometry().region_bytes() * self.choice.garbage_percent / 100;
         let region = table.get(index);
         !region.is_tenured() && region.age() >= threshold && garbage_bytes <= worth
@@ -143,7 +143,7 @@ impl Engine {
     /// regions that have to be put in order. In a stop, once the set is withdrawn.
     pub(super) fn fix_generations(&self, cycle: &Cycle, shared: &Shared) {
         let Some(old) = &self.old else { return };
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         // No copy comes to a region that is to be emptied, now or later.
         let mut leave = old.plan.lock().expect(POISONED).regions();
         leave.sort_unstable();
@@ -182,11 +182,11 @@ impl Engine {
     /// Puts regions in order whose objects are old, before a young cycle looks at their cards.
     pub(super) fn settle(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         let Some(old) = &self.old else { return true };
-        let (table, tables) = (shared.free.table(), old.tables(shared));
+        let (table, tables) = (shared.space.free.table(), old.tables(shared));
         for index in cycle.promoted.drain(..) {
             cycle.promoted_regions += table.get(index).run().max(1);
             // Which of its slots refer to young objects is not known.
-            tables.cards.dirty_range(table.bottom(index), shared.free.object_end(index));
+            tables.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
         }
         team.run(&|_| {
             while !self.interrupt.is_set()
@@ -208,7 +208,7 @@ impl Engine {
             return;
         }
         self.no_object_is_old(shared);
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         for index in free.in_use() {
             let region = table.get(index);
             if region.state() == State::Old {

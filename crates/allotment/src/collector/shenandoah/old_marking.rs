@@ -42,9 +42,9 @@ use crate::collector::concurrent::{Found, Leftover, MarkShared, Scope};
 use crate::collector::kernel::Phase;
 use crate::collector::record::OldMarking;
 use crate::collector::work::Team;
-use crate::mutator::{Committer, Hot, Shared};
+use crate::mutator::{Hot, Shared};
 use crate::object::reference;
-use crate::region::FreeSet;
+use crate::region::{Committer, FreeSet};
 use std::time::Duration;
 
 /// Old objects are marked when one part in this many of the other memory has become old.
@@ -245,7 +245,7 @@ impl Engine {
     /// it anew.
     pub(super) fn forget_old_marks(&self, shared: &Shared) {
         self.tables.set_scope(Scope::default());
-        shared.satb.forget();
+        shared.threads.satb.forget();
         if let Some(old) = &self.old {
             old.left.forget();
             old.plan.lock().expect(POISONED).forget_marking();
@@ -273,14 +273,14 @@ impl Engine {
 
     /// At the first stop of a cycle: what it takes over from the marking of old objects.
     pub(super) fn take_over_old(&self, cycle: &mut Cycle, shared: &Shared) {
-        let Some(old) = &self.old else { return shared.satb.forget() };
+        let Some(old) = &self.old else { return shared.threads.satb.forget() };
         if cycle.begins_old {
             self.forget_old(shared);
-        } else if self.marks_old() && (old.left.has_lost() || shared.satb.has_lost()) {
+        } else if self.marks_old() && (old.left.has_lost() || shared.threads.satb.has_lost()) {
             self.forget_old(shared);
             cycle.ends_old = false;
         } else if !self.marks_old() {
-            shared.satb.forget();
+            shared.threads.satb.forget();
             cycle.ends_old = false;
         } else if cycle.ends_old {
             self.leftover.take_over(&old.left.found);
@@ -294,10 +294,10 @@ impl Engine {
         let old = self.old.as_ref().filter(|_| !cycle.begins_old && !cycle.ends_old && self.marks_old());
         let Some(old) = old else { return self.forget_old_marks(shared) };
         let is_old = |address: &usize| {
-            let table = shared.free.table();
+            let table = shared.space.free.table();
             table.get(table.index_of(*address)).is_tenured()
         };
-        while let Some(words) = shared.satb.take_surely() {
+        while let Some(words) = shared.threads.satb.take_surely() {
             old.left.found.leave(words.into_iter().filter_map(reference).filter(is_old).collect());
         }
         self.tables.set_scope(Scope { young: false, old: true, old_live: true });

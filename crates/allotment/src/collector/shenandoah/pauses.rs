@@ -49,14 +49,14 @@ impl Engine {
             }),
             &mut |address| self.note_root(shared, &mut words, address as u64),
         );
-        shared.satb.give(roots);
-        shared.satb.give(words);
+        shared.threads.satb.give(roots);
+        shared.threads.satb.give(words);
         Step::Mark
     }
 
     /// Sets the borders of regions, and forgets what is left of earlier markings. In a stop.
     pub(super) fn begin_marking(&self, cycle: &mut Cycle, shared: &Shared) {
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         self.leftover.forget();
         self.weak_objects.forget();
         self.take_over_old(cycle, shared);
@@ -123,7 +123,7 @@ impl Engine {
 
     fn begin_move(&self, cycle: &mut Cycle, pause: &Pause<'_>) -> Step {
         let shared = pause.shared();
-        shared.roots.visit_pins(&mut |address| self.leave(shared, address));
+        shared.threads.roots.visit_pins(&mut |address| self.leave(shared, address));
         pause.visit_providers(&mut SlotVisitor::new(&mut |_, _| {}), &mut |address| {
             self.leave(shared, address);
         });
@@ -145,13 +145,13 @@ impl Engine {
 
     /// Notes that the object at `address` must not move.
     pub(super) fn leave(&self, shared: &Shared, address: usize) {
-        self.tables.set_membership(shared.free.table().index_of(address), Membership::Kept);
+        self.tables.set_membership(shared.space.free.table().index_of(address), Membership::Kept);
     }
 
     /// Makes the set final: regions to which objects came since, and those with pinned objects
     /// (which have [a mark](Self::leave)), stay. Returns whether anything moves. In a stop.
     pub(super) fn fix_set(&self, cycle: &mut Cycle, shared: &Shared) -> bool {
-        let (free, table, tables) = (&shared.free, shared.free.table(), &self.tables);
+        let (free, table, tables) = (&shared.space.free, shared.space.free.table(), &self.tables);
         #[cfg(test)]
         if let Some(old) = self.old_tables(shared).filter(|_| !cycle.ends_old) {
             for index in free.in_use() {
@@ -214,7 +214,7 @@ impl Engine {
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
         if let Some(address) = reference(bits) {
-            let place = self.evacuator(shared).forward(address, shared.home());
+            let place = self.evacuator(shared).forward(address, shared.space.home());
             if place != address {
                 // SAFETY: the caller's predicate.
                 unsafe { slot.write(with_reference(bits, place)) };
@@ -225,7 +225,7 @@ impl Engine {
     /// Ends the move: regions of the set are free, except those with kept objects. In a stop, with
     /// no barrier in force.
     pub(super) fn end_move(&self, cycle: &mut Cycle, shared: &Shared) -> Step {
-        let (free, table) = (&shared.free, shared.free.table());
+        let (free, table) = (&shared.space.free, shared.space.free.table());
         cycle.to_free.clear();
         for index in std::mem::take(&mut cycle.set) {
             let kept = self.tables.membership(index) == Membership::Kept;

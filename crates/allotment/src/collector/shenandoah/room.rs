@@ -42,7 +42,7 @@ impl Shenandoah {
             let beside = match cause {
                 Cause::Requested => self.await_cycle(mutator),
                 Cause::Zeal => {
-                    let turn = mutator.shared().full_collections.load(Ordering::Relaxed);
+                    let turn = mutator.shared().threads.full_collections.load(Ordering::Relaxed);
                     let for_all = turn.is_multiple_of(ZEAL_GLOBAL);
                     !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, for_all)
                 }
@@ -72,7 +72,7 @@ impl Shenandoah {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> (Vec<CollectionRecord>, bool) {
         let shared = world.shared();
-        let free = &shared.free;
+        let free = &shared.space.free;
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
         let mut records = Vec::new();
         self.overhead.begin_stop();
@@ -121,7 +121,7 @@ impl Shenandoah {
     /// Does a full collection; `None`: the system has no memory for it.
     fn full(&self, world: &World<'_>, cause: Cause, compaction: Compaction) -> Option<CollectionRecord> {
         let shared = world.shared();
-        let start = self.history.begin(&shared.free);
+        let start = self.history.begin(&shared.space.free);
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect(POISONED);
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
@@ -132,9 +132,9 @@ impl Shenandoah {
         self.fit_capacity(shared);
         let uncommitted = self.settings.conclude(world);
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
-        self.history.occupancy(&shared.free);
+        self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.free, (Scope::Full, cause), (start, pause));
+        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
         // Only this cause means that cycles began too late.
         if cause == Cause::AllocationFailure {
             self.learn(CycleKind::Full, start, shared);
@@ -145,7 +145,7 @@ impl Shenandoah {
     /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave
     /// no room for a reserve.
     pub(super) fn fit_capacity(&self, shared: &Shared) {
-        let free = &shared.free;
+        let free = &shared.space.free;
         let all = free.table().len();
         let few = free.free_regions() <= 2 * self.engine.reserve;
         free.set_capacity(if few { all } else { all - self.engine.reserve });

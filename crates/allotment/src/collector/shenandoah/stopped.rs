@@ -72,7 +72,7 @@ impl Shenandoah {
         world.set_barriers(self.engine.resting_barriers());
         let (pause, before) = (pause.end(), world.take_time_to_safepoint());
         cycle.add_pause(pause.began_earlier(before), before);
-        self.history.occupancy(&world.shared().free);
+        self.history.occupancy(&world.shared().space.free);
         self.cycle_ended(cycle, world.shared());
     }
 }
@@ -162,13 +162,13 @@ impl Engine {
             }
         }));
         world.visit_pinned(&mut |address| self.note_root(shared, &mut roots, address as u64));
-        shared.satb.give(roots);
+        shared.threads.satb.give(roots);
     }
 
     /// Weak root slots of dead objects become null. Handles are done already; providers have
     /// others.
     fn clear_weak_roots(&self, world: &World<'_>) {
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
             // SAFETY: a root slot of a stopped world.
             let bits = unsafe { slot.read() };

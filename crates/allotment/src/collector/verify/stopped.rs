@@ -48,5 +48,15 @@ pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus
         |pinned: &mut dyn FnMut(usize)| world.visit_pinned(pinned),
     );
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level, scope) }
+    unsafe {
+        verify(
+            &shared.space.free,
+            &shared.space.shapes,
+            &shared.space.cards,
+            &mut roots,
+            &mut pins,
+            level,
+            scope,
+        )
+    }
 }

@@ -127,7 +127,7 @@ fn a_bad_reference_is_named_with_its_holder_and_what_is_wrong() {
         (world.traced, 0),
         (world.bytes, 6000),
     ]);
-    let (base, table) = (world.heap.base(), world.heap.shared.free.table());
+    let (base, table) = (world.heap.base(), world.heap.shared.space.free.table());
     let end = base + 16 * REGION;
     let region = table.index_of(pair);
     let top = table.get(region).top();

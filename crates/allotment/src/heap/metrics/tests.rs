@@ -173,7 +173,7 @@ fn numbers_of_a_heap_at_rest_are_those_of_its_records_and_statistics() {
 
 /// The use of regions and the bytes of old objects, region by region.
 fn looked_up(heap: &Heap) -> (RegionUse, usize, usize) {
-    let table = heap.shared.free.table();
+    let table = heap.shared.space.free.table();
     let (mut regions, mut used, mut old) = (RegionUse::default(), 0, 0);
     let mut in_old_run = false;
     for index in 0..table.len() {

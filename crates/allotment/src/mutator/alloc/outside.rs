@@ -19,8 +19,8 @@ impl State {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
         let mut owned = self.owned.borrow_mut();
-        let carve = if bytes > shared.region_bytes() {
-            let carve = shared.free.allocate_humongous(shared.home(), bytes)?;
+        let carve = if bytes > shared.space.region_bytes() {
+            let carve = shared.space.free.allocate_humongous(shared.space.home(), bytes)?;
             if let Some(collector) = shared.collector.concurrent() {
                 collector.refilled(&Mutator::new(self));
             }
@@ -32,7 +32,7 @@ impl State {
             private.carve(shared, bytes)?
         } else {
             let mut attempts = Attempts::default();
-            let carve = shared.free.allocate(shared.home(), bytes, bytes, &mut attempts);
+            let carve = shared.space.free.allocate(shared.space.home(), bytes, bytes, &mut attempts);
             self.counters.compare_exchange(attempts.tried, attempts.won > 0);
             let carve = carve?;
             self.open_pointer(carve.start);
@@ -73,12 +73,12 @@ impl State {
     /// Opens the pointer to the region of `start`, if the thread takes all its objects that way.
     fn open_pointer(&self, start: usize) {
         let shared = &*self.shared;
-        if shared.use_tlab || self.zeal.is_on() || self.sampling.is_on() {
+        if shared.policy.use_tlab || self.zeal.is_on() || self.sampling.is_on() {
             return;
         }
         // In the stopped world, regions may still be given up after an allocation of the stopper.
-        if !is_stopping_that(&shared.registry)
-            && let Some(region) = shared.free.swapped(start)
+        if !is_stopping_that(&shared.threads.registry)
+            && let Some(region) = shared.space.free.swapped(start)
         {
             self.hot.pointer.open(region);
         }

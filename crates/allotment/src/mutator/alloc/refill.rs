@@ -62,23 +62,24 @@ impl State {
     /// region that the thread fills alone becomes a buffer as a whole, without asking the policy.
     fn refill(&self, bytes: usize) -> bool {
         let shared = &*self.shared;
-        if !shared.use_tlab || bytes > shared.sizing.max_tlab_size() {
+        if !shared.policy.use_tlab || bytes > shared.policy.sizing.max_tlab_size() {
             return false;
         }
         let mut owned = self.owned.borrow_mut();
         if owned.private.is_some() {
             return self.refill_from_own(&mut owned, bytes);
         }
-        let least = bytes.max(shared.sizing.min_tlab_size());
-        let in_place = self.hot.has_buffer() && shared.free.can_extend(self.hot.end(), least);
+        let least = bytes.max(shared.policy.sizing.min_tlab_size());
+        let in_place = self.hot.has_buffer() && shared.space.free.can_extend(self.hot.end(), least);
         // Asked before sizes are settled. An object outside is no refill, and only refills make
         // sizes grow and decay.
         if !in_place && self.keeps(&mut owned) {
             return false;
         }
         // A clock read is a fifth of a refill. Sizes that do not change are settled already.
-        let now = if shared.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
-        let Some(Request { min, size }) = owned.sizing.request(&shared.sizing, bytes, usize::MAX, now) else {
+        let now = if shared.policy.sizing.looks_at_time() { shared.settle(&mut owned.sizing) } else { 0 };
+        let Some(Request { min, size }) = owned.sizing.request(&shared.policy.sizing, bytes, usize::MAX, now)
+        else {
             return false;
         };
         let lengthened = if in_place { self.lengthen(min, size) } else { None };
@@ -90,7 +91,7 @@ impl State {
             owned.sizing.refused();
             return false;
         };
-        owned.sizing.granted(&shared.sizing, taken, now);
+        owned.sizing.granted(&shared.policy.sizing, taken, now);
         self.published.publish(&owned.sizing);
         self.counters.refilled(taken);
         probe!(buffer_refill, taken);
@@ -107,7 +108,7 @@ impl State {
             return false;
         };
         self.install(&rest);
-        owned.sizing.granted_of_own(&shared.sizing, rest.end - rest.start);
+        owned.sizing.granted_of_own(&shared.policy.sizing, rest.end - rest.start);
         self.counters.refilled(rest.end - rest.start);
         probe!(buffer_refill, rest.end - rest.start);
         true
@@ -115,7 +116,7 @@ impl State {
 
     /// Whether so much of the buffer is free that it is kept for smaller objects.
     fn keeps(&self, owned: &mut Owned) -> bool {
-        let keeps = self.hot.has_buffer() && owned.sizing.keep(&self.shared.sizing, self.hot.free());
+        let keeps = self.hot.has_buffer() && owned.sizing.keep(&self.shared.policy.sizing, self.hot.free());
         if keeps {
             self.counters.kept();
         }
@@ -138,14 +139,15 @@ impl State {
             let given_back = give_back
                 && match &mut owned.private {
                     Some(private) => private.undo(&self.shared, top, end),
-                    None => self.shared.free.undo(top, end),
+                    None => self.shared.space.free.undo(top, end),
                 };
             if !given_back && top < end {
                 // SAFETY: the tail of the buffer is this thread's, and nothing is in it.
                 unsafe { fill(top, end) };
                 let shared = &self.shared;
-                let is_spare =
-                    give_back && owned.private.is_none() && shared.free.give_spare(shared.home(), top, end);
+                let is_spare = give_back
+                    && owned.private.is_none()
+                    && shared.space.free.give_spare(shared.space.home(), top, end);
                 if !is_spare {
                     self.counters.retired(end - top);
                 }
@@ -184,7 +186,7 @@ impl State {
     /// system, the rest of the buffer is zero and no more windows are needed.
     fn advance_window(&self, top: usize) {
         let hot = &self.hot;
-        let end = top.saturating_add(self.shared.zero_window).min(hot.end());
+        let end = top.saturating_add(self.shared.policy.zero_window).min(hot.end());
         // SAFETY: `[top, end)` is the unused part of this thread's buffer.
         unsafe { zero(top, end.min(hot.clean())) };
         hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
@@ -194,7 +196,7 @@ impl State {
     /// Returns how many. Most refills of a thread that allocates much do only this.
     fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
         let mut attempts = Attempts::default();
-        let carve = self.shared.free.extend(self.hot.end(), min, size, &mut attempts);
+        let carve = self.shared.space.free.extend(self.hot.end(), min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         let carve = carve?;
         self.hot.extend(self.cleaned(&carve), carve.end);
@@ -221,14 +223,14 @@ impl State {
     /// left on this core, if it holds the `object`.
     fn take_buffer(&self, object: usize, min: usize, size: usize) -> Option<Carve> {
         let shared = &*self.shared;
-        let home = shared.home();
+        let home = shared.space.home();
         // However small the spare is: it is used up once. A spare that no thread takes blocks its
         // place for all later ones.
-        if let Some(spare) = shared.free.take_spare(home, object) {
+        if let Some(spare) = shared.space.free.take_spare(home, object) {
             return Some(spare);
         }
         let mut attempts = Attempts::default();
-        let carve = shared.free.allocate(home, min, size, &mut attempts);
+        let carve = shared.space.free.allocate(home, min, size, &mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         carve
     }
@@ -254,7 +256,7 @@ impl State {
     /// Zeroes the taken memory if the heap zeroes whole buffers. Returns the address from which on
     /// it is zero.
     fn cleaned(&self, carve: &Carve) -> usize {
-        if self.shared.zero_tlab {
+        if self.shared.policy.zero_tlab {
             // SAFETY: nothing is in it, and it is this thread's.
             unsafe { zero(carve.start, carve.dirty) };
             carve.start

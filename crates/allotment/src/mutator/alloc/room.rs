@@ -149,7 +149,7 @@ impl<'t> Mutator<'t> {
                 _ => {}
             }
             if !shared.at_heap_limit(&error) {
-                if let Some(hook) = &shared.on_out_of_memory {
+                if let Some(hook) = &shared.watch.on_out_of_memory {
                     hook(self, &error);
                 }
                 return Err(error);
@@ -183,7 +183,7 @@ impl<'t> Mutator<'t> {
     /// such a collection, by this thread or meanwhile by another. This is a safepoint.
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
-        let done = || shared.full_collections.load(Ordering::Relaxed);
+        let done = || shared.threads.full_collections.load(Ordering::Relaxed);
         // A concurrent cycle that ends meanwhile may have begun before this thread let go of
         // things.
         let counts = shared.collector.concurrent().is_none();
@@ -294,7 +294,7 @@ impl State {
     #[cold]
     fn stop(&self) {
         self.come_to_safepoint();
-        self.shared.registry.park(self);
+        self.shared.threads.registry.park(self);
     }
 
     /// The beginning of every safepoint.
@@ -302,7 +302,7 @@ impl State {
         self.shared.after_fork_or_abort();
         // Accepted first, then served: a request from here on is a new one.
         let gives_up = self.hot.limit.acknowledge();
-        self.satb.give(&self.shared.satb);
+        self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
         self.adopt_sample_interval();
         if gives_up {

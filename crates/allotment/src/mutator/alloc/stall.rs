@@ -30,9 +30,9 @@ impl Stall {
             Outcome::OverLimit(_) => "collections take too much time",
         };
         if self.cause == Cause::AllocationFailure {
-            shared.stalls.record(time);
+            shared.threads.stalls.record(time);
         }
-        if let Some(timeline) = &shared.timeline {
+        if let Some(timeline) = &shared.watch.timeline {
             let name = match self.cause {
                 Cause::AllocationFailure => "Allocation stall",
                 Cause::Requested => "Requested collection",

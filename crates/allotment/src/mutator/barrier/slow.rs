@@ -53,7 +53,7 @@ impl Shared {
     pub(in crate::mutator) fn dropped_root(&self, taken: Changed, weak: bool) {
         let Changed { barriers, word } = taken;
         if !weak && barriers & Hot::MARKING != 0 && self.is_sought(word) {
-            self.satb.give_word(word);
+            self.threads.satb.give_word(word);
         }
     }
 }
@@ -106,7 +106,7 @@ impl Mutator<'_> {
     fn keep(&self, bits: u64) {
         let shared = self.shared();
         if shared.is_sought(bits) {
-            self.state().satb.record(bits, &shared.satb);
+            self.state().satb.record(bits, &shared.threads.satb);
         }
     }
 

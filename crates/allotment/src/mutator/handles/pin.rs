@@ -23,7 +23,7 @@ impl Drop for Pin {
         if self.shared.after_fork().is_err() {
             return;
         }
-        self.shared.roots.pins.unpin(self.object, |barriers| {
+        self.shared.threads.roots.pins.unpin(self.object, |barriers| {
             self.shared.dropped_root(Changed { barriers, word: self.object as u64 }, false);
         });
     }
@@ -37,7 +37,7 @@ impl Mutator<'_> {
     pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        shared.roots.pins.pin(object.addr().get());
+        shared.threads.roots.pins.pin(object.addr().get());
         Pin { shared, object: object.addr().get() }
     }
 }

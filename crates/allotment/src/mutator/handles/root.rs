@@ -45,7 +45,7 @@ impl RootHandle {
     }
 
     fn table(&self) -> &RootTable {
-        if self.weak { &self.shared.roots.weak } else { &self.shared.roots.strong }
+        if self.weak { &self.shared.threads.roots.weak } else { &self.shared.threads.roots.strong }
     }
 }
 
@@ -76,7 +76,7 @@ impl Mutator<'_> {
     pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        let slot = shared.roots.strong.take(bits);
+        let slot = shared.threads.roots.strong.take(bits);
         RootHandle { shared, slot, weak: false }
     }
 
@@ -87,7 +87,7 @@ impl Mutator<'_> {
     pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        let slot = shared.roots.weak.take(bits);
+        let slot = shared.threads.roots.weak.take(bits);
         RootHandle { shared, slot, weak: true }
     }
 }

@@ -31,7 +31,7 @@ impl State {
         let abort = AbortOnUnwind::new(PANICKED);
         // First: until then a worker may use this state in place of the owner.
         let mut visited = self.lock_roots();
-        self.hot.set_barriers(self.shared.barriers());
+        self.hot.set_barriers(self.shared.threads.barriers());
         // Before requests are served: one may ask for the buffer, and its tail would go back.
         self.visit_if_due(&mut visited);
         self.come_to_safepoint();
@@ -43,7 +43,7 @@ impl State {
     /// `visited` is this state's. Called by the owner, or by a worker that found the owner safe.
     fn visit_if_due(&self, visited: &mut u64) {
         let shared = &*self.shared;
-        let wanted = shared.root_visits();
+        let wanted = shared.threads.root_visits();
         if *visited == wanted {
             return;
         }
@@ -64,7 +64,7 @@ impl Shared {
     pub(crate) fn visit_roots_of_safe_threads(&self) -> bool {
         let mut number = 0;
         // One thread at a time: a stop needs the registry.
-        while self.registry.with_thread(number, |state| {
+        while self.threads.registry.with_thread(number, |state| {
             let mut visited = state.lock_roots();
             // Asked under the lock: a thread that is safe now cannot run past its duty.
             if state.status.is_safe() {
@@ -75,7 +75,9 @@ impl Shared {
         }) {
             number += 1;
         }
-        let wanted = self.root_visits();
-        self.registry.all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
+        let wanted = self.threads.root_visits();
+        self.threads
+            .registry
+            .all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
     }
 }

@@ -31,32 +31,32 @@ impl Pause<'_> {
     /// Puts these barriers in force, beside those of the embedder: for handles and pins at once,
     /// for each thread before its next work.
     pub(crate) fn set_barriers(&self, bits: u32) {
-        self.shared.set_barriers(bits | self.shared.barriers() & Hot::HOOK);
+        self.shared.set_barriers(bits | self.shared.threads.barriers() & Hot::HOOK);
     }
 
     /// Begins a visit of the roots of all threads, which is a part of their duty.
     pub(crate) fn begin_root_visit(&self) {
-        self.shared.root_visits.fetch_add(1, Ordering::Relaxed);
+        self.shared.threads.root_visits.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Visits the slots of providers, and calls `pinned` with what they pin.
     pub(crate) fn visit_providers(&self, slots: &mut SlotVisitor<'_>, pinned: &mut dyn FnMut(usize)) {
-        if !self.shared.roots.has_providers() {
+        if !self.shared.threads.roots.has_providers() {
             return;
         }
-        let states = self.shared.registry.attached();
+        let states = self.shared.threads.registry.attached();
         // SAFETY: no thread detaches while the threads are stopped.
         let frames = super::generated_frames(states.iter().map(|state| unsafe { state.as_ref() }));
         // SAFETY: the frames are of threads that this pause keeps.
-        unsafe { self.shared.roots.visit_providers(slots, pinned, &frames) };
+        unsafe { self.shared.threads.roots.visit_providers(slots, pinned, &frames) };
     }
 }
 
 impl Shared {
     /// Sets the barriers that threads take over, and those of handles and pins. In a stop.
     pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
-        self.barriers.store(bits, Ordering::Relaxed);
-        self.roots.set_barriers(bits);
+        self.threads.barriers.store(bits, Ordering::Relaxed);
+        self.threads.roots.set_barriers(bits);
     }
 
     /// Stops all threads lightly. For a thread of the heap's own, which is not attached. `None`:
@@ -64,8 +64,8 @@ impl Shared {
     pub(crate) fn pause<R>(&self, f: impl FnOnce(&Pause<'_>) -> R) -> Option<R> {
         debug_assert!(!is_stopping(), "stops do not nest");
         self.after_fork_or_abort();
-        let _stopping = Stopping::begin(&self.registry);
-        self.registry.stop(StopKind::Light, None, |arrival| {
+        let _stopping = Stopping::begin(&self.threads.registry);
+        self.threads.registry.stop(StopKind::Light, None, |arrival| {
             let abort = AbortOnUnwind::new("code of a collector's pause panicked (see above)");
             let outcome = f(&Pause { shared: self, time_to_safepoint: arrival.time, stopper: PhantomData });
             abort.disarm();

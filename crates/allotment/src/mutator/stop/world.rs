@@ -64,7 +64,7 @@ crate::debug::debug_is_display!(StopError);
 impl<'w> World<'w> {
     fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
         // Read once: a collection passes over the threads several times.
-        World::of(shared, shared.registry.attached(), stopper_state, arrival)
+        World::of(shared, shared.threads.registry.attached(), stopper_state, arrival)
     }
 
     /// The world of a heap without threads. The caller keeps threads from attaching and workers
@@ -128,7 +128,7 @@ impl<'w> World<'w> {
             unsafe { visit_links(state.roots(), slots) };
         }
         // SAFETY: the frames are of threads that this world keeps.
-        unsafe { self.shared.roots.visit(slots, &self.frames) };
+        unsafe { self.shared.threads.roots.visit(slots, &self.frames) };
     }
 
     /// Calls `visit` with the kind and the referent of every root that refers to an object.
@@ -145,19 +145,19 @@ impl<'w> World<'w> {
             unsafe { visit_links(state.roots(), &mut SlotVisitor::new(&mut word)) };
         }
         // SAFETY: the frames are of threads that this world keeps, and no thread writes to slots.
-        unsafe { self.shared.roots.visit_targets(visit, &self.frames) };
+        unsafe { self.shared.threads.roots.visit_targets(visit, &self.frames) };
     }
 
     /// Calls `pinned` with the address of every pinned object, with some more than once. A pinned
     /// object must stay where it is.
     pub(crate) fn visit_pinned(&self, pinned: &mut dyn FnMut(usize)) {
         // SAFETY: the frames are of threads that this world keeps.
-        unsafe { self.shared.roots.visit_pinned(pinned, &self.frames) };
+        unsafe { self.shared.threads.roots.visit_pinned(pinned, &self.frames) };
     }
 
     /// Puts these barriers in force beside those of the embedder, for all threads at once.
     pub(crate) fn set_barriers(&self, bits: u32) {
-        let bits = bits | self.shared.barriers() & Hot::HOOK;
+        let bits = bits | self.shared.threads.barriers() & Hot::HOOK;
         self.set_all_barriers(bits);
     }
 
@@ -169,14 +169,14 @@ impl<'w> World<'w> {
 
     /// Counts the current visit of roots as done for all threads.
     pub(crate) fn end_root_visit(&self) {
-        let visits = self.shared.root_visits();
+        let visits = self.shared.threads.root_visits();
         self.states().for_each(|state| *state.lock_roots() = visits);
     }
 
     /// What the threads' buffers did since the last call, or since the heap was reset. To be called
     /// once for each collection.
     pub(crate) fn end_buffer_count(&self) -> Totals {
-        self.shared.registry.end_count_stopped()
+        self.shared.threads.registry.end_count_stopped()
     }
 
     /// Ends a cycle of the threads' buffers, which did what was
@@ -190,12 +190,12 @@ impl<'w> World<'w> {
         capacity: usize,
         next: usize,
     ) -> BufferSizes {
-        self.shared.registry.end_cycle_stopped(self.shared, counted, used, capacity, next)
+        self.shared.threads.registry.end_cycle_stopped(self.shared, counted, used, capacity, next)
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.
     pub(crate) fn volunteers(&self) -> &'w Volunteers {
-        self.shared.registry.volunteers()
+        self.shared.threads.registry.volunteers()
     }
 
     /// How many threads are attached.
@@ -265,14 +265,14 @@ impl Shared {
 
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         self.after_fork_or_abort();
-        let _stopping = Stopping::begin(&self.registry);
-        self.registry.stop(StopKind::Full, own, |arrival| {
+        let _stopping = Stopping::begin(&self.threads.registry);
+        self.threads.registry.stop(StopKind::Full, own, |arrival| {
             let abort = AbortOnUnwind::new(
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );
             let _halted = Halted::begin(self);
-            let _regions = self.lock_regions();
+            let _regions = self.space.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
             abort.disarm();
             // `f` may have forked.

@@ -13,7 +13,7 @@ const LENGTH: usize = 400;
 /// Addresses of the heap whose card is dirty.
 fn dirty(heap: &Heap) -> Vec<usize> {
     let cards = (heap.base()..heap.base() + heap.geometry().heap_bytes()).step_by(CARD);
-    cards.filter(|&card| heap.shared.cards.is_dirty(card)).collect()
+    cards.filter(|&card| heap.shared.space.cards.is_dirty(card)).collect()
 }
 
 fn with_array(collector: CollectorKind, body: impl FnOnce(&Heap, &mut Mutator<'_>, *mut u64)) {

@@ -137,7 +137,7 @@ impl Model {
     /// There is no room for `bytes`, as the last allocation said. `private`: its thread fills
     /// regions of its own.
     pub(super) fn check_full(&self, bytes: usize, private: bool) {
-        let table = self.heap.shared.free.table();
+        let table = self.heap.shared.space.free.table();
         let unused = |index: &usize| {
             let (state, empty) = (table.get(*index).state(), table.get(*index).top() == table.bottom(*index));
             matches!(state, State::Free | State::Uncommitted) || private && empty && state == State::Exclusive

@@ -130,7 +130,7 @@ fn regions_and_humongous_runs_taken_since_the_mark_are_given_back() {
     .unwrap();
     let census = heap.verify().unwrap();
     assert_eq!((census.object_bytes(), census.fillers), (0, (0, 0)));
-    let table = heap.shared.free.table();
+    let table = heap.shared.space.free.table();
     assert!((0..16).all(|index| matches!(table.get(index).state(), State::Free | State::Uncommitted)));
 }
 

@@ -427,7 +427,7 @@ fn a_profile_taken_in_blocking_leaves_the_state_of_the_thread_alone() {
             mutator.mark();
             (0..10).for_each(|_| _ = allocate(mutator, fixed[0], 0));
             mutator.blocking(|| {
-                let found = heap.shared.registry.with_thread(0, |state| {
+                let found = heap.shared.threads.registry.with_thread(0, |state| {
                     // As a stopper has it.
                     let _owned = state.owned.borrow_mut();
                     assert_eq!(of(&heap, fixed[0]).0, 10, "{collector:?} {options}");
@@ -473,13 +473,13 @@ fn memory_that_is_used_up_is_there_again_when_the_samples_are_dead() {
                 allocate(mutator, fixed[0], 0);
             }
             mutator.collect();
-            let dropped = heap.shared.sampler.dropped().samples;
+            let dropped = heap.shared.watch.sampler.dropped().samples;
             assert!(dropped > 500, "{options}: {dropped}");
             for _ in 0..10 {
                 allocate(mutator, fixed[1], 0);
             }
             mutator.blocking(|| ());
-            assert_eq!(heap.shared.sampler.dropped().samples, dropped, "{options}");
+            assert_eq!(heap.shared.watch.sampler.dropped().samples, dropped, "{options}");
         })
         .unwrap();
         assert_eq!(of(&heap, fixed[1]), (10, 10), "{options}");

@@ -17,17 +17,18 @@ const SMALL: What = What { kind: Kind::Fixed(0), by: By::Object };
 /// Walks every region of the stopped world. Returns the number of objects, or the error.
 pub(super) fn objects(world: &World<'_>) -> Result<u64, String> {
     let (shared, mut objects) = (world.shared(), 0);
-    shared.free.verify()?;
-    for index in 0..shared.free.table().len() {
-        match shared.free.table().get(index).state() {
+    shared.space.free.verify()?;
+    for index in 0..shared.space.free.table().len() {
+        match shared.space.free.table().get(index).state() {
             State::Exclusive => return Err(format!("region {index} is one thread's own")),
             state if state.begins_objects() => {}
             _ => continue,
         }
-        let (bottom, top) = (shared.free.table().bottom(index), shared.free.object_end(index));
+        let (bottom, top) = (shared.space.free.table().bottom(index), shared.space.free.object_end(index));
         let count = |object: Object<'_>| objects += u64::from(object.shape.is_some());
         // SAFETY: the region is committed up to its top, and no thread runs.
-        unsafe { walk(&shared.shapes, bottom, top, count) }.map_err(|error| format!("{index}: {error}"))?;
+        unsafe { walk(&shared.space.shapes, bottom, top, count) }
+            .map_err(|error| format!("{index}: {error}"))?;
     }
     if world.states().any(|state| state.hot.has_buffer() || state.owned.borrow().private.is_some()) {
         return Err("a thread has a buffer, or regions of its own".to_owned());

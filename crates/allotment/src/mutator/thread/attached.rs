@@ -52,8 +52,8 @@ impl AttachedThread {
         AttachedThread {
             identity: state.identity.clone(),
             activity: state.status.activity(),
-            buffer_bytes: if shared.use_tlab { state.published.read().size } else { 0 },
-            buffer_used_bytes: state.hot.used_about_now().min(shared.region_bytes()),
+            buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
+            buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
             statistics: state.statistics(),
         }
     }

@@ -30,7 +30,7 @@ impl Mutator<'_> {
         // This comes before a stop may see the thread as safe. From here on every unlinking takes
         // the slow path.
         state.parked.set(state.links.replace(OUTSIDE));
-        state.shared.registry.enter_blocking(state);
+        state.shared.threads.registry.enter_blocking(state);
         let _leave = Leave(state);
         f()
     }
@@ -42,7 +42,7 @@ struct Leave<'a>(&'a State);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.shared.registry.leave_blocking(self.0);
+        self.0.shared.threads.registry.leave_blocking(self.0);
         self.0.links.set(self.0.parked.replace(ptr::null_mut()));
     }
 }

@@ -138,21 +138,21 @@ impl Shared {
     /// Forgets the threads that are not in this process, if they left the heap in a consistent
     /// state.
     fn take_over(&self) -> Result<(), ForkError> {
-        if !is_first_thread() && self.registry.count() > 0 {
+        if !is_first_thread() && self.threads.registry.count() > 0 {
             return Err(ForkError::NotYet);
         }
         let own = own_state(self);
-        let stopping = is_stopping_that(&self.registry);
-        let others = self.registry.others_at_rest(own, stopping)?;
+        let stopping = is_stopping_that(&self.threads.registry);
+        let others = self.threads.registry.others_at_rest(own, stopping)?;
         // SAFETY: the threads were safe when the process was forked, so their states are in order.
         let lists_at_rest = others.iter().all(|state| unsafe { state.as_ref() }.visited.try_lock().is_ok());
         // A thread that stops the world holds the `regions` lock itself.
-        let at_rest = (stopping || self.regions.try_lock().is_ok())
+        let at_rest = (stopping || self.space.try_lock_regions().is_some())
             && lists_at_rest
-            && self.satb.is_at_rest()
-            && self.roots.is_at_rest()
-            && self.sampler.is_at_rest()
-            && self.free.is_at_rest()
+            && self.threads.satb.is_at_rest()
+            && self.threads.roots.is_at_rest()
+            && self.watch.sampler.is_at_rest()
+            && self.space.free.is_at_rest()
             && self.collector.is_at_rest();
         if !at_rest {
             return Err(ForkError::Locked);
@@ -173,7 +173,7 @@ impl Shared {
         state.retire_buffer(false);
         state.let_lapse();
         state.leave();
-        self.registry.forget(state);
+        self.threads.registry.forget(state);
     }
 }
 

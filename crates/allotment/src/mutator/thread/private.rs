@@ -22,14 +22,14 @@ impl Private {
     /// The current moment: the number of log entries, and the top of the region that is being
     /// filled (0 if there is none).
     pub(in crate::mutator) fn moment(&self, shared: &Shared) -> (usize, usize) {
-        let top = |index| shared.free.table().get(index).top();
+        let top = |index| shared.space.free.table().get(index).top();
         (self.log.len(), self.current.map_or(0, top))
     }
 
     /// Takes `bytes` of the current region, or of the next.
     pub(in crate::mutator) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
-        let start = shared.free.table().get(index).top();
+        let start = shared.space.free.table().get(index).top();
         Some(take(shared, index, start + bytes))
     }
 
@@ -37,33 +37,33 @@ impl Private {
     /// has less than `bytes`. The rest of a smaller buffer would be of use to this thread only.
     pub(in crate::mutator) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
         let index = self.region_with(shared, bytes)?;
-        Some(take(shared, index, shared.free.table().end(index)))
+        Some(take(shared, index, shared.space.free.table().end(index)))
     }
 
     /// The region being filled, if it has `bytes` left. Otherwise the next region, which becomes
     /// the current one.
     fn region_with(&mut self, shared: &Shared, bytes: usize) -> Option<usize> {
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= bytes;
         if let Some(index) = self.current.filter(fits) {
             return Some(index);
         }
-        let index = self.reuse.pop().or_else(|| shared.free.take_region(shared.home()))?;
+        let index = self.reuse.pop().or_else(|| shared.space.free.take_region(shared.space.home()))?;
         self.log.push(index);
         self.current = Some(index);
         Some(index)
     }
 
     pub(in crate::mutator) fn log_humongous(&mut self, shared: &Shared, start: usize) {
-        self.log.push(shared.free.table().index_of(start));
+        self.log.push(shared.space.free.table().index_of(start));
     }
 
     /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing was allocated
     /// behind it.
     pub(in crate::mutator) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
         let Some(index) = self.current else { return false };
-        let region = shared.free.table().get(index);
-        let last = region.top() == end && end > shared.free.table().bottom(index);
+        let region = shared.space.free.table().get(index);
+        let last = region.top() == end && end > shared.space.free.table().bottom(index);
         if last {
             region.set_top(top);
         }
@@ -72,13 +72,13 @@ impl Private {
 
     /// Goes back to a moment: the regions filled since then are emptied.
     pub(in crate::mutator) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let first = self.reuse.len();
         // In the order they were filled. The last region, of which most is in the caches, is then
         // on top.
         for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
-                shared.free.give_humongous(index);
+                shared.space.free.give_humongous(index);
             } else {
                 table.empty(index);
                 self.reuse.push(index);
@@ -86,7 +86,7 @@ impl Private {
         }
         // The caches hold too little of so many regions, so the first region comes on top.
         let emptied = &mut self.reuse[first..];
-        if emptied.len() * shared.region_bytes() > shared.hot_bytes {
+        if emptied.len() * shared.space.region_bytes() > shared.policy.hot_bytes {
             emptied.reverse();
         }
         let is_region = |index: &usize| table.get(*index).state() == State::Exclusive;
@@ -101,21 +101,21 @@ impl Private {
     /// Hands everything to the heap: filled regions to all threads, emptied regions to the free
     /// set.
     pub(in crate::mutator) fn release(&mut self, shared: &Shared) {
-        let table = shared.free.table();
-        let home = shared.home();
+        let table = shared.space.free.table();
+        let home = shared.space.home();
         for index in self.log.drain(..) {
             if table.get(index).state() == State::Exclusive {
-                shared.free.share_region(index);
+                shared.space.free.share_region(index);
             }
         }
-        self.reuse.drain(..).for_each(|index| shared.free.give_region(index, home));
+        self.reuse.drain(..).for_each(|index| shared.space.free.give_region(index, home));
         self.current = None;
     }
 }
 
 /// Takes the region's memory up to `end`.
 fn take(shared: &Shared, index: usize, end: usize) -> Carve {
-    let region = shared.free.table().get(index);
+    let region = shared.space.free.table().get(index);
     let start = region.top();
     region.set_top(end);
     Carve { start, end, dirty: region.dirty().clamp(start, end) }

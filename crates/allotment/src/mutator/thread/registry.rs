@@ -231,7 +231,7 @@ impl Registry {
     }
 
     pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
-        own.satb.give(&own.shared.satb);
+        own.satb.give(&own.shared.threads.satb);
         own.hand_over_before_blocking();
         self.threads.enter_blocking(&own.into());
     }
@@ -297,22 +297,27 @@ impl Registry {
             let mut owned = state.owned.borrow_mut();
             before += owned.sizing.desired_size();
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
-            shared.budget.end_cycle(&shared.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
+            shared.policy.budget.end_cycle(
+                &shared.policy.sizing,
+                &inner.data.averages,
+                &mut owned.sizing,
+                &cycle,
+            );
         }
-        shared.budget.forget_census();
-        shared.budget.set_capacity(next);
-        let (share, mut after, mut cut) = (shared.budget.share(), 0, 0);
+        shared.policy.budget.forget_census();
+        shared.policy.budget.set_capacity(next);
+        let (share, mut after, mut cut) = (shared.policy.budget.share(), 0, 0);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
             let wished = owned.sizing.desired_size();
-            shared.budget.trim(&shared.sizing, &mut owned.sizing, share);
+            shared.policy.budget.trim(&shared.policy.sizing, &mut owned.sizing, share);
             let size = owned.sizing.desired_size();
             after += size;
             cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
         }
         BufferSizes {
-            policy: shared.sizing.policy(),
+            policy: shared.policy.sizing.policy(),
             threads: inner.threads.len(),
             allocators: counted.threads,
             allocated: counted.sum.allocated_in_all() as usize,
@@ -412,17 +417,17 @@ pub(crate) fn attach<R>(
         return Err(AttachError::WorldStopped);
     }
     shared.after_fork()?;
-    let (sizing, before) = shared.registry.start(&shared.sizing);
+    let (sizing, before) = shared.threads.registry.start(&shared.policy.sizing);
     let state = Box::new(State::new(shared.clone(), sizing, before + 1));
-    shared.registry.threads.attach(Attached::from(&*state), |ledger| {
+    shared.threads.registry.threads.attach(Attached::from(&*state), |ledger| {
         ledger.ever += 1;
-        shared.registry.count.fetch_add(1, Ordering::Relaxed);
+        shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
-        state.hot.set_barriers(shared.barriers());
+        state.hot.set_barriers(shared.threads.barriers());
         // Under the lock too: whoever changes it then requests a safepoint of all threads.
-        state.sampling.restart(&state.hot, shared.sampler.interval());
-        *state.lock_roots() = shared.root_visits();
+        state.sampling.restart(&state.hot, shared.watch.sampler.interval());
+        *state.lock_roots() = shared.threads.root_visits();
     });
     ATTACHED.set(&*state);
     let detach = Detach(&state);
@@ -432,14 +437,14 @@ pub(crate) fn attach<R>(
 impl State {
     /// Gives up everything that the thread has of the heap, before it leaves.
     pub(in crate::mutator) fn leave(&self) {
-        self.satb.give(&self.shared.satb);
+        self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
         self.give_up_buffer();
         self.sampling.release(&self.shared);
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);
-        shared.budget.leave(&shared.sizing, &mut owned.sizing);
+        shared.policy.budget.leave(&shared.policy.sizing, &mut owned.sizing);
     }
 }
 
@@ -448,7 +453,7 @@ struct Detach<'a>(&'a State);
 impl Drop for Detach<'_> {
     fn drop(&mut self) {
         let state = self.0;
-        let registry = &state.shared.registry;
+        let registry = &state.shared.threads.registry;
         match state.shared.after_fork() {
             Ok(()) => {
                 state.leave();

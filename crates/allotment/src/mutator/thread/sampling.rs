@@ -160,7 +160,7 @@ impl Sampling {
 
     /// Gives the memory of samples back: the thread leaves.
     pub(in crate::mutator) fn release(&self, shared: &Shared) {
-        self.pending.release(shared.sampler.memory());
+        self.pending.release(shared.watch.sampler.memory());
     }
 
     /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
@@ -179,7 +179,7 @@ impl Sampling {
             let header = unsafe { header_at(at) };
             let (bytes, is_object) = match header.kind() {
                 Kind::Filler(bytes) => (bytes, false),
-                Kind::Object(id) => match shared.shapes.get(id) {
+                Kind::Object(id) => match shared.space.shapes.get(id) {
                     // SAFETY: an object of that shape.
                     Some(shape) => (unsafe { size_of_object(at, shape) }, true),
                     None => return,
@@ -262,10 +262,10 @@ impl Followed {
         if self.0.is_empty() {
             return;
         }
-        let (memory, mut store) = (shared.sampler.memory(), shared.sampler.store());
+        let (memory, mut store) = (shared.watch.sampler.memory(), shared.watch.sampler.store());
         memory.give(Followed::BYTES * self.0.len());
         for follow in std::mem::take(&mut self.0) {
-            store.follow(memory, &shared.roots.sampled, follow.address, follow.bucket);
+            store.follow(memory, &shared.threads.roots.sampled, follow.address, follow.bucket);
         }
     }
 }
@@ -277,7 +277,7 @@ impl State {
     #[inline(never)]
     pub(in crate::mutator) fn sample(&self, start: usize, bytes: usize, offset: usize, is_group: bool) {
         probe!(sample, bytes);
-        let (sampling, sampler) = (&self.sampling, &self.shared.sampler);
+        let (sampling, sampler) = (&self.sampling, &self.shared.watch.sampler);
         if sampling.pending.is_long() {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Span);
@@ -287,12 +287,12 @@ impl State {
         if !sampling.pending.push(sampler.memory(), entry, |sink| self.walk_stack(sink)) {
             // The dead samples of the heap may have the memory.
             self.shared.after_fork_or_abort();
-            sampler.store().forget_newly_dead(sampler.memory(), &self.shared.roots.sampled);
+            sampler.store().forget_newly_dead(sampler.memory(), &self.shared.threads.roots.sampled);
         }
     }
 
     fn walk_stack(&self, sink: &mut FrameSink<'_>) {
-        let sampler = &self.shared.sampler;
+        let sampler = &self.shared.watch.sampler;
         if let Some(walker) = sampler.walker() {
             // The block has no header yet, and a thread that unwinds would leave it so.
             let abort = AbortOnUnwind::new(PANICKED);
@@ -339,7 +339,7 @@ impl State {
 
     /// Takes over the heap's interval.
     pub(in crate::mutator) fn adopt_sample_interval(&self) {
-        self.sampling.restart(&self.hot, self.shared.sampler.interval());
+        self.sampling.restart(&self.hot, self.shared.watch.sampler.interval());
     }
 
     /// Before the memory behind all points after `points` is used again.
@@ -347,15 +347,16 @@ impl State {
         if self.sampling.passed() > points {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Recycle(points));
-            self.owned.borrow_mut().sampled.recycle(self.shared.sampler.memory(), points);
+            self.owned.borrow_mut().sampled.recycle(self.shared.watch.sampler.memory(), points);
         }
     }
 
     #[cold]
     fn hand_over(&self, moment: Moment) {
         let shared = &*self.shared;
-        let (sampler, memory) = (&shared.sampler, shared.sampler.memory());
-        let (mut owned, mut store, table) = (self.owned.borrow_mut(), sampler.store(), &shared.roots.sampled);
+        let (sampler, memory) = (&shared.watch.sampler, shared.watch.sampler.memory());
+        let (mut owned, mut store, table) =
+            (self.owned.borrow_mut(), sampler.store(), &shared.threads.roots.sampled);
         self.sampling.pending.drain(|entry, stack| {
             let (number, interval) = (entry.number, entry.interval);
             let is_recycled = match moment {
@@ -404,8 +405,9 @@ impl Shared {
         if let Some(own) = own_state(self).filter(|own| !own.status.is_safe()) {
             own.hand_over(Moment::Span);
         }
-        let (stacks, buckets) = self.sampler.store().read(self.sampler.memory(), &self.roots.sampled);
-        Samples { stacks, buckets, dropped: self.sampler.dropped() }
+        let (stacks, buckets) =
+            self.watch.sampler.store().read(self.watch.sampler.memory(), &self.threads.roots.sampled);
+        Samples { stacks, buckets, dropped: self.watch.sampler.dropped() }
     }
 }
 

@@ -124,7 +124,7 @@ impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
-            hot: Hot::new(shared.cards.biased(), shared.barrier_calls),
+            hot: Hot::new(shared.space.cards.biased(), shared.threads.barrier_calls),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
@@ -134,8 +134,8 @@ impl State {
             status: Status::new(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
-            zeal: Zeal::new(shared.zeal, thread),
-            sampling: Sampling::new(shared.sampler.seed(), thread),
+            zeal: Zeal::new(shared.policy.zeal, thread),
+            sampling: Sampling::new(shared.watch.sampler.seed(), thread),
             owned: RefCell::new(Owned {
                 sizing,
                 allocated_in_cycle: 0,

@@ -182,7 +182,7 @@ fn every_question_is_answered_while_threads_run_under_every_collector() {
                 "{said}"
             );
         });
-        assert_eq!(heap.shared.sampler.interval(), 0, "as before");
+        assert_eq!(heap.shared.watch.sampler.interval(), 0, "as before");
         heap.verify().expect("in order");
     }
 }
@@ -345,7 +345,7 @@ fn the_end_of_a_heap_ends_what_is_asked_and_removes_its_socket() {
     let file = tempfile::tempfile().unwrap();
     let mut caller = call("end");
     send(&caller, "allotment/1 profile seconds=80000\n", &[file.as_fd()]);
-    while heap.shared.sampler.interval() == 0 {
+    while heap.shared.watch.sampler.interval() == 0 {
         thread::yield_now();
     }
     let mut waiting = call("end");
@@ -370,7 +370,7 @@ fn a_caller_that_hangs_up_ends_its_window() {
     let file = tempfile::tempfile().unwrap();
     let caller = call("window");
     send(&caller, "allotment/1 profile seconds=80000 interval=77\n", &[file.as_fd()]);
-    while heap.shared.sampler.interval() != 77 {
+    while heap.shared.watch.sampler.interval() != 77 {
         thread::yield_now();
     }
     drop(caller);
@@ -384,12 +384,12 @@ fn a_choice_of_the_program_in_a_window_stays() {
     let file = tempfile::tempfile().unwrap();
     let mut caller = call("choice");
     send(&caller, "allotment/1 profile seconds=1\n", &[file.as_fd()]);
-    while heap.shared.sampler.interval() == 0 {
+    while heap.shared.watch.sampler.interval() == 0 {
         thread::yield_now();
     }
     heap.set_allocation_sample_interval(99);
     assert!(matches!(Answer::read(&mut caller), Ok(Answer::Done(_))));
-    assert_eq!(heap.shared.sampler.interval(), 99);
+    assert_eq!(heap.shared.watch.sampler.interval(), 99);
 }
 
 #[test]

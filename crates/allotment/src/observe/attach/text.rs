@@ -29,7 +29,7 @@ pub(super) fn heap(heap: &Heap) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    let sampling = match heap.shared.sampler.interval() {
+    let sampling = match heap.shared.watch.sampler.interval() {
         0 => "off".to_owned(),
         interval => format!("one in {interval} bytes on average"),
     };

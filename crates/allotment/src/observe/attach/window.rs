@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Writes the profile of all samples so far.
 pub(super) fn so_far(heap: &Heap, mut file: OutputFile) -> Result<String, String> {
     let profile = heap.allocation_profile();
-    if heap.shared.sampler.interval() == 0 && profile.sites().is_empty() {
+    if heap.shared.watch.sampler.interval() == 0 && profile.sites().is_empty() {
         return Err(format!(
             "the heap samples no allocations; --seconds 10 samples those of the next 10 seconds, and the option \
              AllocationSampleInterval={}k samples from the start",
@@ -74,7 +74,7 @@ struct Sampling<'h> {
 
 impl<'h> Sampling<'h> {
     fn begin(heap: &'h Heap, wanted: Option<usize>) -> Sampling<'h> {
-        let before = heap.shared.sampler.interval();
+        let before = heap.shared.watch.sampler.interval();
         let default = if before == 0 { DEFAULT_SAMPLE_INTERVAL } else { before };
         let own = wanted.unwrap_or(default);
         if own != before {
@@ -87,7 +87,7 @@ impl<'h> Sampling<'h> {
 impl Drop for Sampling<'_> {
     fn drop(&mut self) {
         // The program may have chosen another one meanwhile.
-        if self.own != self.before && self.heap.shared.sampler.interval() == self.own {
+        if self.own != self.before && self.heap.shared.watch.sampler.interval() == self.own {
             self.heap.set_allocation_sample_interval(self.before);
         }
     }

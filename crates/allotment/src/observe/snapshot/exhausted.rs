@@ -62,7 +62,7 @@ fn write(mutator: &mut Mutator<'_>, directory: &Path) -> Result<(SnapshotSummary
     Place::remove_left_in(directory, |name| {
         name.to_str().is_some_and(|name| name.starts_with("allotment-") && name.ends_with(".heapsnapshot"))
     });
-    let (process, base) = (std::process::id(), mutator.shared().free.table().base());
+    let (process, base) = (std::process::id(), mutator.shared().space.free.table().base());
     let mut number = 1;
     let path = loop {
         let path = directory.join(format!("allotment-{process}-{base:x}-{number}.heapsnapshot"));

@@ -16,13 +16,13 @@
 
 use super::index::{Index, reserve, zeroes};
 use super::{SnapshotError, SnapshotSummary};
-use crate::mutator::{Committer, RootKind, World};
+use crate::mutator::{RootKind, World};
 use crate::object::{
     Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, SlotKind, WORD,
     for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
-use crate::region::{FreeSet, State};
+use crate::region::{Committer, FreeSet, State};
 use std::collections::VecDeque;
 
 /// Elements of a tail that are looked at in one go.
@@ -95,7 +95,7 @@ pub(super) struct LiveHeap<'w> {
 impl<'w> LiveHeap<'w> {
     /// Marks the live objects of a stopped world.
     pub(super) fn find(world: &'w World<'w>) -> Result<LiveHeap<'w>, SnapshotError> {
-        let free = &world.shared().free;
+        let free = &world.shared().space.free;
         let (table, geometry) = (free.table(), free.table().geometry());
         let index = Index::new(table.base(), geometry.region_shift, table.len())?;
         let live = LiveHeap {
@@ -154,7 +154,7 @@ impl<'w> LiveHeap<'w> {
     }
 
     fn free(&self) -> &'w FreeSet<Committer> {
-        &self.world.shared().free
+        &self.world.shared().space.free
     }
 
     /// Refuses an address at which no object can be: the heap is broken.
@@ -206,7 +206,7 @@ impl<'w> LiveHeap<'w> {
             Some(place) if *place != 0 => return Ok(*place as usize - 1),
             _ => {}
         }
-        let shape = self.world.shared().shapes.get(id).ok_or(SnapshotError::Broken { address })?;
+        let shape = self.world.shared().space.shapes.get(id).ok_or(SnapshotError::Broken { address })?;
         let places = &mut self.places[list];
         if places.len() <= number {
             // At least twice as many: shapes may come in the order of their numbers.

@@ -24,7 +24,7 @@ fn a_run_that_several_objects_share_lives_as_long_as_any_of_them() {
             // SAFETY: live objects.
             let mut roots =
                 objects.map(|object| Some(unsafe { mutator.new_root(object.addr().get() as u64) }));
-            let regions = |heap: &crate::Heap| heap.shared.free.occupancy().used_bytes.div_ceil(4096);
+            let regions = |heap: &crate::Heap| heap.shared.space.free.occupancy().used_bytes.div_ceil(4096);
             for dead in [0, 3, 1] {
                 roots[dead] = None;
                 assert!(mutator.collect());

@@ -162,7 +162,7 @@ fn a_stopped_thread_that_looks_on_copies() {
     // No check before a collection: it lasts longer than any thread spins.
     let options = "Collector=parallel,ParallelGCThreads=2,-CollectWhenIdle,+VerifyAfterGC";
     let heap = heap(32768, 40, options);
-    if heap.shared.topology.cores() == 1 {
+    if heap.shared.space.topology.cores() == 1 {
         return eprintln!("one core: where there are two threads nobody looks on");
     }
     let (node, over) = (node(&heap), AtomicBool::new(false));
@@ -178,7 +178,7 @@ fn a_stopped_thread_that_looks_on_copies() {
 fn where_threads_are_many_the_gang_copies_beside_who_collects() {
     let options = "Collector=parallel,ParallelGCThreads=2,-CollectWhenIdle,+VerifyBeforeGC,+VerifyAfterGC";
     let heap = heap(32768, 40, options);
-    let (node, others) = (node(&heap), heap.shared.topology.cores());
+    let (node, others) = (node(&heap), heap.shared.space.topology.cores());
     let (attached, done) = (&Barrier::new(others + 1), &Barrier::new(others + 1));
     thread::scope(|scope| {
         let wait = || {

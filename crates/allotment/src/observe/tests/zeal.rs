@@ -132,7 +132,7 @@ fn a_quarantine_lasts_as_many_collections_and_never_means_out_of_memory() {
     for collector in COLLECTORS {
         let heap = heap(4096, 8, &verified(&format!("Collector={collector},ZealQuarantine=2")));
         let shape = cell(&heap);
-        let table = heap.shared.free.table();
+        let table = heap.shared.space.free.table();
         let quarantined = || (0..8).filter(|&index| table.get(index).state() == State::Quarantined).count();
         heap.attach(|mutator| {
             fill_two_regions(mutator, shape);

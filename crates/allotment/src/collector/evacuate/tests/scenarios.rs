@@ -229,7 +229,7 @@ fn what_a_buffer_leaves_at_the_end_of_an_old_region_is_not_lost() {
         young.root(object);
     }
     young.collect();
-    let table = young.graph.heap.shared.free.table();
+    let table = young.graph.heap.shared.space.free.table();
     let room = |index| table.end(index) - table.get(index).top();
     let mut rooms: Vec<usize> = young.regions_in(State::Old).into_iter().map(room).collect();
     rooms.sort_unstable();

@@ -11,7 +11,7 @@ fn what_other_cores_wrote_is_for_others() {
     young.refer(parent, 0, left);
     young.refer(parent, 1, right);
     young.root(parent);
-    let table = young.graph.heap.shared.free.table();
+    let table = young.graph.heap.shared.space.free.table();
     let written_by = table.get(table.index_of(young.graph.addresses[&left])).home();
     let slots = [1, 2].map(|word| young.graph.addresses[&parent] + word * crate::object::WORD);
     young.evacuate_with(|_, evacuation, _, _| {
@@ -46,7 +46,7 @@ fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
         worker.finish();
         to
     });
-    let table = young.graph.heap.shared.free.table();
+    let table = young.graph.heap.shared.space.free.table();
     let index = table.index_of(taken);
     assert_eq!(table.get(index).state(), State::Old);
     assert_eq!(table.get(index).top(), taken, "the buffer went back as a whole");

@@ -42,14 +42,14 @@ impl Young {
         let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
         let heap = builder.options(options).expect(options).build().expect("a heap");
         // The heap's own collector, which is never called, would keep some of them for its copies.
-        heap.shared.free.set_capacity(regions);
+        heap.shared.space.free.set_capacity(regions);
         let (base, geometry) = (heap.base(), heap.geometry());
         Young {
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
             ranges: OldRanges::default(),
             starts: StartTable::new(base, geometry.heap_bytes()).expect("a table"),
-            survivors: Space::new(SpaceKind::Survivors, heap.shared.free.homes()),
-            old: Space::new(SpaceKind::Old, heap.shared.free.homes()),
+            survivors: Space::new(SpaceKind::Survivors, heap.shared.space.free.homes()),
+            old: Space::new(SpaceKind::Old, heap.shared.space.free.homes()),
             crews: Crews::default(),
             graph: Graph::of(heap, workers, 64, 4),
             limits,
@@ -84,12 +84,12 @@ impl Young {
     }
 
     pub(super) fn cards(&self) -> &CardTable {
-        &self.graph.heap.shared.cards
+        &self.graph.heap.shared.space.cards
     }
 
     /// The state of the region that an object is in.
     pub(super) fn state_at(&self, number: Number) -> State {
-        let table = self.graph.heap.shared.free.table();
+        let table = self.graph.heap.shared.space.free.table();
         table.get(table.index_of(self.graph.addresses[&number])).state()
     }
 
@@ -100,7 +100,7 @@ impl Young {
 
     /// The regions in that state.
     pub(super) fn regions_in(&self, state: State) -> Vec<usize> {
-        let table = self.graph.heap.shared.free.table();
+        let table = self.graph.heap.shared.space.free.table();
         (0..table.len()).filter(|&index| table.get(index).state() == state).collect()
     }
 
@@ -120,15 +120,15 @@ impl Young {
     /// Calls `run` with the parts of an evacuation.
     pub(super) fn evacuate_with<R>(
         &mut self,
-        run: impl FnOnce(&CollectionSet, &Evacuation<'_, crate::mutator::Committer>, Roots<'_>, Team<'_>) -> R,
+        run: impl FnOnce(&CollectionSet, &Evacuation<'_, crate::region::Committer>, Roots<'_>, Team<'_>) -> R,
     ) -> R {
         let Young { graph, limits, set, ranges, starts, survivors, old, crews } = self;
         let shared = graph.heap.shared.clone();
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let pins: Vec<usize> = graph.model.pins.iter().map(|number| graph.addresses[number]).collect();
         let collection = || {
-            shared.free.age_quarantine();
-            set.choose_young(&shared.free, ranges).expect("memory for a list");
+            shared.space.free.age_quarantine();
+            set.choose_young(&shared.space.free, ranges).expect("memory for a list");
             for &address in &pins {
                 let index = table.index_of(address);
                 if set.role(index).is_in_set() {
@@ -136,13 +136,13 @@ impl Young {
                 }
             }
             let evacuation = Evacuation {
-                subject: Subject { free: &shared.free, shapes: &shared.shapes },
+                subject: Subject { free: &shared.space.free, shapes: &shared.space.shapes },
                 set,
                 ranges,
-                tables: OldTables { cards: &shared.cards, starts },
+                tables: OldTables { cards: &shared.space.cards, starts },
                 survivors,
                 old,
-                home: &|| shared.home(),
+                home: &|| shared.space.home(),
                 crews,
                 limits: *limits,
             };
@@ -153,7 +153,7 @@ impl Young {
             };
             run(set, &evacuation, roots, graph.tools.team())
         };
-        shared.registry.while_detached(collection).expect("no thread is attached")
+        shared.threads.registry.while_detached(collection).expect("no thread is attached")
     }
 
     /// Runs a young collection on both, and compares all that can be compared.
@@ -163,7 +163,7 @@ impl Young {
         assert_eq!(statistics.weak_cleared, self.graph.model.collect_young());
 
         let shared = self.graph.heap.shared.clone();
-        let (table, was_old) = (shared.free.table(), self.graph.model.old.clone());
+        let (table, was_old) = (shared.space.free.table(), self.graph.model.old.clone());
         let is_old = |address: usize| {
             let index = table.index_of(address);
             match table.get(index).state() {
@@ -207,9 +207,9 @@ impl Young {
         let Young { graph, starts, old, .. } = self;
         graph.collect_then(compaction, |heap, tools| {
             let shared = &heap.shared;
-            let subject = Subject { free: &shared.free, shapes: &shared.shapes };
-            let tables = OldTables { cards: &shared.cards, starts };
-            let adopted = shared.registry.while_detached(|| {
+            let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+            let tables = OldTables { cards: &shared.space.cards, starts };
+            let adopted = shared.threads.registry.while_detached(|| {
                 // SAFETY: no thread is attached, and after a full collection every region is
                 // parsable.
                 unsafe { adopt_all(subject, &tables, old, Team::new(&tools.gang, tools.workers)) };
@@ -218,7 +218,7 @@ impl Young {
         });
         let shared = self.graph.heap.shared.clone();
         self.graph.model.old = self.graph.model.nodes.keys().copied().collect();
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         for index in self.regions_in(State::Old) {
             let (bottom, top) = (table.bottom(index), table.get(index).top());
             assert_eq!(self.cards().next_dirty(bottom, top), top, "nothing old refers to something young");
@@ -228,7 +228,7 @@ impl Young {
     }
 
     fn before(&self) -> Before {
-        let table = self.graph.heap.shared.free.table();
+        let table = self.graph.heap.shared.space.free.table();
         let (mut in_set, mut runs, mut cards) = (BTreeSet::new(), 0, (0, 0));
         let mut stays: BTreeSet<usize> = BTreeSet::new();
         for index in 0..table.len() {
@@ -245,7 +245,9 @@ impl Young {
                     stays.extend(index..index + region.run());
                     runs += 1;
                 }
-                State::Old | State::HumongousStart => of_old(self.graph.heap.shared.free.object_end(index)),
+                State::Old | State::HumongousStart => {
+                    of_old(self.graph.heap.shared.space.free.object_end(index))
+                }
                 _ => {}
             }
         }
@@ -256,7 +258,7 @@ impl Young {
     }
 
     fn check_statistics(&self, before: &Before, was_old: &BTreeSet<Number>, statistics: &Statistics) {
-        let table = self.graph.heap.shared.free.table();
+        let table = self.graph.heap.shared.space.free.table();
         let mut expected = WorkerStatistics {
             wasted_bytes: statistics.sum.wasted_bytes,
             steals: statistics.sum.steals,
@@ -291,7 +293,7 @@ impl Young {
     }
 
     fn check_regions(&self, before: &Before, statistics: &Statistics) {
-        let table = self.graph.heap.shared.free.table();
+        let table = self.graph.heap.shared.space.free.table();
         let state = |index: usize| table.get(index).state();
         let is_empty =
             |index: &&usize| matches!(state(**index), State::Free | State::Uncommitted | State::Quarantined);
@@ -306,7 +308,7 @@ impl Young {
     fn check_heap(&self) {
         let census = self.graph.heap.verify().expect("a sound heap");
         assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only what lives is left");
-        let free = &self.graph.heap.shared.free;
+        let free = &self.graph.heap.shared.space.free;
         let table = free.table();
         let old_regions = self.regions_in(State::Old);
         for &index in &old_regions {
@@ -320,7 +322,7 @@ impl Young {
                 State::HumongousContinuation => index - table.get(index).run(),
                 _ => index,
             };
-            let (bytes, shapes) = (self.graph.bytes(*number), &self.graph.heap.shared.shapes);
+            let (bytes, shapes) = (self.graph.bytes(*number), &self.graph.heap.shared.space.shapes);
             let size_of = |at: usize| {
                 // SAFETY: the verifier has walked the region; the caller has found a header.
                 unsafe {

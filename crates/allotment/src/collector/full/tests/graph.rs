@@ -155,7 +155,7 @@ impl Graph {
         // Young objects skip the barrier: this exposes a collection that relies on it where it may
         // not.
         if self.model.old.contains(&number) {
-            self.heap.shared.cards.dirty(address);
+            self.heap.shared.space.cards.dirty(address);
         }
         self.model.nodes.get_mut(&number).expect("it is there").slots[slot].0 = value;
     }

@@ -75,12 +75,17 @@ fn collect_detached(
             slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
             pinned: &mut |pin| pinned.iter().copied().for_each(pin),
         };
-        let subject = Subject { free: &shared.free, shapes: &shared.shapes };
+        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
         // SAFETY: no thread is attached, tests write only addresses of objects to slots, and
         // neither `slots` nor `pinned` unwinds.
         unsafe {
             collect(subject, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers))
         }
     };
-    shared.registry.while_detached(collection).expect("no thread is attached").expect("memory for tables")
+    shared
+        .threads
+        .registry
+        .while_detached(collection)
+        .expect("no thread is attached")
+        .expect("memory for tables")
 }

@@ -21,7 +21,7 @@ fn graph(workers: usize, regions: usize) -> Graph {
 /// What each region is for, a sign each: `.` free, `o` objects, or of a run the sign of its object
 /// in `names`, else `r`.
 fn drawn(graph: &Graph, names: &[(char, Number)]) -> String {
-    let table = graph.heap.shared.free.table();
+    let table = graph.heap.shared.space.free.table();
     let sign = |index: usize| match table.get(index).state() {
         State::Free | State::Uncommitted => '.',
         State::HumongousStart | State::HumongousContinuation => {
@@ -198,7 +198,7 @@ fn regions_without_memory_are_no_walls() {
     for workers in WORKERS {
         let (mut graph, names) = heap_of_runs(workers, "a+B++c+D++");
         graph.collect(Compaction::Maximum);
-        assert!(graph.heap.shared.free.uncommit_free() > 0);
+        assert!(graph.heap.shared.space.free.uncommit_free() > 0);
         let statistics = graph.collect(Compaction::Together);
         assert_eq!(statistics.runs_moved, 2);
         assert_eq!(drawn(&graph, &names), "BrrDrr....");
@@ -277,7 +277,7 @@ proptest! {
             }
             graph.collect(Compaction::Garbage { percent: 100 });
             if uncommitted {
-                graph.heap.shared.free.uncommit_free();
+                graph.heap.shared.space.free.uncommit_free();
             }
             let (longest, free) = free_regions(&graph);
             graph.collect(Compaction::Together);

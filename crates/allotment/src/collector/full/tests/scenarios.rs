@@ -231,19 +231,19 @@ fn regions_that_one_thread_fills_keep_their_objects() {
     for workers in WORKERS {
         let mut graph = Graph::new(workers, 6, 64, 4);
         let shared = graph.heap.shared.clone();
-        let table = shared.free.table();
+        let table = shared.space.free.table();
         let objects = graph.allocate(&[(0, 0), (5, 0), (0, 0)]);
         graph.store(objects[0], 0, Value::Object(objects[1], 0));
         let index = table.index_of(graph.addresses[&objects[0]]);
         // As the thread would have it between two marks.
-        shared.free.forget_room();
+        shared.space.free.forget_room();
         table.get(index).set_state(State::Exclusive);
         let mut roots = [];
         let statistics =
             collect_detached(&graph.heap, &mut graph.tools, &mut roots, &[], Compaction::MoveAll);
         assert_eq!((statistics.live_objects, statistics.moved_bytes), (3, 0));
         assert_eq!(table.get(index).state(), State::Exclusive);
-        shared.free.share_region(index);
+        shared.space.free.share_region(index);
         assert_eq!(graph.collect(Compaction::Maximum).live_objects, 0);
     }
 }

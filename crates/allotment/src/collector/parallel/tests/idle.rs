@@ -81,7 +81,7 @@ fn nobody_collects_in_the_back_of_a_thread_that_runs() {
 #[test]
 fn a_heap_is_idle_if_it_has_threads_and_all_of_them_block() {
     let (heap, ..) = heap(64, "");
-    let registry = &heap.shared.registry;
+    let registry = &heap.shared.threads.registry;
     assert!(!registry.is_idle(), "who keeps what between two attachments nobody knows");
     heap.attach(|mutator| {
         assert!(!registry.is_idle());

@@ -18,7 +18,7 @@ fn the_reserve_for_copies_is_kept_again() {
                 while fulls() == 0 {
                     kit.waste(mutator, 1000);
                 }
-                let (collector, free) = (kit.collector(), &kit.shared().free);
+                let (collector, free) = (kit.collector(), &kit.shared().space.free);
                 assert_eq!(free.capacity(), free.table().len() - collector.engine.reserve);
             })
             .unwrap();
@@ -40,7 +40,7 @@ fn the_gains_of_young_cycles_are_forgotten() {
                 let mut lists = Lists::new(&kit, mutator, 1, 1);
                 // Nothing dies, until hardly any region is free.
                 for _ in 0..12 {
-                    while kit.shared().free.regions_left() > 2 {
+                    while kit.shared().space.free.regions_left() > 2 {
                         assert!(lists.push(&kit, mutator, 0));
                     }
                     mutator.blocking(|| kit.cycle());

@@ -19,7 +19,7 @@ fn with_options(options: &str, test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)
         kit.heap
             .attach(|mutator| {
                 let mut lists = Lists::new(&kit, mutator, 4, 1);
-                while kit.shared().free.old_regions() == 0 || !kit.cycles().is_multiple_of(6) {
+                while kit.shared().space.free.old_regions() == 0 || !kit.cycles().is_multiple_of(6) {
                     lists.add_half_dead(&kit, mutator, 40);
                     mutator.blocking(|| kit.cycle());
                 }
@@ -54,7 +54,7 @@ fn old_objects_are_marked_over_three_cycles() {
         {
             lists.add_half_dead(kit, mutator, 20);
             mutator.blocking(|| kit.cycle());
-            assert_eq!((old_marking(kit), kit.shared().barriers()), (expected, barriers));
+            assert_eq!((old_marking(kit), kit.shared().threads.barriers()), (expected, barriers));
             assert_eq!(engine.resting_barriers(), barriers);
             lists.check(mutator);
         }
@@ -91,7 +91,7 @@ fn a_stop_that_loses_marks_ends_the_marking_of_old_objects() {
         // The next stop finishes the cycle.
         kit.collector().given_up_in_row.store(2, Ordering::Relaxed);
         mutator.stop_the_world(|_| ()).expect("no other thread");
-        assert_eq!((kit.step(), engine.marks_old(), kit.shared().barriers()), (Step::Idle, false, 0));
+        assert_eq!((kit.step(), engine.marks_old(), kit.shared().threads.barriers()), (Step::Idle, false, 0));
         assert!(mutator.collect());
     });
 }
@@ -143,7 +143,7 @@ fn no_copy_comes_to_a_region_that_a_full_collection_made_young() {
 fn words_of_young_slots_hide_nothing_where_old_objects_alone_are_marked() {
     // With a buffer the border would be the end of its region, where another region begins.
     with_options(",-UseTLAB", |kit, mutator, lists| {
-        let (free, tables) = (&kit.shared().free, &kit.collector().engine.tables);
+        let (free, tables) = (&kit.shared().space.free, &kit.collector().engine.tables);
         let table = free.table();
         let old = free.in_use().find(|&index| table.get(index).is_tenured()).expect("an old region");
         let young = loop {

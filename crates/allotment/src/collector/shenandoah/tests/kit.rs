@@ -212,7 +212,7 @@ impl Kit {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let driver = scope.spawn(|| {
-                let cycles = || self.shared().full_collections.load(Ordering::Relaxed);
+                let cycles = || self.shared().threads.full_collections.load(Ordering::Relaxed);
                 let before = cycles();
                 while !done.load(Ordering::Relaxed) || cycles() == before {
                     self.next();
@@ -229,8 +229,8 @@ impl Kit {
 
     /// The rules about borders hold for all regions: no top is below a border, while one counts.
     pub(super) fn check_borders(&self) {
-        let (step, table) = (self.step(), self.shared().free.table());
-        for index in self.shared().free.in_use() {
+        let (step, table) = (self.step(), self.shared().space.free.table());
+        for index in self.shared().space.free.in_use() {
             let (top, start) = (table.get(index).top(), table.mark_start(index));
             if (place(Step::Mark)..=place(Step::BeginMove)).contains(&place(step)) {
                 assert!(top >= start, "{step:?}: region {index} ends at {top:#x}, below {start:#x}");

@@ -463,7 +463,7 @@ fn a_request_for_all_garbage_outlives_stops() {
             let mut lists = Lists::new(&kit, mutator, 2, 1);
             assert!(lists.push(&kit, mutator, 0));
             (0..4).for_each(|_| assert!(mutator.collect()));
-            let table = kit.shared().free.table();
+            let table = kit.shared().space.free.table();
             let index = table.index_of(lists.first(mutator, 0) as usize);
             assert!(table.get(index).is_tenured());
             // SAFETY: a live object.

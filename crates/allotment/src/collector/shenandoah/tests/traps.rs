@@ -98,7 +98,7 @@ fn a_cycle_is_ended_at_each_step() {
                                 _ => _ = mutator.blocking(|| kit.heap.stop_the_world(|_| ())).unwrap(),
                             }
                             assert_eq!(
-                                (kit.step(), kit.shared().barriers()),
+                                (kit.step(), kit.shared().threads.barriers()),
                                 (Step::Idle, kit.collector().engine.resting_barriers()),
                                 "{step:?} {way}"
                             );
@@ -160,7 +160,7 @@ fn a_reset_ends_the_cycle() {
             for round in 0..4 {
                 kit.heap
                     .attach(|mutator| {
-                        assert_eq!(kit.shared().barriers(), 0, "{step:?}, round {round}");
+                        assert_eq!(kit.shared().threads.barriers(), 0, "{step:?}, round {round}");
                         let mut lists = Lists::new(&kit, mutator, 16, 1);
                         (0..400).for_each(|_| lists.change(&kit, mutator, &mut random));
                         lists.check(mutator);
@@ -256,10 +256,10 @@ fn the_load_hook_stays_on() {
                 for step in STEPS {
                     lists.add_half_dead(&kit, mutator, 60);
                     mutator.blocking(|| kit.advance_to(step));
-                    assert_eq!((kit.step(), kit.shared().barriers() & Hot::HOOK), (step, Hot::HOOK));
+                    assert_eq!((kit.step(), kit.shared().threads.barriers() & Hot::HOOK), (step, Hot::HOOK));
                     mutator.stop_the_world(|_| ()).expect("no other thread");
                     let others = kit.collector().engine.resting_barriers();
-                    assert_eq!(kit.shared().barriers(), Hot::HOOK | others, "{step:?}");
+                    assert_eq!(kit.shared().threads.barriers(), Hot::HOOK | others, "{step:?}");
                 }
             })
             .unwrap();

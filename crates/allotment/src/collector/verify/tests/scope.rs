@@ -14,12 +14,23 @@ impl World {
         let shared = &self.heap.shared;
         let level = Level::from_number(self.heap.options().values().verify_gc_level);
         // SAFETY: no thread is attached.
-        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.roots.visit(slots, &[]) };
+        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.threads.roots.visit(slots, &[]) };
         // SAFETY: as above.
-        let mut pins = |pinned: &mut dyn FnMut(usize)| unsafe { shared.roots.visit_pinned(pinned, &[]) };
+        let mut pins =
+            |pinned: &mut dyn FnMut(usize)| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) };
         // SAFETY: as above; handles are readable.
-        unsafe { verify(&shared.free, &shared.shapes, &shared.cards, &mut roots, &mut pins, level, scope) }
-            .err()
+        unsafe {
+            verify(
+                &shared.space.free,
+                &shared.space.shapes,
+                &shared.space.cards,
+                &mut roots,
+                &mut pins,
+                level,
+                scope,
+            )
+        }
+        .err()
     }
 
     /// Whether the check of all objects finds a fault, and that of live objects.
@@ -228,8 +239,8 @@ fn an_object_is_given_once_however_often_it_is_reached() {
     let world = world("");
     let objects = world.objects([(world.pair, 0), (world.vector, 1000), (world.bytes, 6000)]);
     let shared = &world.heap.shared;
-    let (free, level) = (&shared.free, Level::References);
-    let verifier = Verifier { free, shapes: &shared.shapes, cards: &shared.cards, level };
+    let (free, level) = (&shared.space.free, Level::References);
+    let verifier = Verifier { free, shapes: &shared.space.shapes, cards: &shared.space.cards, level };
     // SAFETY: no thread is attached.
     let (_, starts) = unsafe { verifier.walk() }.unwrap();
     let mut reached = Reached::new(&starts).unwrap();
@@ -256,7 +267,7 @@ fn a_clean_card_is_a_fault_of_objects_in_scope() {
         (root.get(mutator).unwrap() as usize, root)
     });
     let (old, root) = root.unwrap();
-    let table = world.heap.shared.free.table();
+    let table = world.heap.shared.space.free.table();
     assert_eq!(table.get(table.index_of(old)).state(), State::Old);
     let [young] = world.objects([(world.pair, 0)]);
     poke(old + 8, young as u64);

@@ -311,7 +311,7 @@ fn a_pipe_or_a_device_is_written_through_and_stays() {
 fn a_snapshot_that_is_there_is_not_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let heap = small_heap(directory.path());
-    let base = heap.shared.free.table().base();
+    let base = heap.shared.space.free.table().base();
     let name = |number| format!("allotment-{}-{base:x}-{number}.heapsnapshot", std::process::id());
     std::fs::write(directory.path().join(name(1)), "of a process before").unwrap();
     exhaust(&heap, 1, |_| {});
