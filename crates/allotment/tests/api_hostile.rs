@@ -76,7 +76,7 @@ fn roots_of_futures_unlink_in_any_order() {
         .unwrap();
 }
 
-/// h05: a future that holds a root is dropped inside `blocking`, while another thread collects and
+/// A future that holds a root is dropped inside `blocking`, while another thread collects and
 /// walks.
 #[test]
 fn a_root_dropped_in_a_blocking_region_unlinks_under_the_lock() {
@@ -230,7 +230,7 @@ fn shadowed_names() {
         .unwrap();
 }
 
-/// h11: a size that no heap holds is out of memory before anything has changed.
+/// A size that no heap holds is out of memory before anything has changed.
 #[test]
 fn absurd_lengths_are_out_of_memory() {
     let heap = heap();
@@ -249,7 +249,7 @@ fn absurd_lengths_are_out_of_memory() {
     });
 }
 
-/// h14: no thread gets an out-of-memory error while only garbage fills the heap, whichever thread
+/// No thread gets an out-of-memory error while only garbage fills the heap, whichever thread
 /// collects.
 #[test]
 fn nobody_runs_out_of_memory_over_garbage() {

@@ -51,7 +51,7 @@ fn generic_objects_survive_with_their_parameters() {
         .unwrap();
 }
 
-/// h13: types of the same layout, and even of the same name, are told apart.
+/// Types of the same layout, and even of the same name, are told apart.
 #[test]
 fn any_is_asked_for_its_type() {
     mod other {
