@@ -7,7 +7,7 @@ use super::record::{
 use crate::mutator::GcOverhead;
 use crate::platform::{Clock, in_hook, tell};
 use crate::probes::probe;
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 use crate::time_histogram::TimeHistogram;
 use crate::timeline::{Occupied, Timeline};
 use hdrhistogram::Histogram;
@@ -180,14 +180,14 @@ impl History {
     }
 
     /// A collection begins. Returns when, in the heap's age.
-    pub(crate) fn begin<B: Backing>(&self, free: &FreeSet<B>) -> Duration {
+    pub(crate) fn begin(&self, free: &FreeSet) -> Duration {
         probe!(collection_begin);
         self.occupancy(free);
         self.clock.age()
     }
 
     /// Has the timeline show how much of the heap is in use.
-    pub(crate) fn occupancy<B: Backing>(&self, free: &FreeSet<B>) {
+    pub(crate) fn occupancy(&self, free: &FreeSet) {
         let Some(timeline) = self.timeline() else { return };
         let occupancy = free.occupancy();
         timeline.add_occupied(Occupied {

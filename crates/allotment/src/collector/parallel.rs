@@ -30,10 +30,10 @@ mod tests;
 mod workers;
 
 use super::control::ControlThread;
-use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, Space, SpaceKind, adopt_all};
+use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, SpaceKind, ToSpace, adopt_all};
 use super::full::{Compaction, SideTables};
 use super::history::History;
-use super::kernel::{OldTables, Phase, Roots, Subject};
+use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
 use super::record::{CollectionRecord, Details, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
@@ -77,8 +77,8 @@ struct Inner {
     starts: StartTable,
     set: CollectionSet,
     ranges: OldRanges,
-    survivors: Space,
-    old: Space,
+    survivors: ToSpace,
+    old: ToSpace,
     crews: Crews,
     sizing: Sizing,
     decision: Decision,
@@ -131,8 +131,8 @@ impl Parallel {
             starts: StartTable::new(base, geometry.heap_bytes())?,
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
             ranges: OldRanges::default(),
-            survivors: Space::new(SpaceKind::Survivors, homes),
-            old: Space::new(SpaceKind::Old, homes),
+            survivors: ToSpace::new(SpaceKind::Survivors, homes),
+            old: ToSpace::new(SpaceKind::Old, homes),
             crews: Crews::default(),
             sizing,
             decision,
@@ -231,7 +231,7 @@ impl Parallel {
             }
         });
         let evacuation = Evacuation {
-            subject: Subject { free, shapes: &shared.space.shapes },
+            space: &shared.space,
             set: &inner.set,
             ranges: &inner.ranges,
             tables: OldTables { cards: &shared.space.cards, starts: &inner.starts },
@@ -326,7 +326,7 @@ impl Parallel {
         let tables = OldTables { cards: &shared.space.cards, starts: &inner.starts };
         let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything live was moved, and every region is parsable.
-        unsafe { adopt_all(Subject { free, shapes: &shared.space.shapes }, &tables, &inner.old, team) };
+        unsafe { adopt_all(&shared.space, &tables, &inner.old, team) };
         let adopted = adopt.end();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);

@@ -1,12 +1,12 @@
 //! The options that concern every collector that collects, and the frame around a full collection.
 
 use super::full::{self, Compaction, SideTables};
-use super::kernel::{Pages, Roots, Subject};
+use super::kernel::{Pages, Roots};
 use super::record::WantedWorkers;
 use super::verify::Checks;
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 use std::sync::atomic::Ordering;
 
 /// See [the options](crate::options).
@@ -42,7 +42,7 @@ impl Settings {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
-        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+        let space = &shared.space;
         // The last resort needs all free memory in one piece, and a detour would leave a hole.
         let move_all = self.move_all && compaction != Compaction::Together;
         let compaction = if move_all { Compaction::MoveAll } else { compaction };
@@ -52,7 +52,7 @@ impl Settings {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which are given references of this heap only. The tables
         // are this heap's. A panic that unwinds in a stopped world ends the process.
-        let done = unsafe { full::collect(subject, tables, roots, compaction, team) }.ok()?;
+        let done = unsafe { full::collect(space, tables, roots, compaction, team) }.ok()?;
         shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }
@@ -71,8 +71,8 @@ impl Settings {
 
 /// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is
 /// enough room; whether it did. `next` makes the next number of regions of the last.
-pub(super) fn raise_capacity<B: Backing>(
-    free: &FreeSet<B>,
+pub(super) fn raise_capacity(
+    free: &FreeSet,
     most: usize,
     mut next: impl FnMut(usize) -> usize,
     mut satisfied: impl FnMut() -> bool,

@@ -23,6 +23,7 @@
 use super::backing::Backing;
 use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
+use super::committer::Committer;
 use super::quarantine::{Disposal, Quarantine};
 use super::refill_lock::{RefillLock, RefillMode};
 use super::spares::Spares;
@@ -52,7 +53,7 @@ pub(super) struct Slot {
 }
 
 /// The regions and pieces of regions that are not in use.
-pub(crate) struct FreeSet<B> {
+pub(crate) struct FreeSet<B = Committer> {
     pub(super) table: RegionTable,
     pub(super) backing: B,
     /// `RefillStrategy=lock`.

@@ -18,9 +18,9 @@ use super::delay::passage;
 use super::objects::{header_at, measure, place_of};
 use super::space::{CopySpace, Generation};
 use super::tables::{Membership, Tables};
-use crate::collector::kernel::{KEPT, OldTables, ShapeCache, Subject, broken, cover, decide, word_at};
+use crate::collector::kernel::{KEPT, OldTables, ShapeCache, broken, cover, decide, word_at};
 use crate::object::{Header, Kind, MAX_AGE, POISON, WORD};
-use crate::region::{Backing, Carve};
+use crate::region::{Carve, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a worker's buffer.
@@ -39,20 +39,14 @@ pub(in crate::collector) struct Generations<'e> {
 }
 
 /// What threads that evacuate share.
-pub(in crate::collector) struct Evacuator<'e, B> {
-    pub(in crate::collector) subject: Subject<'e, B>,
+#[derive(Clone, Copy)]
+pub(in crate::collector) struct Evacuator<'e> {
+    pub(in crate::collector) space: &'e Space,
     pub(in crate::collector) tables: &'e Tables,
-    pub(in crate::collector) space: &'e CopySpace,
+    pub(in crate::collector) copies: &'e CopySpace,
     /// `None`: the heap has none.
     pub(in crate::collector) generations: Option<Generations<'e>>,
 }
-
-impl<B> Clone for Evacuator<'_, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<B> Copy for Evacuator<'_, B> {}
 
 /// A worker's buffers, by generation.
 #[derive(Default)]
@@ -72,12 +66,12 @@ trait Memory {
 }
 
 /// A mutator's: each copy from the region of its core.
-struct Single<'e, B> {
-    evacuator: Evacuator<'e, B>,
+struct Single<'e> {
+    evacuator: Evacuator<'e>,
     home: usize,
 }
 
-impl<B: Backing> Memory for Single<'_, B> {
+impl Memory for Single<'_> {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
         Some(self.evacuator.allocate((self.home, generation), bytes, bytes)?.start)
     }
@@ -88,12 +82,12 @@ impl<B: Backing> Memory for Single<'_, B> {
 }
 
 /// A worker's: from its buffer, if the object is small beside it.
-struct Buffered<'e, 'b, B> {
-    single: Single<'e, B>,
+struct Buffered<'e, 'b> {
+    single: Single<'e>,
     buffers: &'b mut Buffers,
 }
 
-impl<B: Backing> Memory for Buffered<'_, '_, B> {
+impl Memory for Buffered<'_, '_> {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
         let buffer = &mut self.buffers.0[generation as usize];
         if buffer.end - buffer.top < bytes {
@@ -111,7 +105,7 @@ impl<B: Backing> Memory for Buffered<'_, '_, B> {
     }
 
     fn give_back(&mut self, start: usize, end: usize) {
-        let table = self.single.evacuator.subject.free.table();
+        let table = self.single.evacuator.space.free.table();
         // The end of a region may be the bottom of another buffer's.
         let is_behind = |buffer: &&mut Buffer| {
             buffer.top == end && table.index_of(start) == table.index_of(buffer.end - 1)
@@ -131,17 +125,17 @@ struct Decided {
     copied: bool,
 }
 
-impl<'e, B: Backing> Evacuator<'e, B> {
+impl<'e> Evacuator<'e> {
     fn old_tables(&self) -> Option<OldTables<'e>> {
         Some(self.generations?.tables)
     }
 
     fn allocate(&self, place: (usize, Generation), bytes: usize, desired: usize) -> Option<Carve> {
-        self.space.allocate(self.subject.free, self.old_tables(), place, bytes, desired)
+        self.copies.allocate(&self.space.free, self.old_tables(), place, bytes, desired)
     }
 
     fn take_back(&self, start: usize, end: usize) {
-        self.space.take_back(self.subject.free, self.old_tables(), start, end);
+        self.copies.take_back(&self.space.free, self.old_tables(), start, end);
     }
 
     /// The generation of the copy of an object in region `index`, and the copy's header.
@@ -150,7 +144,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         let Some(Generations { tenuring_threshold, .. }) = self.generations else {
             return (Generation::Young, header);
         };
-        let region = self.subject.free.table().get(index);
+        let region = self.space.free.table().get(index);
         // The region has become older in the stop that began evacuation.
         let age = header.age().saturating_add(region.age()).min(MAX_AGE);
         if region.is_tenured() || age > tenuring_threshold {
@@ -167,13 +161,13 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         bytes: usize,
         (generation, index): (Generation, usize),
     ) -> Option<(usize, Generation)> {
-        if self.space.fails() {
+        if self.copies.fails() {
             return None;
         }
         if let Some(start) = memory.take(bytes, generation) {
             return Some((start, generation));
         }
-        let may_stay = generation == Generation::Old && !self.subject.free.table().get(index).is_tenured();
+        let may_stay = generation == Generation::Old && !self.space.free.table().get(index).is_tenured();
         let start = if may_stay { memory.take(bytes, Generation::Young)? } else { return None };
         Some((start, Generation::Young))
     }
@@ -182,7 +176,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     /// thread that runs on core `home`.
     #[inline]
     pub(in crate::collector) fn forward(&self, address: usize, home: usize) -> usize {
-        if !self.tables.is_in_set(self.subject.free.table().index_of(address)) {
+        if !self.tables.is_in_set(self.space.free.table().index_of(address)) {
             return address;
         }
         self.forward_moving(address, home)
@@ -197,11 +191,11 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             _ if header.mark() == KEPT => return address,
             _ => {}
         }
-        let mut shapes = ShapeCache::new(self.subject);
+        let mut shapes = ShapeCache::new(&self.space.shapes);
         // SAFETY: as above.
         let decided = unsafe { self.decide(&mut shapes, address, &mut Single { evacuator: *self, home }) };
         if decided.copied {
-            self.space.count(home, decided.bytes);
+            self.copies.count(home, decided.bytes);
         }
         decided.address
     }
@@ -232,8 +226,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         if header.mark() == KEPT {
             return Decided { address, bytes, copied: false };
         }
-        debug_assert!(self.tables.is_live(self.subject.free, address), "{address:#x} is dead, and moves");
-        let index = self.subject.free.table().index_of(address);
+        debug_assert!(self.tables.is_live(&self.space.free, address), "{address:#x} is dead, and moves");
+        let index = self.space.free.table().index_of(address);
         let (generation, new_header) = self.copy_of(header, index);
         let Some((copy, generation)) = self.memory_for(memory, bytes, (generation, index)) else {
             // First: a thread that finds the object kept may ask for the region.
@@ -270,8 +264,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
         halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
     ) -> Option<usize> {
-        let (map, table) = (&self.tables.map, self.subject.free.table());
-        let mut shapes = ShapeCache::new(self.subject);
+        let (map, table) = (&self.tables.map, self.space.free.table());
+        let mut shapes = ShapeCache::new(&self.space.shapes);
         let end = table.mark_start(index);
         let mut at = map.next_live(from.max(table.bottom(index)), end);
         let mut memory = Buffered { single: Single { evacuator: *self, home }, buffers };
@@ -313,8 +307,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     /// # Safety
     /// - Each live object of the region was moved or kept.
     pub(in crate::collector) unsafe fn poison_moved(&self, index: usize) {
-        let mut shapes = ShapeCache::new(self.subject);
-        self.tables.for_each_marked(self.subject.free, index, |at| {
+        let mut shapes = ShapeCache::new(&self.space.shapes);
+        self.tables.for_each_marked(&self.space.free, index, |at| {
             // SAFETY: the first live word behind an object is a header.
             let place = place_of(unsafe { header_at(at) }, at);
             // SAFETY: a complete copy, or the object itself.
@@ -337,8 +331,8 @@ impl<'e, B: Backing> Evacuator<'e, B> {
     /// # Safety
     /// - No thread refers to an object of the region that has moved.
     pub(in crate::collector) unsafe fn settle_kept(&self, index: usize) -> usize {
-        let mut shapes = ShapeCache::new(self.subject);
-        let table = self.subject.free.table();
+        let mut shapes = ShapeCache::new(&self.space.shapes);
+        let table = self.space.free.table();
         let mut unused = table.bottom(index);
         let old = self.old_tables().filter(|_| table.get(index).is_tenured());
         if let Some(tables) = &old {
@@ -349,7 +343,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
                 tables.starts.record(start, bytes);
             }
         };
-        self.tables.for_each_marked(self.subject.free, index, |at| {
+        self.tables.for_each_marked(&self.space.free, index, |at| {
             // SAFETY: the first live word behind an object is a header.
             let header = unsafe { header_at(at) };
             // SAFETY: a complete copy, or the object itself.
@@ -357,7 +351,7 @@ impl<'e, B: Backing> Evacuator<'e, B> {
             if header.is_object() {
                 // SAFETY: what lies between two kept objects is dead or has moved.
                 unsafe {
-                    cover(self.subject.free, unused, at);
+                    cover(&self.space.free, unused, at);
                     (at as *mut u64).write(header.with_mark(0).bits());
                 }
                 record(unused, at - unused);
@@ -392,13 +386,13 @@ mod tests {
         let (base, bytes) = (table.base(), table.geometry().heap_bytes());
         let tables = Tables::new(base, bytes, table.len(), Pages::default()).unwrap();
         let starts = StartTable::new(base, bytes).unwrap();
-        let space = CopySpace::new(1, 0);
-        assert_eq!(space.provide(&shared.space.free, 2), Ok(2));
+        let copies = CopySpace::new(1, 0);
+        assert_eq!(copies.provide(&shared.space.free, 2), Ok(2));
         let old = OldTables { cards: &shared.space.cards, starts: &starts };
         let evacuator = Evacuator {
-            subject: Subject { free: &shared.space.free, shapes: &shared.space.shapes },
+            space: &shared.space,
             tables: &tables,
-            space: &space,
+            copies: &copies,
             generations: Some(Generations { tables: old, tenuring_threshold: 1 }),
         };
         let mut buffers = Buffers::default();

@@ -23,7 +23,7 @@ use super::hand_over::HandOver;
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
 use super::tables::{Scope, Tables};
-use crate::collector::kernel::{OldTables, ShapeCache, Subject};
+use crate::collector::kernel::{OldTables, ShapeCache};
 use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::mutator::SatbQueue;
@@ -31,7 +31,7 @@ use crate::object::{
     Header, MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
-use crate::region::{Backing, CARD_BYTES};
+use crate::region::{CARD_BYTES, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects whose headers are being fetched.
@@ -164,8 +164,8 @@ impl Entries for Few {
 }
 
 /// One thread that marks.
-pub(in crate::collector) struct Marker<'m, B, S> {
-    subject: Subject<'m, B>,
+pub(in crate::collector) struct Marker<'m, S> {
+    space: &'m Space,
     shared: Shared<'m>,
     shapes: ShapeCache<'m>,
     region_bytes: usize,
@@ -176,7 +176,7 @@ pub(in crate::collector) struct Marker<'m, B, S> {
     found: Found,
 }
 
-impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
+impl Marker<'_, WorkStack<'_>> {
     /// Works until no worker has anything left and nothing is recorded, or until all are
     /// interrupted.
     pub(in crate::collector) fn drain_all(&mut self) {
@@ -196,9 +196,9 @@ impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
     /// - The region is old since a former cycle, and nothing moves.
     pub(in crate::collector) unsafe fn remembered(&mut self, index: usize) -> bool {
         let Some(OldShared { tables, .. }) = self.shared.old else { return true };
-        let (free, bottom) = (self.subject.free, self.subject.free.table().bottom(index));
+        let (free, bottom) = (&self.space.free, self.space.free.table().bottom(index));
         // Not the marker's own, which it uses meanwhile.
-        let mut shapes = ShapeCache::new(self.subject);
+        let mut shapes = ShapeCache::new(&self.space.shapes);
         for_each_dirty_run(&tables, bottom..free.object_end(index), |run| {
             tables.cards.clean_run(&run);
             self.found.cards += (run.end - run.start).div_ceil(CARD_BYTES) as u64;
@@ -235,13 +235,13 @@ impl<B: Backing> Marker<'_, B, WorkStack<'_>> {
     }
 }
 
-impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
-    pub(in crate::collector) fn new(subject: Subject<'m, B>, shared: Shared<'m>, stack: S) -> Self {
+impl<'m, S: Entries> Marker<'m, S> {
+    pub(in crate::collector) fn new(space: &'m Space, shared: Shared<'m>, stack: S) -> Self {
         Marker {
-            subject,
+            space,
             shared,
-            shapes: ShapeCache::new(subject),
-            region_bytes: subject.free.table().geometry().region_bytes(),
+            shapes: ShapeCache::new(&space.shapes),
+            region_bytes: space.free.table().geometry().region_bytes(),
             stack,
             weak: Vec::new(),
             hand_over: HandOver::new(shared.old.map(|old| old.found)),
@@ -331,7 +331,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     /// Lets marking look at the object at `address`, if it has yet to.
     #[inline(always)]
     pub(in crate::collector) fn reach(&mut self, address: usize) {
-        if !self.shared.tables.is_marked(self.subject.free, address)
+        if !self.shared.tables.is_marked(&self.space.free, address)
             && (!self.shared.scope.old_live || self.is_own(address))
         {
             self.push(Entry::Plain(address).encode());
@@ -343,7 +343,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     #[inline]
     fn is_own(&mut self, address: usize) -> bool {
         let Scope { young, old, .. } = self.shared.scope;
-        if is_young(self.subject.free, address) {
+        if is_young(&self.space.free, address) {
             return young;
         }
         if young && old {
@@ -433,7 +433,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
         self.found.objects += 1;
         self.found.bytes += bytes as u64;
         if bytes > LARGE {
-            self.shared.tables.note_large(self.subject.free.table().index_of(address));
+            self.shared.tables.note_large(self.space.free.table().index_of(address));
         }
         if words != 0 {
             // SAFETY: slots of an object.
@@ -491,7 +491,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
     unsafe fn hand_over_weak(&mut self, address: usize) {
         // SAFETY: the caller's predicate.
         let (slots, _) = unsafe { measure(&mut self.shapes, address) };
-        let free = self.subject.free;
+        let free = &self.space.free;
         // SAFETY: as above.
         unsafe {
             for_each_slot_of(address, slots, |slot, kind| {
@@ -517,7 +517,7 @@ impl<'m, B: Backing, S: Entries> Marker<'m, B, S> {
 
     /// Counts the bytes of a young object with its age, which is the object's own and its region's.
     fn count_age(&mut self, address: usize, header: Header, bytes: usize) {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         let region = table.get(table.index_of(address));
         if !region.is_tenured() {
             let age = header.age().saturating_add(region.age()).min(MAX_AGE);

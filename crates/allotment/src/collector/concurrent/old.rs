@@ -16,9 +16,9 @@
 
 use super::objects::{Slots, header_at, measure};
 use super::tables::{Tables, marked_end};
-use crate::collector::kernel::{OldTables, ShapeCache, Subject, broken, cover};
+use crate::collector::kernel::{OldTables, ShapeCache, broken, cover};
 use crate::object::{Kind, SlotKind, for_each_slot_between};
-use crate::region::{Backing, CARD_BYTES, FreeSet};
+use crate::region::{CARD_BYTES, FreeSet, Space};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
@@ -27,7 +27,7 @@ pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 12
 
 /// Whether the object at `address` is young, in a heap with generations.
 #[inline]
-pub(super) fn is_young<B: Backing>(free: &FreeSet<B>, address: usize) -> bool {
+pub(super) fn is_young(free: &FreeSet, address: usize) -> bool {
     let table = free.table();
     !table.get(table.index_of(address)).is_tenured()
 }
@@ -103,22 +103,22 @@ unsafe fn size_and_slots<'h>(shapes: &mut ShapeCache<'h>, address: usize) -> (us
 /// # Safety
 /// - As for [`for_each_slot_in`], for the whole region.
 #[cfg(test)]
-pub(in crate::collector) unsafe fn check_remembered<B: Backing>(
-    subject: Subject<'_, B>,
+pub(in crate::collector) unsafe fn check_remembered(
+    space: &Space,
     tables: &Tables,
     old: &OldTables<'_>,
     index: usize,
 ) {
-    let table = subject.free.table();
-    let (bottom, end) = (table.bottom(index), subject.free.object_end(index));
-    let mut shapes = ShapeCache::new(subject);
+    let table = space.free.table();
+    let (bottom, end) = (table.bottom(index), space.free.object_end(index));
+    let mut shapes = ShapeCache::new(&space.shapes);
     let check = |slot: &AtomicU64, kind, object| {
         let Some(address) = crate::object::reference(slot.load(std::sync::atomic::Ordering::Acquire)) else {
             return;
         };
-        if is_young(subject.free, address) {
+        if is_young(&space.free, address) {
             let slot = std::ptr::from_ref(slot).addr();
-            let live = kind == SlotKind::Weak || tables.is_live(subject.free, address);
+            let live = kind == SlotKind::Weak || tables.is_live(&space.free, address);
             assert!(
                 live && old.cards.is_dirty(slot),
                 "{object:#x}: slot {slot:#x} {kind:?} holds {address:#x}: live {live}, dirty {}",
@@ -137,25 +137,25 @@ pub(in crate::collector) unsafe fn check_remembered<B: Backing>(
 /// # Safety
 /// - Marking has ended, and nothing has moved in this region. No thread refers to an object that is
 ///   neither marked nor above the top at mark start, and no thread allocates in the region.
-pub(in crate::collector) unsafe fn settle_old<B: Backing>(
-    subject: Subject<'_, B>,
+pub(in crate::collector) unsafe fn settle_old(
+    space: &Space,
     tables: &Tables,
     old: &OldTables<'_>,
     index: usize,
 ) {
-    let table = subject.free.table();
-    let mut shapes = ShapeCache::new(subject);
-    let (bottom, end) = (table.bottom(index), marked_end(subject.free, index));
+    let table = space.free.table();
+    let mut shapes = ShapeCache::new(&space.shapes);
+    let (bottom, end) = (table.bottom(index), marked_end(&space.free, index));
     old.starts.clear_range(bottom, end.next_multiple_of(CARD_BYTES));
     let gap = |start: usize, end: usize| {
         if start < end {
             // SAFETY: nothing in it is live, as the caller says.
-            unsafe { cover(subject.free, start, end) };
+            unsafe { cover(&space.free, start, end) };
             old.starts.record(start, end - start);
         }
     };
     let mut unused = bottom;
-    tables.for_each_marked(subject.free, index, |at| {
+    tables.for_each_marked(&space.free, index, |at| {
         gap(unused, at);
         // SAFETY: the first live word behind an object is a header.
         let bytes = unsafe { measure(&mut shapes, at) }.1;

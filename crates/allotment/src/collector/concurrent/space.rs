@@ -13,7 +13,7 @@
 use crate::collector::kernel::OldTables;
 use crate::mutator::Shared;
 use crate::object::fill;
-use crate::region::{Attempts, Backing, Carve, FreeSet, State};
+use crate::region::{Attempts, Carve, FreeSet, State};
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crossbeam_utils::CachePadded;
 use std::collections::TryReserveError;
@@ -85,9 +85,9 @@ impl CopySpace {
     ///
     /// # Errors
     /// If there is no memory for the list of them.
-    pub(in crate::collector) fn provide<B: Backing>(
+    pub(in crate::collector) fn provide(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         wanted: usize,
     ) -> Result<usize, TryReserveError> {
         let mut regions = self.lock();
@@ -114,9 +114,9 @@ impl CopySpace {
     /// Takes `bytes`, or up to `desired`, for a thread of core `home`. `old` are the tables of old
     /// regions, in a heap that has such.
     #[inline]
-    pub(super) fn allocate<B: Backing>(
+    pub(super) fn allocate(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         old: Option<OldTables<'_>>,
         (home, generation): (usize, Generation),
         bytes: usize,
@@ -143,9 +143,9 @@ impl CopySpace {
 
     /// Gives the core another region than `current`; `false`: there is none.
     #[cold]
-    fn replace<B: Backing>(
+    fn replace(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         old: Option<OldTables<'_>>,
         (home, generation): (usize, Generation),
         current: u32,
@@ -175,13 +175,7 @@ impl CopySpace {
 
     /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a
     /// buffer.
-    pub(super) fn take_back<B: Backing>(
-        &self,
-        free: &FreeSet<B>,
-        old: Option<OldTables<'_>>,
-        start: usize,
-        end: usize,
-    ) {
+    pub(super) fn take_back(&self, free: &FreeSet, old: Option<OldTables<'_>>, start: usize, end: usize) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);
         if region.move_top(end, start).is_err() {

@@ -3,7 +3,7 @@
 use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
 use crate::platform::MemoryError;
-use crate::region::{Backing, FreeSet, RegionTable, State};
+use crate::region::{FreeSet, RegionTable, State};
 use crate::sync::{AtomicU8, Ordering};
 
 /// How a region takes part in the evacuation.
@@ -130,14 +130,14 @@ impl Tables {
 
     /// Whether the object at `address` is marked, or lies above the border of its region.
     #[inline(always)]
-    pub(super) fn is_marked<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+    pub(super) fn is_marked(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();
         address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
     }
 
     /// Whether the object at `address` is live. While marking runs: whether it is known to be.
     #[inline]
-    pub(in crate::collector) fn is_live<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+    pub(in crate::collector) fn is_live(&self, free: &FreeSet, address: usize) -> bool {
         self.is_marked(free, address) || self.scope().old_live && !is_young(free, address)
     }
 
@@ -145,7 +145,7 @@ impl Tables {
     /// find. Not a slot of an object that was born since marking began. Where old objects alone are
     /// marked, no slot of a young object: the cycle in which that began has found what it led to.
     #[inline]
-    pub(in crate::collector) fn may_hide<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+    pub(in crate::collector) fn may_hide(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();
         // No object is born old.
         !is_young(free, address) || self.scope().young && address < table.mark_start(table.index_of(address))
@@ -153,7 +153,7 @@ impl Tables {
 
     /// Whether marking has yet to find the object at `address`, if that is live.
     #[inline]
-    pub(in crate::collector) fn is_sought<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> bool {
+    pub(in crate::collector) fn is_sought(&self, free: &FreeSet, address: usize) -> bool {
         // First: a map that is being cleared is not asked.
         let Scope { young, old, .. } = self.scope();
         (if is_young(free, address) { young } else { old }) && !self.is_marked(free, address)
@@ -161,9 +161,9 @@ impl Tables {
 
     /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its
     /// size.
-    pub(super) fn for_each_marked<B: Backing>(
+    pub(super) fn for_each_marked(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         index: usize,
         mut visit: impl FnMut(usize) -> usize,
     ) {
@@ -180,12 +180,7 @@ impl Tables {
 
     /// Bytes of live objects below `top` in a region that is no part of a run, once marking has
     /// ended. `top` was the region's: it may have moved since.
-    pub(in crate::collector) fn live_bytes<B: Backing>(
-        &self,
-        free: &FreeSet<B>,
-        index: usize,
-        top: usize,
-    ) -> usize {
+    pub(in crate::collector) fn live_bytes(&self, free: &FreeSet, index: usize, top: usize) -> usize {
         let table = free.table();
         let bottom = table.bottom(index);
         let border = table.mark_start(index).min(top);
@@ -193,7 +188,7 @@ impl Tables {
     }
 
     /// Whether a run of regions holds a live object, once marking has ended.
-    pub(in crate::collector) fn is_run_live<B: Backing>(&self, free: &FreeSet<B>, start: usize) -> bool {
+    pub(in crate::collector) fn is_run_live(&self, free: &FreeSet, start: usize) -> bool {
         let table = free.table();
         let bottom = table.bottom(start);
         // A run that was made since may go back at any moment: its owner recycles it.
@@ -207,7 +202,7 @@ impl Tables {
 }
 
 /// The address behind the last object of the region that can be marked.
-pub(super) fn marked_end<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+pub(super) fn marked_end(free: &FreeSet, index: usize) -> usize {
     let table = free.table();
     match table.get(index).state() {
         State::HumongousStart if table.mark_start(index) > table.bottom(index) => free.object_end(index),

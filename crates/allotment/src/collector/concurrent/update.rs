@@ -17,7 +17,7 @@ use super::objects::{for_each_slot_of, header_at, measure, place_of};
 use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in, is_young};
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
-use crate::region::{Backing, State};
+use crate::region::State;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects after which a worker looks whether it is interrupted.
@@ -30,8 +30,8 @@ const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
 pub(in crate::collector) const BY_CARDS: usize = 1 << 62;
 
 /// One worker that updates.
-pub(in crate::collector) struct Updater<'u, B> {
-    evacuator: Evacuator<'u, B>,
+pub(in crate::collector) struct Updater<'u> {
+    evacuator: Evacuator<'u>,
     shapes: ShapeCache<'u>,
     halted: &'u mut dyn FnMut() -> bool,
     home: usize,
@@ -40,14 +40,14 @@ pub(in crate::collector) struct Updater<'u, B> {
     pub(in crate::collector) updated: u64,
 }
 
-impl<'u, B: Backing> Updater<'u, B> {
+impl<'u> Updater<'u> {
     /// A thread that runs on core `home`, until it is `halted`, which is asked now and then.
     pub(in crate::collector) fn new(
-        evacuator: Evacuator<'u, B>,
+        evacuator: Evacuator<'u>,
         halted: &'u mut dyn FnMut() -> bool,
         home: usize,
     ) -> Self {
-        let shapes = ShapeCache::new(evacuator.subject);
+        let shapes = ShapeCache::new(&evacuator.space.shapes);
         Updater { evacuator, shapes, halted, home, left: PIECE, updated: 0 }
     }
 
@@ -79,7 +79,7 @@ impl<'u, B: Backing> Updater<'u, B> {
     /// # Safety
     /// - As for [`region`](Self::region).
     unsafe fn large_tail(&mut self, index: usize) -> Option<TailSlots> {
-        let table = self.evacuator.subject.free.table();
+        let table = self.evacuator.space.free.table();
         if table.get(index).state() != State::HumongousStart {
             return None;
         }
@@ -91,7 +91,7 @@ impl<'u, B: Backing> Updater<'u, B> {
             }
             // Another object may keep the run: what dead objects refer to is gone. By its mark: the
             // run may have become old in this cycle.
-            if !self.evacuator.tables.is_marked(self.evacuator.subject.free, address) {
+            if !self.evacuator.tables.is_marked(&self.evacuator.space.free, address) {
                 return None;
             }
             let (slots, bytes) = measure(&mut self.shapes, address);
@@ -136,7 +136,7 @@ impl<'u, B: Backing> Updater<'u, B> {
     /// The bottom of an old region, and the end of the objects that were there when evacuation
     /// began.
     fn old_objects(&self, index: usize) -> (usize, usize) {
-        let free = self.evacuator.subject.free;
+        let free = &self.evacuator.space.free;
         let table = free.table();
         let end = match table.get(index).state() {
             State::HumongousStart => free.object_end(index),
@@ -154,7 +154,7 @@ impl<'u, B: Backing> Updater<'u, B> {
         let Some(Generations { tables, .. }) = self.evacuator.generations else { return };
         let (bottom, end) = self.old_objects(index);
         let start = bottom + piece * PIECE_BYTES;
-        let mut shapes = ShapeCache::new(self.evacuator.subject);
+        let mut shapes = ShapeCache::new(&self.evacuator.space.shapes);
         for_each_dirty_run(&tables, start..end.min(start + PIECE_BYTES), |run| {
             // SAFETY: the caller's predicate: nothing moves in this region.
             unsafe { for_each_slot_in(&mut shapes, &tables, bottom, run, |slot, _, _| self.slot(slot)) };
@@ -169,7 +169,7 @@ impl<'u, B: Backing> Updater<'u, B> {
         // The word as it is now: a mutator may have healed the slot, or stored to it.
         if let Some(Generations { tables, .. }) = self.evacuator.generations
             && let Some(address) = reference(slot.load(Ordering::Acquire))
-            && is_young(self.evacuator.subject.free, address)
+            && is_young(&self.evacuator.space.free, address)
         {
             tables.cards.dirty(std::ptr::from_ref(slot).addr());
         }
@@ -210,7 +210,7 @@ impl<'u, B: Backing> Updater<'u, B> {
     /// # Safety
     /// - As for [`region`](Self::region).
     unsafe fn marked(&mut self, index: usize) -> bool {
-        let (free, tables) = (self.evacuator.subject.free, self.evacuator.tables);
+        let (free, tables) = (&self.evacuator.space.free, self.evacuator.tables);
         let mut goes_on = true;
         // SAFETY: the caller's predicates.
         unsafe {
@@ -228,7 +228,7 @@ impl<'u, B: Backing> Updater<'u, B> {
     /// # Safety
     /// - As for [`region`](Self::region).
     unsafe fn unmarked(&mut self, index: usize) -> bool {
-        let free = self.evacuator.subject.free;
+        let free = &self.evacuator.space.free;
         let table = free.table();
         let (mut at, mut end) = (table.mark_start(index), table.watermark(index).min(table.get(index).top()));
         if table.get(index).state() == State::HumongousStart {
@@ -260,7 +260,7 @@ impl<'u, B: Backing> Updater<'u, B> {
         // SAFETY: the caller's predicate.
         unsafe {
             let (slots, bytes) = measure(&mut self.shapes, address);
-            let table = self.evacuator.subject.free.table();
+            let table = self.evacuator.space.free.table();
             let index = table.index_of(address);
             let is_old = table.get(index).is_tenured();
             // Of the objects of a run, only the first has its array updated by chunks.

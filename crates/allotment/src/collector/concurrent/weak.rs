@@ -6,29 +6,29 @@
 
 use super::objects::{for_each_slot_of, measure};
 use super::tables::Tables;
-use crate::collector::kernel::{ShapeCache, Subject};
+use crate::collector::kernel::ShapeCache;
 use crate::object::{SlotKind, reference};
-use crate::region::Backing;
+use crate::region::Space;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One worker that clears weak slots.
-pub(in crate::collector) struct Clearing<'c, B> {
-    subject: Subject<'c, B>,
+pub(in crate::collector) struct Clearing<'c> {
+    space: &'c Space,
     tables: &'c Tables,
     shapes: ShapeCache<'c>,
     /// Slots that became null.
     pub(in crate::collector) cleared: u64,
 }
 
-impl<'c, B: Backing> Clearing<'c, B> {
-    pub(in crate::collector) fn new(subject: Subject<'c, B>, tables: &'c Tables) -> Self {
-        Clearing { subject, tables, shapes: ShapeCache::new(subject), cleared: 0 }
+impl<'c> Clearing<'c> {
+    pub(in crate::collector) fn new(space: &'c Space, tables: &'c Tables) -> Self {
+        Clearing { space, tables, shapes: ShapeCache::new(&space.shapes), cleared: 0 }
     }
 
     /// Clears a slot whose referent is dead.
     pub(in crate::collector) fn slot(&mut self, slot: &AtomicU64) {
         let bits = slot.load(Ordering::Acquire);
-        let dead = |address| !self.tables.is_live(self.subject.free, address);
+        let dead = |address| !self.tables.is_live(&self.space.free, address);
         if reference(bits).is_some_and(dead)
             && slot.compare_exchange(bits, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
@@ -58,10 +58,10 @@ impl<'c, B: Backing> Clearing<'c, B> {
     /// # Safety
     /// - Nothing has moved.
     pub(in crate::collector) unsafe fn region(&mut self, index: usize) {
-        let (subject, tables) = (self.subject, self.tables);
+        let (space, tables) = (self.space, self.tables);
         // SAFETY: the caller's predicate.
         unsafe {
-            tables.for_each_marked(subject.free, index, |address| self.object(address));
+            tables.for_each_marked(&space.free, index, |address| self.object(address));
         }
     }
 }

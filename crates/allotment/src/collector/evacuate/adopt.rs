@@ -4,31 +4,26 @@
 //! collection. Refused: to note the starts of objects while they move. That would spare the walk,
 //! but would put a generational heap's needs into a phase that other collectors use.
 
-use super::Space;
+use super::ToSpace;
 use super::finish::size_of_original;
-use crate::collector::kernel::{OldTables, Subject, broken, cover};
+use crate::collector::kernel::{OldTables, broken, cover};
 use crate::collector::work::{Team, Turns};
 use crate::object::{Header, Kind, WORD, walk};
-use crate::region::{Backing, CARD_BYTES, State};
+use crate::region::{CARD_BYTES, Space, State};
 
 /// Makes every region in use old, and lets the space of old objects use their free rests.
 ///
 /// # Safety
 /// - No mutator is between two safepoints, and every region is parsable up to its top.
-pub(crate) unsafe fn adopt_all<B: Backing>(
-    subject: Subject<'_, B>,
-    tables: &OldTables<'_>,
-    old: &Space,
-    team: Team<'_>,
-) {
-    let (free, table) = (subject.free, subject.free.table());
+pub(crate) unsafe fn adopt_all(space: &Space, tables: &OldTables<'_>, old: &ToSpace, team: Team<'_>) {
+    let (free, table) = (&space.free, space.free.table());
     free.forget_room();
     old.forget();
     let turns = Turns::new(table.len());
     team.run(&|_| {
         while let Some(index) = turns.take() {
             // SAFETY: the caller's predicate, and each region is one worker's.
-            unsafe { adopt(subject, tables, index) };
+            unsafe { adopt(space, tables, index) };
         }
     });
     (0..table.len())
@@ -38,8 +33,8 @@ pub(crate) unsafe fn adopt_all<B: Backing>(
 
 /// # Safety
 /// - As for [`adopt_all`]; no other worker accesses this region.
-unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, index: usize) {
-    let (free, table) = (subject.free, subject.free.table());
+unsafe fn adopt(space: &Space, tables: &OldTables<'_>, index: usize) {
+    let (free, table) = (&space.free, space.free.table());
     let region = table.get(index);
     let (bottom, mut end) = (table.bottom(index), free.object_end(index));
     match region.state() {
@@ -60,7 +55,7 @@ unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, ind
     }
     // SAFETY: the region is parsable, as the caller says.
     let parsed = unsafe {
-        walk(subject.shapes, bottom, end, |object| tables.starts.record(object.address, object.bytes))
+        walk(&space.shapes, bottom, end, |object| tables.starts.record(object.address, object.bytes))
     };
     if parsed.is_err() {
         broken(bottom, "a region is not parsable after a full collection");
@@ -72,12 +67,8 @@ unsafe fn adopt<B: Backing>(subject: Subject<'_, B>, tables: &OldTables<'_>, ind
 ///
 /// # Safety
 /// - As for [`adopt_all`]; the region is old, and the starts of its objects are recorded.
-pub(crate) unsafe fn end_of_last<B: Backing>(
-    subject: Subject<'_, B>,
-    tables: &OldTables<'_>,
-    index: usize,
-) -> usize {
-    let table = subject.free.table();
+pub(crate) unsafe fn end_of_last(space: &Space, tables: &OldTables<'_>, index: usize) -> usize {
+    let table = space.free.table();
     let (bottom, top) = (table.bottom(index), table.get(index).top());
     if top == bottom {
         return bottom;
@@ -85,7 +76,7 @@ pub(crate) unsafe fn end_of_last<B: Backing>(
     // SAFETY: starts lead to headers.
     let header_at = |address: usize| Header::from_bits(unsafe { (address as *const u64).read() });
     // SAFETY: as above.
-    let size_of = |address| unsafe { size_of_original(subject.shapes, address, header_at(address)) };
+    let size_of = |address| unsafe { size_of_original(&space.shapes, address, header_at(address)) };
     let last = tables.starts.object_at(top - WORD, bottom, size_of);
     match header_at(last).kind() {
         Kind::Filler(_) => last,

@@ -8,9 +8,8 @@ use super::SharedMode;
 use super::lines::fetch_destination;
 use super::worker::Worker;
 use crate::object::{fill, poison};
-use crate::region::Backing;
 
-impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+impl<M: SharedMode> Worker<'_, '_, M> {
     /// Finds a place for an object that does not fit into the rest of the buffer. Returns the place
     /// and whether it is old.
     #[cold]
@@ -34,15 +33,15 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
 
     fn refill(&mut self, bytes: usize, young: bool) -> Option<usize> {
         let heap = self.heap;
-        let (space, plab, full, limit) = if young {
+        let (copies, plab, full, limit) = if young {
             (heap.survivors, &mut self.survivors, &mut self.survivors_full, heap.limits.survivor_bytes)
         } else {
             (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
         };
         let home = self.home;
         let carve = |min, desired| {
-            let (min, desired) = (space.round(min), space.round(desired));
-            space.carve(heap.subject.free, heap.set, &heap.tables, home, (min, desired), limit)
+            let (min, desired) = (copies.round(min), copies.round(desired));
+            copies.carve(&heap.space.free, heap.set, &heap.tables, home, (min, desired), limit)
         };
         if plab.suits(bytes) && !*full {
             let wanted = plab.wanted(bytes);
@@ -76,19 +75,19 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
             return;
         }
         let heap = self.heap;
-        let space = if young { heap.survivors } else { heap.old };
-        let keep_to = space.round(top);
-        let index = heap.subject.free.table().index_of(top);
-        let region = heap.subject.free.table().get(index);
+        let copies = if young { heap.survivors } else { heap.old };
+        let keep_to = copies.round(top);
+        let index = heap.space.free.table().index_of(top);
+        let region = heap.space.free.table().get(index);
         // A retracted copy was written to.
         region.raise_dirty_together(end);
-        if heap.subject.free.disposal().poison {
+        if heap.space.free.disposal().poison {
             // SAFETY: the rest of this worker's piece, until the top is moved.
             unsafe { poison(top, end) };
         }
         let end = if region.move_top(end, keep_to).is_ok() {
             if !young {
-                space.offer_again(heap.subject.free, index);
+                copies.offer_again(&heap.space.free, index);
             }
             keep_to
         } else {

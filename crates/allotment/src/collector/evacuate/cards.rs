@@ -11,9 +11,9 @@ use super::SharedMode;
 use super::ranges::{OldRanges, PIECE_BYTES};
 use super::worker::Worker;
 use crate::object::{Header, Kind, Shape, for_each_slot_between, size_of_object};
-use crate::region::{Backing, CARD_BYTES};
+use crate::region::CARD_BYTES;
 
-impl<'h, B: Backing, M: SharedMode> Worker<'_, 'h, B, M> {
+impl<'h, M: SharedMode> Worker<'_, 'h, M> {
     /// Takes pieces until there are none.
     ///
     /// # Safety

@@ -4,14 +4,14 @@
 use super::{Evacuation, Role, Statistics};
 use crate::collector::kernel::{KEPT, broken, cover};
 use crate::object::{Header, Kind, Shapes, size_of_object};
-use crate::region::{Backing, State};
+use crate::region::State;
 
 /// Frees the regions of the set in which no object stayed.
 ///
 /// # Safety
 /// - Every reachable object was reached, and no slot refers to the original of a copy.
-pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &mut Statistics) {
-    let free = heap.subject.free;
+pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) {
+    let free = &heap.space.free;
     for index in free.in_use().filter(|&index| heap.set.role(index).is_in_set()) {
         let region = free.table().get(index);
         let run = region.run().max(1);
@@ -37,8 +37,8 @@ pub(super) unsafe fn finish<B: Backing>(heap: &Evacuation<'_, B>, statistics: &m
 ///
 /// # Safety
 /// - As for [`finish`].
-unsafe fn retain<B: Backing>(heap: &Evacuation<'_, B>, index: usize, statistics: &mut Statistics) {
-    let free = heap.subject.free;
+unsafe fn retain(heap: &Evacuation<'_>, index: usize, statistics: &mut Statistics) {
+    let free = &heap.space.free;
     let region = free.table().get(index);
     let (bottom, end) = (free.table().bottom(index), free.object_end(index));
     heap.tables.starts.clear_range(bottom, free.table().end(index + region.run().max(1) - 1));
@@ -48,7 +48,7 @@ unsafe fn retain<B: Backing>(heap: &Evacuation<'_, B>, index: usize, statistics:
         while at < end {
             let word = at as *mut u64;
             let header = Header::from_bits(word.read());
-            let bytes = size_of_original(heap.subject.shapes, at, header);
+            let bytes = size_of_original(&heap.space.shapes, at, header);
             if header.mark() == KEPT && matches!(header.kind(), Kind::Object(_)) {
                 cover_dead(heap, dead, at);
                 word.write(header.with_mark(0).bits());
@@ -82,10 +82,10 @@ unsafe fn retain<B: Backing>(heap: &Evacuation<'_, B>, index: usize, statistics:
 
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.
-unsafe fn cover_dead<B: Backing>(heap: &Evacuation<'_, B>, start: usize, end: usize) {
+unsafe fn cover_dead(heap: &Evacuation<'_>, start: usize, end: usize) {
     if start < end {
         // SAFETY: the caller's predicate.
-        unsafe { cover(heap.subject.free, start, end) };
+        unsafe { cover(&heap.space.free, start, end) };
         heap.tables.starts.record(start, end - start);
     }
 }

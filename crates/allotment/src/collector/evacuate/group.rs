@@ -18,7 +18,6 @@ use crate::collector::kernel::{decide, decided, word_at};
 use crate::collector::work::{Entry, Ring};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
 use crate::platform::prefetch_write;
-use crate::region::Backing;
 use std::sync::atomic::Ordering;
 
 /// Slots of a group.
@@ -54,7 +53,7 @@ struct Found<const N: usize> {
     some_become_old: bool,
 }
 
-impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+impl<M: SharedMode> Worker<'_, '_, M> {
     /// Works until its own stack is empty.
     #[inline(never)]
     pub(super) fn drain_own(&mut self) {

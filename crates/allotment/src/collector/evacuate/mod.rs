@@ -28,23 +28,23 @@ mod overflow;
 mod plab;
 mod ranges;
 mod set;
-mod space;
 mod statistics;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod to_space;
 mod weak;
 mod worker;
 
 pub(crate) use adopt::{adopt_all, end_of_last};
 pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
-pub(crate) use space::{Kind as SpaceKind, Space};
 pub(crate) use statistics::{Statistics, WorkerStatistics};
+pub(crate) use to_space::{Kind as SpaceKind, ToSpace};
 
-use super::kernel::{OldTables, Phase, Roots, Subject};
+use super::kernel::{OldTables, Phase, Roots};
 use super::work::{Crew, Crews, Entry, Limits as StackLimits, Team};
 use crate::object::{ADDRESS_MASK, SlotVisitor};
-use crate::region::Backing;
+use crate::region::Space;
 use std::collections::TryReserveError;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -73,15 +73,15 @@ pub(crate) struct Limits {
 }
 
 /// The inputs and tools of an evacuation.
-pub(crate) struct Evacuation<'h, B> {
-    pub(crate) subject: Subject<'h, B>,
+pub(crate) struct Evacuation<'h> {
+    pub(crate) space: &'h Space,
     /// The regions to empty. The caller has chosen them, and cleared the roles of free ones.
     pub(crate) set: &'h CollectionSet,
     /// The old objects that may refer into the set.
     pub(crate) ranges: &'h OldRanges,
     pub(crate) tables: OldTables<'h>,
-    pub(crate) survivors: &'h Space,
-    pub(crate) old: &'h Space,
+    pub(crate) survivors: &'h ToSpace,
+    pub(crate) old: &'h ToSpace,
     /// Returns the core that the calling thread runs on, as the free set numbers cores. A worker's
     /// writes then stay in its caches.
     pub(crate) home: &'h (dyn Fn() -> usize + Sync),
@@ -109,7 +109,7 @@ impl SharedMode for Together {
     const ACQUIRE: Ordering = Ordering::Acquire;
 }
 
-impl<B: Backing> Evacuation<'_, B> {
+impl Evacuation<'_> {
     /// Notes that the slot, of an old object or not, refers to `to`. If the slot is old and `to` is
     /// young, the slot's card becomes dirty.
     #[inline(always)]
@@ -140,9 +140,9 @@ impl<B: Backing> Evacuation<'_, B> {
         let mut phases = Vec::new();
         phases.try_reserve_exact(PHASES)?;
         let crew = self.crews.take(team.numbers(), self.limits.stack)?;
-        self.subject.free.forget_room();
-        self.survivors.begin(self.subject.free);
-        self.old.begin(self.subject.free);
+        self.space.free.forget_room();
+        self.survivors.begin(&self.space.free);
+        self.old.begin(&self.space.free);
         let phase = Phase::begin("Copy");
         // SAFETY: the caller's predicates.
         let weak = unsafe {
@@ -178,7 +178,7 @@ impl<B: Backing> Evacuation<'_, B> {
         // Only the first worker visits the roots: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
         team.run(&|number| {
-            let mut worker = Worker::<B, M>::new(self, crew.worker(number));
+            let mut worker = Worker::<M>::new(self, crew.worker(number));
             worker.rests = number == 0 && team.caller_rests();
             if number == 0 {
                 let mut roots = roots.lock().expect("nobody else locks it");
@@ -210,7 +210,7 @@ impl<B: Backing> Evacuation<'_, B> {
             *first += beside;
         }
         if overflowed {
-            let mut worker = Worker::<B, Alone>::new(self, crew.worker(0));
+            let mut worker = Worker::<Alone>::new(self, crew.worker(0));
             worker.overflowed = true;
             // SAFETY: the others have ended.
             statistics.overflows = unsafe { worker.look_again(self.ranges) };
@@ -231,7 +231,7 @@ struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 // SAFETY: `Team::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
-impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+impl<M: SharedMode> Worker<'_, '_, M> {
     /// # Safety
     /// - The visited slots and addresses are root slots of the heap and its pinned objects.
     unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
@@ -256,7 +256,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         if !M::SHARED || self.rests {
             return;
         }
-        let (table, own) = (self.heap.subject.free.table(), self.home);
+        let (table, own) = (self.heap.space.free.table(), self.home);
         let home_of = |entry: usize| match Entry::decode(entry) {
             Entry::Plain(slot) => {
                 // SAFETY: every pushed slot refers into the set.

@@ -14,9 +14,9 @@ use super::worker::Worker;
 use super::{Role, SharedMode};
 use crate::collector::kernel::{KEPT, broken};
 use crate::object::{Header, Kind, for_each_slot, walk};
-use crate::region::{Backing, State};
+use crate::region::State;
 
-impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
+impl<M: SharedMode> Worker<'_, '_, M> {
     /// Looks at the slots of copied objects until none refers to an unreached object of the set.
     /// Returns the number of walks.
     ///
@@ -27,7 +27,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
         let mut turns = 0;
         while std::mem::take(&mut self.overflowed) {
             turns += 1;
-            let table = self.heap.subject.free.table();
+            let table = self.heap.space.free.table();
             let mut next = 0;
             while next < table.len() {
                 let index = next;
@@ -56,7 +56,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// # Safety
     /// - As for [`look_again`](Self::look_again); `[from, to)` is objects and fillers.
     unsafe fn scan_copies(&mut self, from: usize, to: usize, old: usize) {
-        let shapes = self.heap.subject.shapes;
+        let shapes = &self.heap.space.shapes;
         // SAFETY: the caller's predicate.
         let parsed = unsafe {
             walk(shapes, from, to, |object| {
@@ -73,8 +73,8 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
     /// # Safety
     /// - As for [`look_again`](Self::look_again).
     unsafe fn scan_kept(&mut self, index: usize) {
-        let subject = self.heap.subject;
-        let (mut at, end) = (subject.free.table().bottom(index), subject.free.object_end(index));
+        let space = self.heap.space;
+        let (mut at, end) = (space.free.table().bottom(index), space.free.object_end(index));
         while at < end {
             // SAFETY: the caller's predicate.
             let header = Header::from_bits(unsafe { (at as *const u64).read() });
@@ -86,7 +86,7 @@ impl<B: Backing, M: SharedMode> Worker<'_, '_, B, M> {
                 unsafe { for_each_slot(at, shape, |slot, kind| self.meet_at_once(slot, kind, OLD)) };
             }
             // SAFETY: as above.
-            at += unsafe { size_of_original(subject.shapes, at, header) };
+            at += unsafe { size_of_original(&space.shapes, at, header) };
         }
     }
 }

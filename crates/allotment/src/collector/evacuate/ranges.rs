@@ -5,7 +5,7 @@
 //! collection, see [`OldRanges`].
 
 use crate::collector::work::Turns;
-use crate::region::{Backing, CARD_BYTES, FreeSet};
+use crate::region::{CARD_BYTES, FreeSet};
 use std::collections::TryReserveError;
 
 /// Bytes of old memory that a worker takes at a time.
@@ -37,7 +37,7 @@ impl OldRanges {
     }
 
     /// Adds the old objects that begin in a region behind all regions added so far.
-    pub(super) fn add<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> Result<(), TryReserveError> {
+    pub(super) fn add(&mut self, free: &FreeSet, index: usize) -> Result<(), TryReserveError> {
         self.ranges.try_reserve(1)?;
         let (bottom, top) = (free.table().bottom(index), free.object_end(index));
         self.ranges.push(Range { bottom, top, first: self.pieces.count() });

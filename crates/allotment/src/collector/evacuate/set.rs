@@ -5,7 +5,7 @@
 
 use super::ranges::OldRanges;
 use crate::object::{ADDRESS_MASK, IMMEDIATE_BIT};
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{FreeSet, State};
 use crate::sync::{AtomicBool, AtomicU8, Ordering};
 use std::collections::TryReserveError;
 
@@ -100,11 +100,7 @@ impl CollectionSet {
     /// # Errors
     /// If there is no memory for the list of old regions; then only the list and roles have
     /// changed.
-    pub(crate) fn choose_young<B: Backing>(
-        &self,
-        free: &FreeSet<B>,
-        old: &mut OldRanges,
-    ) -> Result<usize, TryReserveError> {
+    pub(crate) fn choose_young(&self, free: &FreeSet, old: &mut OldRanges) -> Result<usize, TryReserveError> {
         old.begin();
         self.some_stay.store(false, Ordering::Relaxed);
         self.roles.iter().for_each(|role| role.store(Role::OUTSIDE.0, Ordering::Relaxed));

@@ -3,18 +3,13 @@
 use super::{Evacuation, OLD};
 use crate::collector::kernel::{KEPT, Roots};
 use crate::object::{Header, Kind, SlotKind, SlotVisitor, reference, with_reference};
-use crate::region::Backing;
 
 /// Updates the weak slots whose referent was reached and clears the others, root slots included.
 /// Returns the number of cleared slots.
 ///
 /// # Safety
 /// - `slots` are those that workers noted; no further object will be reached.
-pub(super) unsafe fn clear_dead<B: Backing>(
-    heap: &Evacuation<'_, B>,
-    slots: &[Vec<usize>],
-    roots: &mut Roots<'_>,
-) -> u64 {
+pub(super) unsafe fn clear_dead(heap: &Evacuation<'_>, slots: &[Vec<usize>], roots: &mut Roots<'_>) -> u64 {
     let mut cleared = 0;
     for entry in slots.iter().flatten() {
         // SAFETY: the caller's predicate.
@@ -33,7 +28,7 @@ pub(super) unsafe fn clear_dead<B: Backing>(
 ///
 /// # Safety
 /// - As for [`clear_dead`]; the slot may be read and written.
-unsafe fn update<B: Backing>(heap: &Evacuation<'_, B>, slot: *mut u64, old: bool) -> u64 {
+unsafe fn update(heap: &Evacuation<'_>, slot: *mut u64, old: bool) -> u64 {
     // SAFETY: the caller's predicate.
     let bits = unsafe { slot.read() };
     let Some(address) = reference(bits).filter(|&address| heap.set.role_at(address).is_in_set()) else {

@@ -28,7 +28,6 @@ use crate::object::{
     tail_slots, with_reference,
 };
 use crate::platform::prefetch_write;
-use crate::region::Backing;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of slots from which on an array is one entry of the stack. One entry gives another worker
@@ -36,8 +35,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
 /// A worker.
-pub(super) struct Worker<'e, 'h, B, M> {
-    pub(super) heap: &'e Evacuation<'h, B>,
+pub(super) struct Worker<'e, 'h, M> {
+    pub(super) heap: &'e Evacuation<'h>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
     pub(super) headers: HeaderCache,
@@ -63,12 +62,12 @@ pub(super) struct Worker<'e, 'h, B, M> {
     mode: std::marker::PhantomData<M>,
 }
 
-impl<'e, 'h, B: Backing, M: SharedMode> Worker<'e, 'h, B, M> {
-    pub(super) fn new(heap: &'e Evacuation<'h, B>, stack: WorkStack<'e>) -> Self {
+impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
+    pub(super) fn new(heap: &'e Evacuation<'h>, stack: WorkStack<'e>) -> Self {
         Worker {
             heap,
             stack,
-            shapes: ShapeCache::new(heap.subject),
+            shapes: ShapeCache::new(&heap.space.shapes),
             headers: HeaderCache::new(),
             roles: heap.set.roles(),
             some_stay: heap.set.some_stay(),

@@ -7,10 +7,10 @@
 
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
-use crate::collector::kernel::{LiveMap, Roots, Subject, broken, for_each_live};
+use crate::collector::kernel::{LiveMap, Roots, broken, for_each_live};
 use crate::collector::work::{Crew, Team};
 use crate::object::{SlotKind, SlotVisitor, walk};
-use crate::region::{Backing, State};
+use crate::region::{Space, State};
 use std::sync::Mutex;
 
 /// Marks all objects that roots and pins reach; returns the addresses of pinned objects.
@@ -20,8 +20,8 @@ use std::sync::Mutex;
 ///
 /// # Safety
 /// - As for [`collect`](super::collect); the crew has a worker for each of the team.
-pub(super) unsafe fn mark<B: Backing>(
-    subject: Subject<'_, B>,
+pub(super) unsafe fn mark(
+    space: &Space,
     map: &LiveMap,
     team: Team<'_>,
     crew: &Crew,
@@ -32,8 +32,8 @@ pub(super) unsafe fn mark<B: Backing>(
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match team.workers() {
-            1 => mark_by::<B, false>(subject, map, team, crew, roots, worker_objects),
-            _ => mark_by::<B, true>(subject, map, team, crew, roots, worker_objects),
+            1 => mark_by::<false>(space, map, team, crew, roots, worker_objects),
+            _ => mark_by::<true>(space, map, team, crew, roots, worker_objects),
         }
     }?;
     statistics.live_objects = found.objects;
@@ -46,15 +46,15 @@ pub(super) unsafe fn mark<B: Backing>(
 
 /// # Safety
 /// - As for [`mark`]; `LOCKED` if there are several workers.
-unsafe fn mark_by<B: Backing, const LOCKED: bool>(
-    subject: Subject<'_, B>,
+unsafe fn mark_by<const LOCKED: bool>(
+    space: &Space,
     map: &LiveMap,
     team: Team<'_>,
     crew: &Crew,
     roots: &mut Roots<'_>,
     worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let marker = |number| Marker::<B, LOCKED>::new(subject, map, crew.worker(number));
+    let marker = |number| Marker::<LOCKED>::new(space, map, crew.worker(number));
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;
@@ -69,7 +69,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
         results.1.push(own.objects);
     });
     let (found, _) = results.into_inner().expect(POISONED);
-    let mut last = Marker::<B, false>::new(subject, map, crew.worker(0));
+    let mut last = Marker::<false>::new(space, map, crew.worker(0));
     last.found = found;
     crew.begin();
     last.look_again();
@@ -83,7 +83,7 @@ unsafe fn mark_by<B: Backing, const LOCKED: bool>(
 
 const POISONED: &str = "a collection that panics ends the process";
 
-impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
+impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     /// Pushes all objects that roots and pins refer to; returns the addresses of pinned objects.
     ///
     /// # Safety
@@ -113,12 +113,12 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     /// A thread that fills a region alone recycles it at moments that only the thread knows. So all
     /// objects in such a region stay.
     fn reach_private_objects(&mut self) {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Exclusive) {
             let (bottom, top) = (table.bottom(index), table.get(index).top());
             // SAFETY: the region is parsable up to its top.
             let parsed = unsafe {
-                walk(self.subject.shapes, bottom, top, |object| {
+                walk(&self.space.shapes, bottom, top, |object| {
                     if object.shape.is_some() {
                         self.reach::<false>(object.address);
                     }
@@ -137,7 +137,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
     /// Repeats until nothing overflowed. Each round marks new objects, or looks at those that the
     /// last round left.
     fn look_again(&mut self) {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         while let Some(from) = self.found.overflowed_from.take() {
             let region = table.index_of(from);
             // A run that was reserved for several objects counts as one region, wherever they
@@ -149,7 +149,7 @@ impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
             for index in first..table.len() {
                 // SAFETY: nothing has moved; every marked word belongs to an object.
                 unsafe {
-                    for_each_live(self.subject, self.map, index, from, |address, layout, _| {
+                    for_each_live(self.space, self.map, index, from, |address, layout, _| {
                         self.scan::<false>(address, layout.shape);
                         self.drain();
                     });

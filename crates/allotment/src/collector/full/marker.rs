@@ -16,13 +16,13 @@
 //! referents overlap anyway). It also stops where a third of the referents lie near, as half of
 //! them do in a tree in order.
 
-use crate::collector::kernel::{LiveMap, ShapeCache, Subject};
+use crate::collector::kernel::{LiveMap, ShapeCache};
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
-use crate::region::Backing;
+use crate::region::Space;
 
 /// Objects whose headers are being fetched.
 const AHEAD: usize = 16;
@@ -64,8 +64,8 @@ impl Found {
 }
 
 /// One worker that marks; `LOCKED`: one of several.
-pub(super) struct Marker<'h, B, const LOCKED: bool> {
-    pub(super) subject: Subject<'h, B>,
+pub(super) struct Marker<'h, const LOCKED: bool> {
+    pub(super) space: &'h Space,
     pub(super) map: &'h LiveMap,
     shapes: ShapeCache<'h>,
     region_bytes: usize,
@@ -82,13 +82,13 @@ pub(super) struct Marker<'h, B, const LOCKED: bool> {
     pub(super) found: Found,
 }
 
-impl<'h, B: Backing, const LOCKED: bool> Marker<'h, B, LOCKED> {
-    pub(super) fn new(subject: Subject<'h, B>, map: &'h LiveMap, stack: WorkStack<'h>) -> Self {
+impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
+    pub(super) fn new(space: &'h Space, map: &'h LiveMap, stack: WorkStack<'h>) -> Self {
         Marker {
-            subject,
+            space,
             map,
-            shapes: ShapeCache::new(subject),
-            region_bytes: subject.free.table().geometry().region_bytes(),
+            shapes: ShapeCache::new(&space.shapes),
+            region_bytes: space.free.table().geometry().region_bytes(),
             stack,
             asks: true,
             met: 0,

@@ -32,10 +32,10 @@ mod update;
 
 pub(crate) use statistics::Statistics;
 
-use super::kernel::{LiveMap, Pages, Phase, Roots, Subject};
+use super::kernel::{LiveMap, Pages, Phase, Roots};
 use super::work::{Crews, Limits, Team};
 use crate::platform::MemoryError;
-use crate::region::Backing;
+use crate::region::Space;
 use std::collections::TryReserveError;
 
 /// The parts of a full collection, and one for what its caller adds.
@@ -112,49 +112,49 @@ impl SideTables {
 /// - `tables` were made for this heap.
 /// - If this unwinds, as `roots` and trace functions may, no thread uses the heap any more; a
 ///   stopped world ends the process.
-pub(crate) unsafe fn collect<B: Backing>(
-    subject: Subject<'_, B>,
+pub(crate) unsafe fn collect(
+    space: &Space,
     tables: &mut SideTables,
     roots: Roots<'_>,
     compaction: Compaction,
     team: Team<'_>,
 ) -> Result<Statistics, Unavailable> {
-    let used_before = subject.free.occupancy().used_bytes;
+    let used_before = space.free.occupancy().used_bytes;
     let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
     statistics.worker_objects.try_reserve_exact(team.workers())?;
     let mut phases = Vec::new();
     phases.try_reserve_exact(PHASES)?;
     let phase = Phase::begin("Mark");
     let mut roots = roots;
-    tables.map.open(subject.free, team)?;
+    tables.map.open(&space.free, team)?;
     let map = &tables.map;
 
     let crew = tables.crews.take(team.workers(), tables.stack)?;
     // SAFETY: the caller's predicates.
-    let pins = unsafe { mark::mark(subject, map, team, &crew, &mut roots, &mut statistics) };
+    let pins = unsafe { mark::mark(space, map, team, &crew, &mut roots, &mut statistics) };
     tables.crews.keep(crew);
     let pins = pins?;
-    let mut plan = plan::Plan::reserve(subject, pins)?;
+    let mut plan = plan::Plan::reserve(space, pins)?;
     let phase = phase.then("Plan", &mut phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
     // SAFETY: everything live is marked.
-    unsafe { plan::Planner::new(subject, map, &mut plan, compaction).run(team, &mut statistics) };
+    unsafe { plan::Planner::new(space, map, &mut plan, compaction).run(team, &mut statistics) };
     let phase = phase.then("Update", &mut phases);
 
     // SAFETY: the plan has a new address for every live object.
-    unsafe { update::update(subject, map, &plan, team, roots.slots, &mut statistics) };
+    unsafe { update::update(space, map, &plan, team, roots.slots, &mut statistics) };
     let phase = phase.then("Slide", &mut phases);
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of its referent.
-    unsafe { slide::slide(subject, forwarding, &plan, team, &mut statistics) };
+    unsafe { slide::slide(space.free.table(), forwarding, &plan, team, &mut statistics) };
     let phase = phase.then("Reclaim", &mut phases);
 
     // SAFETY: every object is where the plan wants it.
-    unsafe { reclaim::reclaim(subject, map, &plan, team, &mut statistics) };
+    unsafe { reclaim::reclaim(&space.free, map, &plan, team, &mut statistics) };
     tables.map.close();
-    statistics.used_after = subject.free.occupancy().used_bytes;
+    statistics.used_after = space.free.occupancy().used_bytes;
     phases.push(phase.end());
     statistics.phases = phases;
     Ok(statistics)

@@ -27,10 +27,10 @@ mod runs;
 
 use super::forward::{Break, Forwarding};
 use super::{Compaction, Statistics, Unavailable};
-use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, Subject, next_block};
+use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
 use crate::collector::work::{Team, Turns};
 use crate::object::{WORD, size_of_object};
-use crate::region::{Backing, FreeSet, Run, State};
+use crate::region::{FreeSet, Run, Space, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
 use std::ops::Range;
@@ -121,15 +121,12 @@ impl Plan {
     ///
     /// # Errors
     /// [`Unavailable::Plan`]; nothing has changed.
-    pub(super) fn reserve<B: Backing>(
-        subject: Subject<'_, B>,
-        mut addresses: Vec<usize>,
-    ) -> Result<Plan, Unavailable> {
+    pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, Unavailable> {
         addresses.sort_unstable();
         addresses.dedup();
         let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
         let (mut stays, mut vacated, mut arrays, mut runs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let table = subject.free.table();
+        let table = space.free.table();
         let count = table.len();
         regions.try_reserve_exact(count)?;
         stays.try_reserve_exact(count)?;
@@ -150,7 +147,7 @@ impl Plan {
     }
 
     /// Takes an empty region. Returns whether it could be had.
-    fn take<B: Backing>(&mut self, free: &FreeSet<B>, index: usize) -> bool {
+    fn take(&mut self, free: &FreeSet, index: usize) -> bool {
         let region = &mut self.regions[index];
         let taken = free.take_free_region(index);
         let committed = !taken && self.commits && free.table().get(index).state() == State::Uncommitted;
@@ -173,21 +170,21 @@ impl Plan {
 }
 
 /// Makes the plan.
-pub(super) struct Planner<'p, 'h, B> {
-    subject: Subject<'h, B>,
+pub(super) struct Planner<'p, 'h> {
+    space: &'h Space,
     map: &'h LiveMap,
     plan: &'p mut Plan,
     compaction: Compaction,
 }
 
-impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
+impl<'p, 'h> Planner<'p, 'h> {
     pub(super) fn new(
-        subject: Subject<'h, B>,
+        space: &'h Space,
         map: &'h LiveMap,
         plan: &'p mut Plan,
         compaction: Compaction,
-    ) -> Planner<'p, 'h, B> {
-        Planner { subject, map, plan, compaction }
+    ) -> Planner<'p, 'h> {
+        Planner { space, map, plan, compaction }
     }
 
     /// Frees dead humongous objects, and plans the rest.
@@ -195,7 +192,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// # Safety
     /// - The map marks all live objects, and nothing else.
     pub(super) unsafe fn run(mut self, team: Team<'_>, statistics: &mut Statistics) {
-        let turns = Turns::new(self.subject.free.table().len());
+        let turns = Turns::new(self.space.free.table().len());
         team.run(&|_| {
             while let Some(index) = turns.take() {
                 self.look_at(index);
@@ -225,7 +222,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// Lets the live objects of a region stay in place, if the collection must not move them or if
     /// that is not worth the move.
     fn look_at(&self, index: usize) {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         let (bottom, top) = (table.bottom(index), table.get(index).top());
         match table.get(index).state() {
             State::Exclusive => self.map.leave_in_place(bottom, top),
@@ -240,7 +237,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn assign_roles(&mut self, statistics: &mut Statistics) {
-        let free = self.subject.free;
+        let free = &self.space.free;
         let mut pin = 0;
         for index in 0..free.table().len() {
             let (bottom, top) = (free.table().bottom(index), free.table().get(index).top());
@@ -293,7 +290,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
         let Compaction::Garbage { percent } = self.compaction else { return false };
         let live = self.map.live_bytes(bottom, top);
         let garbage = top - bottom - live;
-        live > 0 && garbage <= self.subject.free.table().geometry().region_bytes() / 100 * percent
+        live > 0 && garbage <= self.space.free.table().geometry().region_bytes() / 100 * percent
     }
 
     /// Measures pinned objects, and the gaps around them before anything is poured.
@@ -303,7 +300,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     unsafe fn measure_pins(&mut self) {
         for index in 0..self.plan.regions.len() {
             let pins = self.plan.regions[index].pins.clone();
-            let mut gap_start = self.subject.free.table().bottom(index);
+            let mut gap_start = self.space.free.table().bottom(index);
             for number in pins {
                 let start = self.plan.pins[number].start;
                 // SAFETY: a pinned address is an object's.
@@ -317,7 +314,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
 
     /// The free region by way of which everything moves, if everything is to move.
     fn detour(&self) -> Option<usize> {
-        let free = self.subject.free;
+        let free = &self.space.free;
         let is_free = |&index: &usize| free.table().get(index).state() == State::Free;
         if self.compaction != Compaction::MoveAll {
             return None;
@@ -333,13 +330,13 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
     /// - An unmoved object lies at `address`.
     unsafe fn size(&self, address: usize) -> usize {
         // SAFETY: the caller's predicate.
-        unsafe { size_of_object(address, ShapeCache::new(self.subject).of(address)) }
+        unsafe { size_of_object(address, ShapeCache::new(&self.space.shapes).of(address)) }
     }
 
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn pour_region(&mut self, index: usize, cursor: &mut Cursor) {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         let mut start = table.bottom(index);
         for number in self.plan.regions[index].pins.clone() {
             let pin = self.plan.pins[number];
@@ -400,7 +397,7 @@ impl<'p, 'h, B: Backing> Planner<'p, 'h, B> {
                         cursor.advance(below);
                     }
                 }
-                cursor.open_next(self.subject.free, self.plan, bytes);
+                cursor.open_next(&self.space.free, self.plan, bytes);
                 (at, known) = (object, object);
             }
         }

@@ -6,22 +6,22 @@
 
 use super::Statistics;
 use super::plan::{Plan, RegionPlan, Role};
-use crate::collector::kernel::{LiveMap, Subject, cover};
+use crate::collector::kernel::{LiveMap, cover};
 use crate::collector::work::{Team, Turns};
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 
 /// Covers gaps, lowers tops, frees empty regions and offers the others.
 ///
 /// # Safety
 /// - Every object is where the plan wants it.
-pub(super) unsafe fn reclaim<B: Backing>(
-    subject: Subject<'_, B>,
+pub(super) unsafe fn reclaim(
+    free: &FreeSet,
     map: &LiveMap,
     plan: &Plan,
     team: Team<'_>,
     statistics: &mut Statistics,
 ) {
-    let (free, table) = (subject.free, subject.free.table());
+    let table = free.table();
     let turns = Turns::new(plan.regions.len());
     team.run(&|_| {
         while let Some(index) = turns.take() {
@@ -56,7 +56,7 @@ pub(super) unsafe fn reclaim<B: Backing>(
 
 /// # Safety
 /// - Marked words in `[bottom, top)` belong to objects; the memory between them is unused.
-unsafe fn cover_garbage<B: Backing>(free: &FreeSet<B>, map: &LiveMap, bottom: usize, top: usize) {
+unsafe fn cover_garbage(free: &FreeSet, map: &LiveMap, bottom: usize, top: usize) {
     let end = map.live_end(bottom, top);
     let mut dead = map.next_dead(bottom, end);
     while dead < end {
@@ -69,7 +69,7 @@ unsafe fn cover_garbage<B: Backing>(free: &FreeSet<B>, map: &LiveMap, bottom: us
 
 /// # Safety
 /// - As for [`reclaim`].
-unsafe fn cover_gaps<B: Backing>(free: &FreeSet<B>, plan: &Plan, region: &RegionPlan) {
+unsafe fn cover_gaps(free: &FreeSet, plan: &Plan, region: &RegionPlan) {
     for pin in &plan.pins[region.pins.clone()] {
         // SAFETY: the rest of the gap below the pin.
         unsafe { cover(free, pin.filled_to, pin.start) };

@@ -20,10 +20,9 @@
 use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{MovedRun, Plan, Role};
-use crate::collector::kernel::Subject;
 use crate::collector::work::{Team, Turns};
 use crate::object::WORD;
-use crate::region::{Backing, RegionTable};
+use crate::region::RegionTable;
 use crate::sync::{AtomicU64, Ordering, Waiting};
 use std::ops::Range;
 
@@ -35,8 +34,8 @@ const SHORT: usize = 64;
 ///
 /// # Safety
 /// - The plan is the forwarding's, and nothing has moved.
-pub(super) unsafe fn slide<B: Backing>(
-    subject: Subject<'_, B>,
+pub(super) unsafe fn slide(
+    table: &RegionTable,
     forwarding: Forwarding<'_>,
     plan: &Plan,
     team: Team<'_>,
@@ -44,7 +43,7 @@ pub(super) unsafe fn slide<B: Backing>(
 ) {
     let (regions, total) = (Turns::new(plan.regions.len()), AtomicU64::new(0));
     team.run(&|_| {
-        let mut mover = Mover { table: subject.free.table(), forwarding, plan, own: 0, open: 0..0, moved: 0 };
+        let mut mover = Mover { table, forwarding, plan, own: 0, open: 0..0, moved: 0 };
         while let Some(index) = regions.take() {
             // SAFETY: the caller's predicates, and each region has one turn.
             unsafe { mover.region(index) };

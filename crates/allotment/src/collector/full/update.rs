@@ -15,13 +15,13 @@
 use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
-use crate::collector::kernel::{LiveMap, ShapeCache, Subject, for_each_live};
+use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
 use crate::collector::work::{Team, Turns};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,
     with_reference,
 };
-use crate::region::Backing;
+use crate::region::Space;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Slots of a large array that are updated in one go.
@@ -38,8 +38,8 @@ const AHEAD: usize = 8;
 /// # Safety
 /// - Everything live is marked, and has a new address.
 /// - Slots hold references to objects of this heap or none.
-pub(super) unsafe fn update<B: Backing>(
-    subject: Subject<'_, B>,
+pub(super) unsafe fn update(
+    space: &Space,
     map: &LiveMap,
     plan: &Plan,
     team: Team<'_>,
@@ -62,7 +62,7 @@ pub(super) unsafe fn update<B: Backing>(
     let regions = Turns::new(plan.regions.len());
     let far = LiveMap::is_far(statistics.used_before);
     team.run(&|_| {
-        let mut worker = Worker { subject, map, ahead: Ahead::new(forwarding) };
+        let mut worker = Worker { space, map, ahead: Ahead::new(forwarding) };
         while let Some(mut number) = arrays.take() {
             for array in &plan.arrays {
                 if number < pieces(array) {
@@ -91,26 +91,26 @@ pub(super) unsafe fn update<B: Backing>(
 }
 
 /// One worker that updates.
-struct Worker<'h, B> {
-    subject: Subject<'h, B>,
+struct Worker<'h> {
+    space: &'h Space,
     map: &'h LiveMap,
     ahead: Ahead<'h>,
 }
 
-impl<B: Backing> Worker<'_, B> {
+impl Worker<'_> {
     /// Updates the slots of the objects of region `index`, except those of large arrays. `FAR`: the
     /// lines of their referents are fetched.
     ///
     /// # Safety
     /// - As for [`update`]; no other worker has the region.
     unsafe fn region<const FAR: bool>(&mut self, index: usize) {
-        let region_bytes = self.subject.free.table().geometry().region_bytes();
+        let region_bytes = self.space.free.table().geometry().region_bytes();
         let ahead = &mut self.ahead;
         // A local copy, because the loop is as fast as it has registers.
         let (forwarding, mut cleared) = (ahead.forwarding, 0);
         // SAFETY: the caller's predicates.
         unsafe {
-            for_each_live(self.subject, self.map, index, 0, |address, layout, bytes| {
+            for_each_live(self.space, self.map, index, 0, |address, layout, bytes| {
                 if layout.words != 0 {
                     return for_each_word(address, layout.words, |slot| match FAR {
                         false => update_slot(forwarding, slot, SlotKind::Strong, &mut cleared),
@@ -142,7 +142,8 @@ impl<B: Backing> Worker<'_, B> {
     /// - As for [`update`]; no other worker has the piece.
     unsafe fn piece(&mut self, array: &LargeArray, number: usize) {
         // SAFETY: the plan lists arrays of references that are alive, and nothing has moved.
-        let tail = unsafe { tail_slots(array.address, ShapeCache::new(self.subject).of(array.address)) };
+        let tail =
+            unsafe { tail_slots(array.address, ShapeCache::new(&self.space.shapes).of(array.address)) };
         let Some(tail) = tail else { return };
         for index in number * PIECE..tail.length.min((number + 1) * PIECE) {
             // SAFETY: a slot of the array.

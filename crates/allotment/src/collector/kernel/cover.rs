@@ -1,13 +1,13 @@
 //! Covers unused memory, so that a walk over its region passes.
 
 use crate::object::{WORD, fill, poison};
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 
 /// Makes a filler of the memory, poisoned if the heap asks for that.
 ///
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.
-pub(crate) unsafe fn cover<B: Backing>(free: &FreeSet<B>, start: usize, end: usize) {
+pub(crate) unsafe fn cover(free: &FreeSet, start: usize, end: usize) {
     // SAFETY: the caller's predicate; a filler is at least its header.
     unsafe {
         fill(start, end);

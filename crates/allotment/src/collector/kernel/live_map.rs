@@ -21,7 +21,7 @@ use crate::object::WORD;
 use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
 };
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{FreeSet, State};
 // Laid over memory from the system, which the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -116,11 +116,7 @@ impl LiveMap {
     }
 
     /// Takes the memory, and marks nothing as live.
-    pub(in crate::collector) fn open<B: Backing>(
-        &mut self,
-        free: &FreeSet<B>,
-        team: Team<'_>,
-    ) -> Result<(), MemoryError> {
+    pub(in crate::collector) fn open(&mut self, free: &FreeSet, team: Team<'_>) -> Result<(), MemoryError> {
         let table = free.table();
         let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
         let blocks = table.geometry().region_bytes() / BLOCK_BYTES;

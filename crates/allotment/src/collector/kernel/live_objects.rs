@@ -1,10 +1,9 @@
 //! The live objects of a region, from the map of live words and the sizes in their headers.
 
-use super::Subject;
 use super::broken::broken;
 use super::live_map::LiveMap;
 use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes};
-use crate::region::Backing;
+use crate::region::Space;
 use std::num::NonZeroU32;
 
 const NO_OBJECT: &str = "something refers to it, and no object is there";
@@ -19,9 +18,9 @@ pub(crate) struct ShapeCache<'h> {
 }
 
 impl<'h> ShapeCache<'h> {
-    pub(crate) fn new<B>(subject: Subject<'h, B>) -> ShapeCache<'h> {
+    pub(crate) fn new(shapes: &'h Shapes) -> ShapeCache<'h> {
         static NONE: Shape = Shape::constant("none", HEADER_BYTES, &[], None);
-        ShapeCache { shapes: subject.shapes, number: u32::MAX, layout: Layout::of(&NONE) }
+        ShapeCache { shapes, number: u32::MAX, layout: Layout::of(&NONE) }
     }
 
     /// The shape of the object at `address`; aborts if none is there.
@@ -81,19 +80,19 @@ impl<'h> ShapeCache<'h> {
 /// # Safety
 /// - Words marked in the map belong to objects, whole and unmoved.
 #[inline]
-pub(in crate::collector) unsafe fn for_each_live<'h, B: Backing>(
-    subject: Subject<'h, B>,
+pub(in crate::collector) unsafe fn for_each_live<'h>(
+    space: &'h Space,
     map: &LiveMap,
     index: usize,
     from: usize,
     mut visit: impl FnMut(usize, &Layout<'h>, usize),
 ) {
-    let table = subject.free.table();
+    let table = space.free.table();
     if !table.get(index).state().begins_objects() {
         return;
     }
-    let end = subject.free.object_end(index);
-    let mut shapes = ShapeCache::new(subject);
+    let end = space.free.object_end(index);
+    let mut shapes = ShapeCache::new(&space.shapes);
     let mut at = map.next_live(from.max(table.bottom(index)), end);
     while at < end {
         // SAFETY: the first live word behind an object is a header.

@@ -8,7 +8,7 @@ mod live_map;
 mod live_objects;
 mod old_tables;
 mod phase;
-mod subject;
+mod roots;
 
 pub(crate) use broken::broken;
 pub(crate) use cover::cover;
@@ -19,4 +19,4 @@ pub(crate) use live_objects::ShapeCache;
 pub(in crate::collector) use live_objects::for_each_live;
 pub(crate) use old_tables::OldTables;
 pub use phase::Phase;
-pub(crate) use subject::{Roots, Subject};
+pub(crate) use roots::Roots;

@@ -5,7 +5,7 @@
 
 use crate::collector::record::{IdleLook, LastPart};
 use crate::collector::sizing::Decision;
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -63,9 +63,9 @@ impl EdenReserve {
 
     /// Opens the reserve of eden; `false`: nothing is kept back. The mutator that opens it records
     /// this: `after` gives the time since eden was empty, and `look` is called with that time.
-    pub(super) fn open<B: Backing>(
+    pub(super) fn open(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         after: impl FnOnce() -> Duration,
         look: impl FnOnce(Duration) -> IdleLook,
     ) -> bool {

@@ -3,12 +3,11 @@
 use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::end_of_last;
 use crate::collector::kernel::OldTables;
-use crate::collector::kernel::Subject;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::raise_capacity;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{FreeSet, State};
 use std::sync::Arc;
 
 impl Parallel {
@@ -70,11 +69,11 @@ impl Inner {
         let shared = world.shared();
         let table = shared.space.free.table();
         self.old.forget();
-        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+        let space = &shared.space;
         let tables = OldTables { cards: &shared.space.cards, starts: &self.starts };
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Old) {
             // SAFETY: a `World` is the proof that no mutator runs and every region is parsable.
-            let top = unsafe { end_of_last(subject, &tables, index) };
+            let top = unsafe { end_of_last(space, &tables, index) };
             if table.end(index) - top >= MIN_OBJECT_BYTES {
                 shared.space.free.offer_region(index, top);
             }
@@ -94,7 +93,7 @@ impl Inner {
 }
 
 /// Lets all of the heap be in use; the last record notes it.
-pub(super) fn open_all<B: Backing>(free: &FreeSet<B>, records: &mut [CollectionRecord]) {
+pub(super) fn open_all(free: &FreeSet, records: &mut [CollectionRecord]) {
     let before = free.capacity();
     free.set_capacity(free.table().len());
     tell_raised(records, before, free.capacity());

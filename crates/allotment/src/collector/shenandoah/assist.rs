@@ -180,8 +180,7 @@ impl Shenandoah {
 impl Engine {
     fn assist_marking(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let Some(entries) = Few::new() else { return };
-        let mut marker =
-            Marker::new(self.subject(shared), self.marking(shared, self.tables.scope()), entries);
+        let mut marker = Marker::new(&shared.space, self.marking(shared, self.tables.scope()), entries);
         if !marker.drain_some(halted) {
             self.leftover.want();
         }
@@ -193,7 +192,7 @@ impl Engine {
         let (mut buffers, mut copied) = (Buffers::default(), 0);
         if self.copy_next(&evacuator, home, &mut buffers, halted, &mut copied) {
             evacuator.end_buffers(&mut buffers);
-            self.space.count(home, copied as usize);
+            self.copies.count(home, copied as usize);
         } else {
             self.update_next(&mut Updater::new(evacuator, halted, home));
         }

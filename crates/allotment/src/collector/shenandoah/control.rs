@@ -17,7 +17,7 @@ use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
-use crate::region::{Committer, FreeSet};
+use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
 use crate::tlab::statistics::Totals;
 use std::sync::Weak;
@@ -310,7 +310,7 @@ impl Shenandoah {
     }
 
     /// Bytes that are free within the goal, and the goal in bytes.
-    fn free_of_goal(&self, free: &FreeSet<Committer>) -> (usize, usize) {
+    fn free_of_goal(&self, free: &FreeSet) -> (usize, usize) {
         let (goal, bytes) = (self.goal.regions(free.capacity()), free.table().geometry().region_bytes());
         (goal.saturating_sub(free.regions_in_use()) * bytes, goal * bytes)
     }

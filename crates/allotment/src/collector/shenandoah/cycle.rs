@@ -29,7 +29,7 @@ use crate::collector::record::CycleRecord;
 use crate::collector::work::{Team, Turns, WorkStack};
 use crate::mutator::{Cause, Shared};
 use crate::object::reference;
-use crate::region::{Committer, State};
+use crate::region::State;
 use crate::sync::{AtomicU64, Mutex, Ordering, Waiting, yield_now};
 use std::time::Duration;
 
@@ -280,7 +280,7 @@ impl Engine {
         shared: &Shared,
         team: Team<'_>,
         marking: MarkShared<'_>,
-        first: impl Fn(&mut Marker<'_, Committer, WorkStack<'_>>) + Sync,
+        first: impl Fn(&mut Marker<'_, WorkStack<'_>>) + Sync,
     ) -> Found {
         let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
             marking.leftover.lose();
@@ -288,7 +288,7 @@ impl Engine {
         };
         let found = Mutex::new(Found::default());
         team.run(&|number| {
-            let mut marker = Marker::new(self.subject(shared), marking, crew.worker(number));
+            let mut marker = Marker::new(&shared.space, marking, crew.worker(number));
             first(&mut marker);
             marker.drain_all();
             found.lock().expect(POISONED).add(marker.finish());
@@ -309,7 +309,7 @@ impl Engine {
         let regions =
             Turns::new(if self.weak_objects.has_lost() { shared.space.free.table().len() } else { 0 });
         team.run(&|_| {
-            let mut clearing = Clearing::new(self.subject(shared), &self.tables);
+            let mut clearing = Clearing::new(&shared.space, &self.tables);
             while !self.interrupt.is_set()
                 && let Some(objects) = self.weak_objects.take()
             {
@@ -322,7 +322,7 @@ impl Engine {
             }
             cleared.fetch_add(clearing.cleared, Ordering::Relaxed);
         });
-        let mut clearing = Clearing::new(self.subject(shared), &self.tables);
+        let mut clearing = Clearing::new(&shared.space, &self.tables);
         shared.threads.roots.visit_handles(true, |slot| clearing.slot(slot));
         cycle.weak_cleared += cleared.into_inner() + clearing.cleared;
         if self.interrupt.is_set() {
@@ -428,7 +428,7 @@ impl Engine {
             all_copy_regions(&settings, region_bytes, set, old_set)
         };
         passage();
-        let Ok(had) = self.space.provide(free, wanted(&set, &old_set)) else { return };
+        let Ok(had) = self.copies.provide(free, wanted(&set, &old_set)) else { return };
         shrink(&mut set, &mut old_set, |set, old_set| wanted(set, old_set) <= had);
         cycle.set = set.iter().chain(&old_set).map(|candidate| candidate.region).collect();
     }

@@ -8,15 +8,13 @@ use super::old::Old;
 use crate::collector::concurrent::{
     CopySpace, Evacuator, Generations, Interrupt, Leftover, MarkShared, Scope, Tables,
 };
-use crate::collector::kernel::Subject;
 use crate::collector::work::{Crews, Limits};
 use crate::mutator::Shared;
-use crate::region::Committer;
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
     pub(super) tables: Tables,
-    pub(super) space: CopySpace,
+    pub(super) copies: CopySpace,
     /// Entries of markers that were interrupted.
     pub(super) leftover: Leftover,
     /// Marked objects with weak slots.
@@ -39,11 +37,6 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// The heap as steps see it.
-    pub(super) fn subject<'h>(&self, shared: &'h Shared) -> Subject<'h, Committer> {
-        Subject { free: &shared.space.free, shapes: &shared.space.shapes }
-    }
-
     /// What markers share that look for the objects of `scope`.
     pub(super) fn marking<'m>(&'m self, shared: &'m Shared, scope: Scope) -> MarkShared<'m> {
         MarkShared {
@@ -58,11 +51,11 @@ impl Engine {
     }
 
     /// What threads that evacuate share.
-    pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e, Committer> {
+    pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e> {
         let generations = self.old.as_ref().map(|old| Generations {
             tables: old.tables(shared),
             tenuring_threshold: old.tenuring_threshold(),
         });
-        Evacuator { subject: self.subject(shared), tables: &self.tables, space: &self.space, generations }
+        Evacuator { space: &shared.space, tables: &self.tables, copies: &self.copies, generations }
     }
 }

@@ -165,7 +165,7 @@ impl Shenandoah {
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
             tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
-            space: CopySpace::new(homes, fail_every),
+            copies: CopySpace::new(homes, fail_every),
             leftover: Leftover::default(),
             weak_objects: Leftover::default(),
             interrupt: Interrupt::default(),
@@ -230,7 +230,7 @@ impl Collector for Arc<Shenandoah> {
             && self.finished.try_lock().is_ok()
             && self.trigger.try_lock().is_ok()
             && self.tables.try_lock().is_ok()
-            && self.engine.space.is_at_rest()
+            && self.engine.copies.is_at_rest()
             && self.engine.to_evacuate.is_at_rest()
             && self.engine.to_update.is_at_rest()
             && self.engine.old.as_ref().is_none_or(Old::is_at_rest)

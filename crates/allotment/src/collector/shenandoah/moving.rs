@@ -10,7 +10,7 @@ use super::engine::Engine;
 use crate::collector::concurrent::{BY_CARDS, Buffers, Evacuator, Updater};
 use crate::collector::work::Team;
 use crate::mutator::Shared;
-use crate::region::{Committer, State};
+use crate::region::State;
 use crate::sync::{AtomicU64, Ordering, Waiting};
 
 impl Engine {
@@ -88,7 +88,7 @@ impl Engine {
     /// whether there was one.
     pub(super) fn copy_next(
         &self,
-        evacuator: &Evacuator<'_, Committer>,
+        evacuator: &Evacuator<'_>,
         home: usize,
         buffers: &mut Buffers,
         halted: &mut dyn FnMut() -> bool,
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// Updates the next piece, or a part of it. Returns whether there was one.
-    pub(super) fn update_next(&self, updater: &mut Updater<'_, Committer>) -> bool {
+    pub(super) fn update_next(&self, updater: &mut Updater<'_>) -> bool {
         let Some(next) = self.to_update.take() else { return false };
         // SAFETY: the list is filled when evacuation has ended and all duties are done.
         let done = unsafe { updater.piece(next) };
@@ -142,11 +142,11 @@ impl Engine {
     /// old.
     pub(super) fn free(&self, cycle: &mut Cycle, shared: &Shared, team: Team<'_>) -> bool {
         self.free_immediate(cycle, shared);
-        cycle.record.moved_by_mutators += self.space.take_count() as usize;
+        cycle.record.moved_by_mutators += self.copies.take_count() as usize;
         for index in cycle.to_free.drain(..) {
             shared.space.free.retire_region(index, shared.space.free.table().get(index).home());
         }
-        cycle.old_copied_bytes += self.space.close(shared);
+        cycle.old_copied_bytes += self.copies.close(shared);
         self.settle(cycle, shared, team)
     }
 }

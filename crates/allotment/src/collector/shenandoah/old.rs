@@ -22,7 +22,7 @@ use crate::collector::work::Team;
 use crate::mutator::Shared;
 use crate::object::MAX_AGE;
 use crate::platform::MemoryError;
-use crate::region::{Committer, FreeSet, StartTable, State};
+use crate::region::{FreeSet, StartTable, State};
 use crate::sync::{AtomicU8, Mutex, Ordering};
 
 /// What a heap with generations has beside one without.
@@ -86,12 +86,7 @@ impl Old {
     }
 
     /// The counts of a cycle that ends.
-    pub(super) fn record_of(
-        &self,
-        cycle: &Cycle,
-        free: &FreeSet<Committer>,
-        is_marking: bool,
-    ) -> GenerationsRecord {
+    pub(super) fn record_of(&self, cycle: &Cycle, free: &FreeSet, is_marking: bool) -> GenerationsRecord {
         let mut plan = self.plan.lock().expect(POISONED);
         let (old_marking_time, old_marked_bytes) = plan.take_marked(cycle);
         GenerationsRecord {
@@ -147,7 +142,7 @@ impl Engine {
         // No copy comes to a region that is to be emptied, now or later.
         let mut leave = old.plan.lock().expect(POISONED).regions();
         leave.sort_unstable();
-        self.space.forget_rests(|index| {
+        self.copies.forget_rests(|index| {
             table.get(index).state() != State::Old || leave.binary_search(&index).is_ok()
         });
         free.withdraw(cycle.promoted.iter().copied().filter(|&index| table.get(index).run() == 0));
@@ -193,7 +188,7 @@ impl Engine {
                 && let Some(region) = old.to_settle.take()
             {
                 // SAFETY: no thread allocates in an old region, and the cycle has ended its moves.
-                unsafe { settle_old(self.subject(shared), &self.tables, &tables, region.0) };
+                unsafe { settle_old(&shared.space, &self.tables, &tables, region.0) };
                 old.to_settle.end(None);
             }
         });

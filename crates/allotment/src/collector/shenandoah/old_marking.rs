@@ -44,7 +44,7 @@ use crate::collector::record::OldMarking;
 use crate::collector::work::Team;
 use crate::mutator::{Hot, Shared};
 use crate::object::reference;
-use crate::region::{Committer, FreeSet};
+use crate::region::FreeSet;
 use std::time::Duration;
 
 /// Old objects are marked when one part in this many of the other memory has become old.
@@ -171,7 +171,7 @@ impl Plan {
     pub(super) fn cycle_ended(
         &mut self,
         cycle: &Cycle,
-        free: &FreeSet<Committer>,
+        free: &FreeSet,
         min_free_percent: usize,
         is_marking: bool,
     ) {
@@ -263,7 +263,7 @@ impl Engine {
     /// The heap is empty, or all its objects are young again. In a stop.
     pub(super) fn no_object_is_old(&self, shared: &Shared) {
         self.forget_old(shared);
-        self.space.forget_rests(|_| true);
+        self.copies.forget_rests(|_| true);
         if let Some(old) = &self.old {
             let mut plan = old.plan.lock().expect(POISONED);
             // The gains of earlier cycles say nothing about the next.

@@ -114,7 +114,7 @@ impl Engine {
             return true;
         };
         let marking = self.marking(shared, self.scope_of(cycle));
-        let mut marker = Marker::new(self.subject(shared), marking, crew.worker(0));
+        let mut marker = Marker::new(&shared.space, marking, crew.worker(0));
         let done = marker.drain_stopped(enough);
         cycle.found.add(marker.finish());
         self.crews.keep(crew);
@@ -157,7 +157,7 @@ impl Engine {
             for index in free.in_use() {
                 if table.get(index).is_tenured() && table.get(index).state().begins_objects() {
                     // SAFETY: nothing has moved yet, and old regions are in order.
-                    unsafe { check_remembered(self.subject(shared), tables, &old, index) };
+                    unsafe { check_remembered(&shared.space, tables, &old, index) };
                 }
             }
         }

@@ -83,7 +83,7 @@ impl Engine {
         self.leftover.forget();
         self.weak_objects.forget();
         self.give_up_young(cycle, world.shared());
-        self.space.close(world.shared());
+        self.copies.close(world.shared());
         self.assists.end();
         cycle.step = Step::Idle;
     }
@@ -148,7 +148,7 @@ impl Engine {
             };
             cycle.phases.push(phase.end());
         }
-        self.space.close(shared);
+        self.copies.close(shared);
     }
 
     /// Lets marking find what roots refer to.

@@ -7,13 +7,13 @@
 
 use super::Fault;
 use crate::object::{POISON, first_word_not};
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{FreeSet, State};
 
 /// Checks the memory of region `index` above its top.
 ///
 /// # Safety
 /// - No mutator is between two safepoints.
-pub(super) unsafe fn verify_room<B: Backing>(free: &FreeSet<B>, index: usize) -> Result<(), Fault> {
+pub(super) unsafe fn verify_room(free: &FreeSet, index: usize) -> Result<(), Fault> {
     let (table, region) = (free.table(), free.table().get(index));
     let state = region.state();
     let dirty = region.dirty().max(region.top());

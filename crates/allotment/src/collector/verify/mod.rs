@@ -42,7 +42,7 @@ use crate::mutator::Collector;
 use crate::object::{
     Object, Shape, Shapes, SlotKind, SlotVisitor, WalkError, for_each_fixed_slot, reference, tail_slots, walk,
 };
-use crate::region::{Backing, CardTable, FreeSet, State};
+use crate::region::{CardTable, FreeSet, State};
 use starts::Starts;
 
 /// The amount that is checked.
@@ -95,8 +95,8 @@ pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
 /// # Safety
 /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
 /// - The slots that `roots` visits are readable.
-pub(crate) unsafe fn verify<B: Backing>(
-    free: &FreeSet<B>,
+pub(crate) unsafe fn verify(
+    free: &FreeSet,
     shapes: &Shapes,
     cards: &CardTable,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
@@ -127,14 +127,14 @@ pub(crate) unsafe fn verify<B: Backing>(
 /// Takes the address of an object to which a strong reference or a pin leads.
 type Follow<'f> = dyn FnMut(usize) -> Result<(), Fault> + 'f;
 
-struct Verifier<'h, B> {
-    free: &'h FreeSet<B>,
+struct Verifier<'h> {
+    free: &'h FreeSet,
     shapes: &'h Shapes,
     cards: &'h CardTable,
     level: Level,
 }
 
-impl<B: Backing> Verifier<'_, B> {
+impl Verifier<'_> {
     /// Regions in which objects begin.
     fn used(&self) -> impl Iterator<Item = usize> + '_ {
         let table = self.free.table();

@@ -14,7 +14,7 @@
 use super::starts::{Starts, reserve};
 use super::{Fault, Pins, Verifier};
 use crate::object::{Header, Kind, Shape, SlotVisitor};
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 
 /// The entries for which the work list gets memory first.
 const FIRST_ENTRIES: usize = 1024;
@@ -42,12 +42,7 @@ impl Reached {
     }
 
     /// A reference leads to the object at `address`.
-    pub(super) fn reach<B: Backing>(
-        &mut self,
-        starts: &Starts,
-        free: &FreeSet<B>,
-        address: usize,
-    ) -> Result<(), Fault> {
+    pub(super) fn reach(&mut self, starts: &Starts, free: &FreeSet, address: usize) -> Result<(), Fault> {
         let (region, number) = starts.number_of(free, address);
         let (word, bit) = (&mut self.marks[region][number / 64], 1 << (number % 64));
         if *word & bit != 0 {
@@ -68,7 +63,7 @@ impl Reached {
     }
 }
 
-impl<B: Backing> Verifier<'_, B> {
+impl Verifier<'_> {
     /// Checks roots, pins, and the slots of each object that these reach over strong slots.
     ///
     /// # Safety

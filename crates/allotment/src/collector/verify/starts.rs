@@ -7,7 +7,7 @@
 use super::Fault;
 use super::fault::Problem;
 use crate::object::WORD;
-use crate::region::{Backing, FreeSet, State};
+use crate::region::{FreeSet, State};
 
 /// The objects of a heap, by address.
 pub(super) struct Starts {
@@ -54,7 +54,7 @@ impl Starts {
     }
 
     /// Why no object begins at `address`; `None`: one does.
-    pub(super) fn problem_with<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> Option<Problem> {
+    pub(super) fn problem_with(&self, free: &FreeSet, address: usize) -> Option<Problem> {
         let table = free.table();
         if !(table.base()..table.bottom(table.len())).contains(&address) {
             return Some(Problem::OutsideHeap);
@@ -78,7 +78,7 @@ impl Starts {
 
     /// The region of the object that begins at `address`, and the object's number, which no other
     /// object of the region has. There must be an object: see [`problem_with`](Self::problem_with).
-    pub(super) fn number_of<B: Backing>(&self, free: &FreeSet<B>, address: usize) -> (usize, usize) {
+    pub(super) fn number_of(&self, free: &FreeSet, address: usize) -> (usize, usize) {
         let start = first_region(free, address);
         let objects = self.regions[start].as_ref().expect("an object begins in this region");
         (start, objects.number_of(address - free.table().bottom(start)))
@@ -91,7 +91,7 @@ impl Starts {
 }
 
 /// The region of an address; for a run, its first one.
-fn first_region<B: Backing>(free: &FreeSet<B>, address: usize) -> usize {
+fn first_region(free: &FreeSet, address: usize) -> usize {
     let table = free.table();
     let region = table.index_of(address);
     match table.get(region).state() {

@@ -6,7 +6,7 @@ mod groups;
 mod humongous;
 mod program;
 mod scenarios;
-mod space;
+mod to_space;
 mod worker;
 mod young;
 

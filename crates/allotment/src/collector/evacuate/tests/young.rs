@@ -15,8 +15,8 @@ pub(super) struct Young {
     pub(super) set: CollectionSet,
     pub(super) ranges: OldRanges,
     pub(super) starts: StartTable,
-    pub(super) survivors: Space,
-    pub(super) old: Space,
+    pub(super) survivors: ToSpace,
+    pub(super) old: ToSpace,
     pub(super) crews: Crews,
 }
 
@@ -48,8 +48,8 @@ impl Young {
             set: CollectionSet::new(base, geometry.region_shift, geometry.regions),
             ranges: OldRanges::default(),
             starts: StartTable::new(base, geometry.heap_bytes()).expect("a table"),
-            survivors: Space::new(SpaceKind::Survivors, heap.shared.space.free.homes()),
-            old: Space::new(SpaceKind::Old, heap.shared.space.free.homes()),
+            survivors: ToSpace::new(SpaceKind::Survivors, heap.shared.space.free.homes()),
+            old: ToSpace::new(SpaceKind::Old, heap.shared.space.free.homes()),
             crews: Crews::default(),
             graph: Graph::of(heap, workers, 64, 4),
             limits,
@@ -120,7 +120,7 @@ impl Young {
     /// Calls `run` with the parts of an evacuation.
     pub(super) fn evacuate_with<R>(
         &mut self,
-        run: impl FnOnce(&CollectionSet, &Evacuation<'_, crate::region::Committer>, Roots<'_>, Team<'_>) -> R,
+        run: impl FnOnce(&CollectionSet, &Evacuation<'_>, Roots<'_>, Team<'_>) -> R,
     ) -> R {
         let Young { graph, limits, set, ranges, starts, survivors, old, crews } = self;
         let shared = graph.heap.shared.clone();
@@ -136,7 +136,7 @@ impl Young {
                 }
             }
             let evacuation = Evacuation {
-                subject: Subject { free: &shared.space.free, shapes: &shared.space.shapes },
+                space: &shared.space,
                 set,
                 ranges,
                 tables: OldTables { cards: &shared.space.cards, starts },
@@ -207,12 +207,12 @@ impl Young {
         let Young { graph, starts, old, .. } = self;
         graph.collect_then(compaction, |heap, tools| {
             let shared = &heap.shared;
-            let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+            let space = &shared.space;
             let tables = OldTables { cards: &shared.space.cards, starts };
             let adopted = shared.threads.registry.while_detached(|| {
                 // SAFETY: no thread is attached, and after a full collection every region is
                 // parsable.
-                unsafe { adopt_all(subject, &tables, old, Team::new(&tools.gang, tools.workers)) };
+                unsafe { adopt_all(space, &tables, old, Team::new(&tools.gang, tools.workers)) };
             });
             adopted.expect("no thread is attached");
         });

@@ -2,7 +2,7 @@
 
 use super::{Plan, Role};
 use crate::collector::kernel::broken;
-use crate::region::{Backing, FreeSet};
+use crate::region::FreeSet;
 use std::ops::Range;
 
 /// The gap that is being filled.
@@ -86,7 +86,7 @@ impl Cursor {
     }
 
     /// Closes the gap, and opens the next one with room for `bytes`.
-    pub(super) fn open_next<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan, bytes: usize) {
+    pub(super) fn open_next(&mut self, free: &FreeSet, plan: &mut Plan, bytes: usize) {
         self.close(plan);
         loop {
             match self.region {
@@ -103,7 +103,7 @@ impl Cursor {
     }
 
     /// Opens the first gap of the next region that has one.
-    fn open_region<B: Backing>(&mut self, free: &FreeSet<B>, plan: &mut Plan) {
+    fn open_region(&mut self, free: &FreeSet, plan: &mut Plan) {
         loop {
             let (index, passed) = match self.detour {
                 Some(detour) if !self.past_detour => {
@@ -136,7 +136,7 @@ impl Cursor {
     }
 
     /// Opens the gap below pin number `self.pin`, or above the last pin.
-    fn open<B: Backing>(&mut self, free: &FreeSet<B>, plan: &Plan, index: usize) {
+    fn open(&mut self, free: &FreeSet, plan: &Plan, index: usize) {
         let (region, table) = (&plan.regions[index], free.table());
         // Objects that stay lie at the bottom of their region; elsewhere nothing does.
         let bottom = if region.role == Role::Stays { region.top } else { table.bottom(index) };

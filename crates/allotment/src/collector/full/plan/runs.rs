@@ -20,24 +20,24 @@ use super::{Cursor, LargeArray, MovedRun, Planner, Role};
 use crate::collector::full::Statistics;
 use crate::collector::kernel::{broken, cover};
 use crate::object::{WORD, tail_slots, walk};
-use crate::region::{Backing, State};
+use crate::region::State;
 use std::ops::Range;
 
-impl<B: Backing> Planner<'_, '_, B> {
+impl Planner<'_, '_> {
     /// Leaves the live objects of a run of regions in place, and covers its dead ones. Returns
     /// whether any object is live. A run holds one object, unless it was reserved for several.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
     pub(super) unsafe fn keep_run(&mut self, index: usize) -> bool {
-        let free = self.subject.free;
+        let free = &self.space.free;
         let region_bytes = free.table().geometry().region_bytes();
         let (bottom, end) = (free.table().bottom(index), free.object_end(index));
         let mut any = false;
         // SAFETY: the run is parsable. The walk has read the size of an object before it is
         // covered.
         let parsed = unsafe {
-            walk(self.subject.shapes, bottom, end, |object| {
+            walk(&self.space.shapes, bottom, end, |object| {
                 let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
                     return cover(free, object.address, object.address + object.bytes);
                 };
@@ -58,7 +58,7 @@ impl<B: Backing> Planner<'_, '_, B> {
     /// Whether the live run that begins at region `index` may move. No pin before `first_pin` is in
     /// it.
     pub(super) fn may_move(&self, index: usize, first_pin: usize) -> bool {
-        let table = self.subject.free.table();
+        let table = self.space.free.table();
         let end = table.bottom(index + table.get(index).run());
         let is_pinned = self.plan.pins.get(first_pin).is_some_and(|pin| pin.start < end);
         self.compaction.moves_runs() && !is_pinned
@@ -83,7 +83,7 @@ impl<B: Backing> Planner<'_, '_, B> {
     /// # Safety
     /// - As for [`run`](Self::run).
     pub(super) unsafe fn place_run(&mut self, index: usize, cursor: &Cursor, statistics: &mut Statistics) {
-        let free = self.subject.free;
+        let free = &self.space.free;
         let table = free.table();
         if table.get(index).state() != State::HumongousStart {
             return;
@@ -103,7 +103,7 @@ impl<B: Backing> Planner<'_, '_, B> {
         let (bottom, map) = (table.bottom(index), self.map);
         // SAFETY: the run is parsable; its dead objects are covered.
         let parsed = unsafe {
-            walk(self.subject.shapes, bottom, bottom + run.bytes, |object| {
+            walk(&self.space.shapes, bottom, bottom + run.bytes, |object| {
                 if object.shape.is_some() {
                     map.shift(object.address, bottom - table.bottom(to));
                 }
@@ -123,7 +123,7 @@ impl<B: Backing> Planner<'_, '_, B> {
             let place = places::lowest_stretch(from, run, regions, usable);
             let below = place..run.min(place + regions);
             let refused = below.into_iter().find(|&index| {
-                self.plan.regions[index].role == Role::Untouched && !self.plan.take(self.subject.free, index)
+                self.plan.regions[index].role == Role::Untouched && !self.plan.take(&self.space.free, index)
             });
             match refused {
                 Some(refused) => from = refused + 1,
@@ -147,7 +147,7 @@ impl<B: Backing> Planner<'_, '_, B> {
 
     /// Whether the region is empty and can be had.
     fn is_unused(&self, index: usize) -> bool {
-        match self.subject.free.table().get(index).state() {
+        match self.space.free.table().get(index).state() {
             State::Free => true,
             State::Uncommitted => self.plan.commits,
             _ => false,

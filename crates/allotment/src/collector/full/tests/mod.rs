@@ -75,12 +75,10 @@ fn collect_detached(
             slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
             pinned: &mut |pin| pinned.iter().copied().for_each(pin),
         };
-        let subject = Subject { free: &shared.space.free, shapes: &shared.space.shapes };
+        let space = &shared.space;
         // SAFETY: no thread is attached, tests write only addresses of objects to slots, and
         // neither `slots` nor `pinned` unwinds.
-        unsafe {
-            collect(subject, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers))
-        }
+        unsafe { collect(space, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers)) }
     };
     shared
         .threads

@@ -121,7 +121,7 @@ fn stops_do_not_end_the_marking_of_old_objects() {
 #[test]
 fn no_copy_comes_to_a_region_that_a_full_collection_made_young() {
     with_old_objects(|kit, mutator, lists| {
-        let space = &kit.collector().engine.space;
+        let space = &kit.collector().engine.copies;
         for _ in 0..12 {
             if space.rests() > 0 {
                 break;

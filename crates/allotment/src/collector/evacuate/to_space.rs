@@ -8,7 +8,7 @@
 
 use super::set::{CollectionSet, Role};
 use crate::collector::kernel::OldTables;
-use crate::region::{Attempts, Backing, CARD_BYTES, FreeSet, State};
+use crate::region::{Attempts, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use crossbeam_utils::CachePadded;
 
@@ -21,12 +21,12 @@ const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
 const PLENTY: usize = if cfg!(test) { 2 } else { 32 };
 
 /// Bytes above the top of a region.
-fn room<B: Backing>(free: &FreeSet<B>, index: usize) -> usize {
+fn room(free: &FreeSet, index: usize) -> usize {
     free.table().end(index) - free.table().get(index).top()
 }
 
 /// A target of copies.
-pub(crate) struct Space {
+pub(crate) struct ToSpace {
     kind: Kind,
     /// For each core the region that is filled from it, plus one; 0: none. Written under the lock,
     /// Release.
@@ -47,10 +47,10 @@ pub(crate) enum Kind {
     Old,
 }
 
-impl Space {
+impl ToSpace {
     /// A space for a heap of `homes` cores (at least 1).
-    pub(crate) fn new(kind: Kind, homes: usize) -> Space {
-        Space {
+    pub(crate) fn new(kind: Kind, homes: usize) -> ToSpace {
+        ToSpace {
             kind,
             current: (0..homes).map(|_| CachePadded::default()).collect(),
             carved: CachePadded::default(),
@@ -64,7 +64,7 @@ impl Space {
 
     /// Begins a collection: survivors of the last one get no further objects, and old regions with
     /// room are offered.
-    pub(crate) fn begin<B: Backing>(&self, free: &FreeSet<B>) {
+    pub(crate) fn begin(&self, free: &FreeSet) {
         self.carved.store(0, Ordering::Relaxed);
         for current in &self.current {
             if let Some(index) = current.swap(0, Ordering::Relaxed).checked_sub(1)
@@ -83,7 +83,7 @@ impl Space {
 
     /// Lets the space use the rest of a region that it does not have, but whose objects belong to
     /// it.
-    pub(crate) fn offer<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
+    pub(crate) fn offer(&self, free: &FreeSet, index: usize) {
         if room(free, index) >= MIN_ROOM {
             self.lock().push(index);
         }
@@ -91,7 +91,7 @@ impl Space {
 
     /// The same for a region that the space took itself. The region may be the one being filled, or
     /// may already be remembered for its room.
-    pub(super) fn offer_again<B: Backing>(&self, free: &FreeSet<B>, index: usize) {
+    pub(super) fn offer_again(&self, free: &FreeSet, index: usize) {
         // Under the lock: a worker that replaces the region then sees the room, or has replaced it
         // already.
         let mut partial = self.lock();
@@ -111,7 +111,7 @@ impl Space {
     /// Checks that each region of the space with enough room is being filled, or is remembered
     /// once.
     #[cfg(test)]
-    pub(super) fn verify<B: Backing>(&self, free: &FreeSet<B>, regions: &[usize]) {
+    pub(super) fn verify(&self, free: &FreeSet, regions: &[usize]) {
         let partial = self.lock();
         for &index in regions {
             let times = partial.iter().copied().chain(self.filled()).filter(|&other| other == index).count();
@@ -138,9 +138,9 @@ impl Space {
 
     /// Takes `desired` bytes, or the rest of a region if that is at least `min`; both are rounded.
     /// At most `limit` bytes in a collection, give or take a piece of each worker.
-    pub(crate) fn carve<B: Backing>(
+    pub(crate) fn carve(
         &self,
-        free: &FreeSet<B>,
+        free: &FreeSet,
         set: &CollectionSet,
         old: &OldTables<'_>,
         home: usize,
@@ -165,7 +165,7 @@ impl Space {
             if slot.load(Ordering::Relaxed) != current {
                 continue;
             }
-            let next = match Space::suitable(free, &partial, home, min) {
+            let next = match ToSpace::suitable(free, &partial, home, min) {
                 Some(place) => partial.swap_remove(place),
                 None => {
                     // Under the lock: so no worker replaces a region that still has room.
@@ -190,20 +190,14 @@ impl Space {
     }
 
     /// The place of a region with at least `min` bytes of room, of the core's own if there is one.
-    fn suitable<B: Backing>(free: &FreeSet<B>, partial: &[usize], home: usize, min: usize) -> Option<usize> {
+    fn suitable(free: &FreeSet, partial: &[usize], home: usize, min: usize) -> Option<usize> {
         let has_room = |&index: &usize| room(free, index) >= min;
         let is_own = |&index: &usize| free.table().get(index).home() == home;
         let own = partial.iter().position(|index| is_own(index) && has_room(index));
         own.or_else(|| partial.iter().position(has_room))
     }
 
-    fn take<B: Backing>(
-        &self,
-        free: &FreeSet<B>,
-        set: &CollectionSet,
-        old: &OldTables<'_>,
-        home: usize,
-    ) -> Option<usize> {
+    fn take(&self, free: &FreeSet, set: &CollectionSet, old: &OldTables<'_>, home: usize) -> Option<usize> {
         let index = free.take_region(home)?;
         match self.kind {
             Kind::Survivors => {

@@ -12,7 +12,7 @@ fn each_core_fills_a_region_of_its_own_while_there_are_many() {
         let state = if kind == SpaceKind::Old { State::Old } else { State::Survivor };
         young.evacuate_with(|set, evacuation, _, _| {
             let space = if kind == SpaceKind::Old { evacuation.old } else { evacuation.survivors };
-            let free = evacuation.subject.free;
+            let free = &evacuation.space.free;
             let carve = |home| {
                 let size = (PIECE, PIECE);
                 space.carve(free, set, &evacuation.tables, home, size, usize::MAX)
@@ -45,7 +45,7 @@ fn each_core_fills_a_region_of_its_own_while_there_are_many() {
 fn old_regions_that_are_not_full_are_filled_by_later_collections_a_core_s_own_first() {
     let mut young = Young::new((8 << 10, 8), "AllocationRegions=2", 1, limits());
     young.evacuate_with(|set, evacuation, _, _| {
-        let (space, free) = (evacuation.old, evacuation.subject.free);
+        let (space, free) = (evacuation.old, &evacuation.space.free);
         let carve = |home| {
             let (start, _) = space.carve(free, set, &evacuation.tables, home, (PIECE, PIECE), usize::MAX)?;
             Some(free.table().index_of(start))
