@@ -55,66 +55,32 @@
 //! `docs/snapshots.md`,
 //! `docs/tutorial` (a Lisp from an empty crate), `ARCHITECTURE.md`.
 
-// In a build for the model checker only models call the code. Some code that the lab measures has
-// no other caller.
-#![cfg_attr(any(loom, not(feature = "internals")), allow(dead_code, unreachable_pub, unused_imports))]
+// In a build for the model checker only models call the code.
+#![cfg_attr(loom, allow(dead_code, unreachable_pub, unused_imports))]
 
 // The derives name the library `::allotment`, in this crate too.
 extern crate self as allotment;
 
 pub mod api;
 pub mod collections;
+mod collector;
 mod debug;
 pub mod heap;
+#[doc(hidden)]
+pub mod internals;
+mod mutator;
+mod object;
+mod observe;
 pub mod options;
+mod platform;
 mod probes;
+mod profile;
 pub mod raw;
+mod region;
 pub mod stats;
 mod sync;
 mod time_histogram;
-
-// The feature `internals` exposes the parts that the lab measures and tests from outside. It
-// promises no stability.
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod collector;
-#[cfg(not(feature = "internals"))]
-mod collector;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod mutator;
-#[cfg(not(feature = "internals"))]
-mod mutator;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod object;
-#[cfg(not(feature = "internals"))]
-mod object;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod observe;
-#[cfg(not(feature = "internals"))]
-mod observe;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod platform;
-#[cfg(not(feature = "internals"))]
-mod platform;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod profile;
-#[cfg(not(feature = "internals"))]
-mod profile;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod region;
-#[cfg(not(feature = "internals"))]
-mod region;
 mod timeline;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod tlab;
-#[cfg(not(feature = "internals"))]
 mod tlab;
 
 pub use allotment_macros::{Carry, Object, Word};

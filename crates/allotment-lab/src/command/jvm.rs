@@ -8,7 +8,7 @@ use crate::harness::{
 use crate::jvm::{
     Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps,
 };
-use allotment::platform::limit::available_memory;
+use allotment::internals::platform::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

@@ -10,7 +10,7 @@ use crate::harness::{
     Settings, case_name, profile, run, warnings,
 };
 use crate::machine::{Noise, placement};
-use allotment::platform::topology::Topology;
+use allotment::internals::platform::Topology;
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -17,8 +17,8 @@ use crate::harness::{
 use crate::jvm::larger_heaps;
 use crate::machine::{Machine, free_memory};
 use allotment::Heap;
+use allotment::internals::platform::Topology;
 use allotment::options::ENVIRONMENT_VARIABLE;
-use allotment::platform::topology::Topology;
 use std::path::Path;
 
 /// Measures the cases that `arguments` ask for, or prints which these are.

@@ -6,8 +6,8 @@ use crate::harness::neighbours::run_neighbours;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
 use allotment::Heap;
+use allotment::internals::platform::Topology;
 use allotment::options::manual;
-use allotment::platform::topology::Topology;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 

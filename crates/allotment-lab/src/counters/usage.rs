@@ -115,7 +115,7 @@ pub fn thread_cpu_time() -> Duration {
 /// Touches `pages` new pages, and returns their number.
 #[cfg(test)]
 pub(crate) fn fresh_pages(pages: usize) -> usize {
-    let bytes = pages * allotment::platform::page_size();
+    let bytes = pages * allotment::internals::platform::page_size();
     // SAFETY: a new mapping, which overlaps no other.
     let memory = unsafe {
         let memory = libc::mmap(
@@ -132,7 +132,7 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
     };
     for page in 0..pages {
         // SAFETY: within the mapping.
-        unsafe { memory.add(page * allotment::platform::page_size()).write_volatile(1) };
+        unsafe { memory.add(page * allotment::internals::platform::page_size()).write_volatile(1) };
     }
     // SAFETY: the mapping from above, not used any more.
     unsafe { libc::munmap(memory.cast(), bytes) };

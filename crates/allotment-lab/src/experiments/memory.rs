@@ -1,7 +1,7 @@
 //! Checks that the memory that a case touches is available: a case that swaps, or is killed in its
 //! fork, measures nothing. Also the advice for a heap that had too little memory.
 
-use allotment::platform::limit::available_memory;
+use allotment::internals::platform::available_memory;
 use allotment::{Heap, OutOfMemory};
 use anyhow::{Context, anyhow};
 use std::sync::LazyLock;

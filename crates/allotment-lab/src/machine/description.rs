@@ -3,9 +3,9 @@
 use super::read_cost;
 use crate::counters;
 use crate::format::number::size;
-use allotment::platform::limit::available_memory;
-use allotment::platform::topology::{Cache, CacheKind, Cpu, Topology};
-use allotment::platform::{huge_page_size, page_size, transparent_huge_pages};
+use allotment::internals::platform::available_memory;
+use allotment::internals::platform::{Cache, CacheKind, Cpu, Topology};
+use allotment::internals::platform::{huge_page_size, page_size, transparent_huge_pages};
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! How much memory somebody could use now without anything being killed for it.
 
-use allotment::platform::limit::available_memory;
+use allotment::internals::platform::available_memory;
 use std::fs;
 
 /// Bytes that are free or can be freed at once (`MemAvailable`), and no more than the limit of the

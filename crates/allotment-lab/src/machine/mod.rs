@@ -2,7 +2,7 @@
 //! disturbs it.
 //!
 //! What the heap itself must know of a machine (CPUs, caches, memory limits) comes from
-//! [`allotment::platform`]; here is what only a measurement wants to know.
+//! [`allotment::internals::platform`]; here is what only a measurement wants to know.
 
 mod clock;
 mod cpu_account;

@@ -1,6 +1,6 @@
 //! This machine's CPUs and caches, looked at once.
 
-use allotment::platform::topology::Topology;
+use allotment::internals::platform::Topology;
 use std::sync::LazyLock;
 
 /// What CPUs and caches there are. Asked once: a full grid has hundreds of thousands of cases, each

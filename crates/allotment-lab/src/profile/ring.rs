@@ -45,7 +45,7 @@ impl Ring {
     pub(super) fn open(interval: Duration, kernel: bool) -> Result<Ring, Refusal> {
         let period = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
         let event = open(&Attribute { kernel, ..Attribute::CPU_CLOCK }, None, Some(Sampled { period }))?;
-        let page = allotment::platform::page_size();
+        let page = allotment::internals::platform::page_size();
         // SAFETY: a new mapping of an event's own memory, at an address that the kernel chooses.
         let memory = unsafe {
             let both = ProtFlags::READ | ProtFlags::WRITE;

@@ -13,7 +13,7 @@ mod input;
 mod labels;
 mod v8;
 
-pub use allotment::observe::{Dominators, Graph, NONE};
+pub use allotment::internals::snapshot::{Dominators, Graph, NONE};
 use input::Input;
 pub use labels::{Label, Labels};
 use std::collections::HashMap;

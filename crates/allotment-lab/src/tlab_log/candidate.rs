@@ -1,8 +1,8 @@
 //! Sizings to try on a log: the user's text, its settings, and the JVM's flags for it.
 
 use crate::format::number::{parse_size, size};
+use allotment::internals::tlab::Settings;
 use allotment::options::TlabPolicy;
-use allotment::tlab::sizing::Settings;
 
 /// Settings that JVMs have, those that depart least from the defaults first.
 macro_rules! jvms {

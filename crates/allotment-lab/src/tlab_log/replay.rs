@@ -1,6 +1,6 @@
 //! The effect that another sizing would have had on the allocation of a log's threads.
 //!
-//! The decisions are the heap's own ([`allotment::tlab::sizing`]), applied to a model:
+//! The decisions are the heap's own ([`allotment::internals::tlab`]), applied to a model:
 //!
 //! - In a cycle a thread allocates the bytes it did, in its buffers and outside, evenly over the
 //!   cycle's time.
@@ -19,8 +19,8 @@
 use super::candidate::Candidate;
 use super::cycles::{Cycles, End as Collection, Share};
 use super::objects::{Buffers, End, Objects};
-use allotment::tlab::budget::{Budget, CensusEntry, Settlement};
-use allotment::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
+use allotment::internals::tlab::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
+use allotment::internals::tlab::{Budget, CensusEntry, Settlement};
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of the object that waits for a buffer, where the log does not tell. They add to the

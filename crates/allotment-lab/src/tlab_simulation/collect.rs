@@ -15,8 +15,8 @@ use super::engine::Engine;
 use super::regions::Regions;
 use super::scenario::CollectorModel;
 use super::thread::{Role, Thread};
-use allotment::collector::shenandoah::choose::{ChooseSettings, reserve_regions};
-use allotment::collector::shenandoah::trigger::{CycleKind, Ended, Trigger, TriggerSettings};
+use allotment::internals::shenandoah::{ChooseSettings, reserve_regions};
+use allotment::internals::shenandoah::{CycleKind, Ended, Trigger, TriggerSettings};
 use allotment::options::Options;
 use std::time::Duration;
 

@@ -16,8 +16,8 @@ use super::engine::{Engine, nanoseconds};
 use super::regions::Region;
 use super::scenario::CollectorModel;
 use super::thread::Stage;
-use allotment::collector::shenandoah::choose::{Candidate, Space, choose};
-use allotment::collector::shenandoah::trigger::CycleKind;
+use allotment::internals::shenandoah::CycleKind;
+use allotment::internals::shenandoah::{Candidate, Space, choose};
 use std::time::Duration;
 
 /// Clearing the tables of the last cycle, and what a cycle does about weak references, in ns of one

@@ -4,8 +4,8 @@
 use super::engine::Engine;
 use super::regions::Piece;
 use super::thread::Buffer;
-use allotment::tlab::budget::{CensusEntry, Settlement};
-use allotment::tlab::sizing::Request;
+use allotment::internals::tlab::Request;
+use allotment::internals::tlab::{CensusEntry, Settlement};
 
 /// How a thread came to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

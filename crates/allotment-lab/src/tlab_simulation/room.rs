@@ -12,9 +12,9 @@
 use super::collect::{DIRTY, Phase, all_young, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
-use allotment::collector::shenandoah::trigger::CycleKind;
+use allotment::internals::shenandoah::CycleKind;
+use allotment::internals::tlab::{Cycle as BufferCycle, HeapCycle};
 use allotment::stats::Totals;
-use allotment::tlab::sizing::{Cycle as BufferCycle, HeapCycle};
 
 impl Engine {
     /// No memory for a thread: the world, whose CPUs are free, stops until there is some.

@@ -1,7 +1,7 @@
 //! A scenario to simulate: the threads, their machine, their heap and its collector.
 
+use allotment::heap::{Geometry, GeometryError};
 use allotment::options::TlabPolicy;
-use allotment::region::{Geometry, GeometryError};
 use clap::ValueEnum;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::cpus::Task;
 use super::engine::Engine;
 use super::thread::Stage;
 use super::{Arrival, CollectorModel, Costs, MAX_CPUS, Scenario, Shop, simulate};
-use allotment::collector::shenandoah::trigger::CycleKind;
+use allotment::internals::shenandoah::CycleKind;
 use allotment::options::TlabPolicy;
 use proptest::prelude::*;
 use std::time::Duration;

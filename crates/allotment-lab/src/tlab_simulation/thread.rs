@@ -2,8 +2,8 @@
 
 use super::regions::Piece;
 use crate::walk::Random;
+use allotment::internals::tlab::Sizing;
 use allotment::stats::TlabStatistics;
-use allotment::tlab::sizing::Sizing;
 
 /// The purpose of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ fn draw(least: u64, most: u64, random: &mut Random) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allotment::tlab::sizing::{Averages, Config, Settings};
+    use allotment::internals::tlab::{Averages, Config, Settings};
     use proptest::prelude::*;
 
     fn thread(left: u64, free: u64) -> Thread {

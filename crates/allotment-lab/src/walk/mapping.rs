@@ -4,7 +4,7 @@
 //! touched. Here the walking thread touches each page first, and it is known whether huge pages
 //! came.
 
-use allotment::platform::{huge_page_size, page_size};
+use allotment::internals::platform::{huge_page_size, page_size};
 use anyhow::{Context, ensure};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;

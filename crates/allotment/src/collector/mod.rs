@@ -13,8 +13,8 @@ mod overhead;
 mod parallel;
 mod record;
 mod settings;
-pub mod shenandoah;
-pub mod sizing;
+pub(crate) mod shenandoah;
+pub(crate) mod sizing;
 #[cfg(all(test, not(loom)))]
 mod tests;
 pub(crate) mod verify;

@@ -33,7 +33,6 @@ pub use gc_overhead::GcOverhead;
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
-pub(crate) use roots::Roots;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };

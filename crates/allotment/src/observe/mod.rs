@@ -2,7 +2,7 @@
 //! answers to other processes.
 
 #[doc(hidden)]
-pub mod attach;
+pub(crate) mod attach;
 mod layout;
 mod snapshot;
 #[cfg(all(test, not(loom)))]

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use super::linux::cgroup::CgroupVersion;
+pub(crate) use super::linux::cgroup::CgroupVersion;
 use super::linux::cgroup::{Cgroup, cgroups};
 use super::linux::pseudo_files::{below, field, read};
 
@@ -55,7 +55,7 @@ impl fmt::Display for LimitSource {
 
 /// Memory of the machine in bytes, for all processes together. The value is `MemTotal` of
 /// `/proc/meminfo`, which container tools such as lxcfs adapt, or else the kernel's answer.
-pub fn physical_memory() -> usize {
+pub(crate) fn physical_memory() -> usize {
     physical_memory_in(Path::new("/")).unwrap_or_else(|| {
         let system = rustix::system::sysinfo();
         (system.totalram as usize).saturating_mul(system.mem_unit as usize)
@@ -76,15 +76,7 @@ pub fn available_memory() -> MemoryLimit {
 /// then the heap is half of the memory. Where the address space is limited (`ulimit -v`), the heap
 /// takes at most half of that space. The default has no upper bound of 32 GiB (JDK-8369346). A
 /// percentage outside 0 to 100 counts as the nearest of the two, NaN as 0.
-///
-/// # Examples
-/// ```
-/// # #[cfg(feature = "internals")] {
-/// let quarter = allotment::platform::limit::default_max_heap_size(25.0);
-/// assert!(quarter <= allotment::platform::limit::available_memory().bytes);
-/// # }
-/// ```
-pub fn default_max_heap_size(max_ram_percentage: f64) -> usize {
+pub(crate) fn default_max_heap_size(max_ram_percentage: f64) -> usize {
     let root = Path::new("/");
     heap_size_for(available_memory().bytes, address_space_limit_in(root), max_ram_percentage)
 }

@@ -22,7 +22,7 @@
 mod clock;
 mod error;
 mod hook;
-pub mod limit;
+pub(crate) mod limit;
 mod linux;
 mod local_socket;
 mod own_thread;
@@ -34,7 +34,7 @@ mod process_mark;
 mod processor;
 mod reservation;
 mod standard_error;
-pub mod topology;
+pub(crate) mod topology;
 mod x86_64;
 
 pub(crate) use clock::{Clock, ClockHook};
@@ -43,14 +43,13 @@ pub(crate) use hook::{in_hook, is_in_hook};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
-    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, for_each_loaded, is_first_thread,
-    own_stack, process_number,
+    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, current_cpu, for_each_loaded,
+    is_first_thread, own_stack, process_number, run_on_cpus,
 };
-pub use linux::{current_cpu, run_on_cpus};
-pub use local_socket::{AttachListenerError, SocketPeer, call_socket, socket_peer};
+pub use local_socket::{AttachListenerError, call_socket, socket_peer};
 pub(crate) use local_socket::{Connection, LocalListener, NoLine};
 pub(crate) use own_thread::OwnThread;
-pub use pages::{TransparentHugePages, huge_page_size, page_size, transparent_huge_pages};
+pub use pages::{huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub use private_folder::{listening_name, parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;

@@ -32,9 +32,8 @@ use super::{linux, page_size};
 ///
 /// # Examples
 /// ```
-/// # #[cfg(feature = "internals")] {
 /// # fn main() -> Result<(), allotment::heap::MemoryError> {
-/// use allotment::platform::Reservation;
+/// use allotment::internals::platform::Reservation;
 ///
 /// let range = Reservation::reserve(64 << 20, 2 << 20, "example")?;
 /// assert_eq!(range.base().addr() % (2 << 20), 0);
@@ -43,7 +42,6 @@ use super::{linux, page_size};
 /// unsafe { range.base().write(1) };
 /// range.uncommit(0, 1 << 20)?;
 /// # Ok(()) }
-/// # }
 /// ```
 #[derive(Debug)]
 pub struct Reservation {

@@ -1,6 +1,8 @@
 //! Fields of the messages, by their names in `profile.proto` of github.com/google/pprof: for the
 //! writer here, and for the lab's reader.
 
+#![allow(missing_docs)]
+
 pub mod profile {
     pub const SAMPLE_TYPE: u64 = 1;
     pub const SAMPLE: u64 = 2;

@@ -55,5 +55,4 @@ pub(crate) use quarantine::Disposal;
 pub(crate) use refill_lock::RefillMode;
 pub(crate) use space::Space;
 pub(crate) use starts::StartTable;
-pub use table::State;
-pub(crate) use table::{Region, RegionTable};
+pub(crate) use table::{Region, RegionTable, State};

@@ -387,18 +387,8 @@ fn bound_of(capacity: usize, idle_percent: f64) -> usize {
 ///
 /// Zero active growers count as one: the share is the size that the next grower may have. With n
 /// growers all at the share, n * (share - floor) <= bound - idle held.
-///
-/// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::tlab::budget::fair_share;
-///
-/// // 5 % of 4 GiB. One thread may have the largest buffer, 500 have 256 KiB each.
-/// assert_eq!(fair_share(214_748_364, 0, 1, 16 << 10, 2 << 20), 2 << 20);
-/// assert_eq!(fair_share(214_748_364, 0, 500, 16 << 10, 2 << 20), 256 << 10);
-/// # }
-/// ```
 #[must_use]
-pub fn fair_share(bound: usize, idle_held: usize, active: usize, floor: usize, max: usize) -> usize {
+pub(crate) fn fair_share(bound: usize, idle_held: usize, active: usize, floor: usize, max: usize) -> usize {
     let share = bound.saturating_sub(idle_held) / active.max(1);
     // `max` need not be a power of two. A thread whose share reaches it may have all of it.
     let share = if share >= max { max } else { share.checked_ilog2().map_or(0, |log| 1 << log) };

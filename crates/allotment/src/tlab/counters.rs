@@ -17,7 +17,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// [`read`](Self::read) at any time. Each field is then a value that the field had, but the fields
 /// need not be of the same instant.
 #[derive(Debug, Default)]
-pub struct StripedCounters {
+pub(crate) struct StripedCounters {
     refills: AtomicU64,
     slow_allocations: AtomicU64,
     refill_waste: AtomicU64,
@@ -39,39 +39,39 @@ fn add(counter: &AtomicU64, more: u64) {
 impl StripedCounters {
     /// Counts a buffer of `bytes` taken.
     #[inline]
-    pub fn refilled(&self, bytes: usize) {
+    pub(crate) fn refilled(&self, bytes: usize) {
         add(&self.refills, 1);
         add(&self.allocated, bytes as u64);
     }
 
     /// Counts `bytes` of objects in a buffer that is given up, or in a part of it that is recycled.
     #[inline]
-    pub fn filled(&self, bytes: usize) {
+    pub(crate) fn filled(&self, bytes: usize) {
         add(&self.inside_bytes, bytes as u64);
     }
 
     /// Counts a buffer dropped for a new one with `free` bytes unused.
     #[inline]
-    pub fn dropped(&self, free: usize) {
+    pub(crate) fn dropped(&self, free: usize) {
         add(&self.refill_waste, free as u64);
     }
 
     /// Counts a buffer retired for any other reason with `free` bytes unused.
     #[inline]
-    pub fn retired(&self, free: usize) {
+    pub(crate) fn retired(&self, free: usize) {
         add(&self.gc_waste, free as u64);
     }
 
     /// Counts a buffer kept, whose pending object goes outside. That object is also counted
     /// [outside](Self::outside).
     #[inline]
-    pub fn kept(&self) {
+    pub(crate) fn kept(&self) {
         add(&self.slow_allocations, 1);
     }
 
     /// Counts an object of `bytes` allocated outside a buffer.
     #[inline]
-    pub fn outside(&self, bytes: usize) {
+    pub(crate) fn outside(&self, bytes: usize) {
         add(&self.outside_allocations, 1);
         add(&self.outside_bytes, bytes as u64);
     }
@@ -79,14 +79,14 @@ impl StripedCounters {
     /// Counts a compare-and-exchange loop on a region's top: `attempts`, and whether the last one
     /// succeeded.
     #[inline]
-    pub fn compare_exchange(&self, attempts: u64, succeeded: bool) {
+    pub(crate) fn compare_exchange(&self, attempts: u64, succeeded: bool) {
         add(&self.compare_exchange_attempts, attempts);
         add(&self.compare_exchange_successes, u64::from(succeeded));
     }
 
     /// The counts so far.
     #[must_use]
-    pub fn read(&self) -> TlabStatistics {
+    pub(crate) fn read(&self) -> TlabStatistics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         TlabStatistics {
             refills: read(&self.refills),

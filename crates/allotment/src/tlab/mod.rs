@@ -13,9 +13,9 @@
 //! - [`statistics`]: the cost of a thread's buffers, and the line that reports it;
 //! - [`counters`]: the same counts while their thread is running.
 
-pub mod budget;
-pub mod counters;
+pub(crate) mod budget;
+pub(crate) mod counters;
 #[cfg(all(test, not(loom)))]
 mod scenarios;
-pub mod sizing;
-pub mod statistics;
+pub(crate) mod sizing;
+pub(crate) mod statistics;

@@ -8,7 +8,7 @@
 use super::processes::{Listening, is_there};
 use crate::command::Failure;
 use crate::harness::Interrupt;
-use allotment::observe::attach::{Answer, AnswerError, Question};
+use allotment::internals::attach::{Answer, AnswerError, Question};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs::File;
 use std::io::{self, IoSlice, Read};

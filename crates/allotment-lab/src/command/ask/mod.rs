@@ -1,6 +1,6 @@
 //! `allotment ask`: questions to the heaps of a program that runs, as `jcmd` and `asprof` ask a JVM.
 //!
-//! The program runs with `StartAttachListener`. `allotment::observe::attach` has the protocol, and
+//! The program runs with `StartAttachListener`. `allotment::internals::attach` has the protocol, and
 //! says why it is so; here is the caller's side: which process, which heap, where the answer goes.
 
 mod conversation;
@@ -10,7 +10,7 @@ use super::{Failure, print};
 use crate::format::number::parse_size;
 use crate::format::{OutputFile, printable};
 use crate::harness::Interrupt;
-use allotment::observe::attach::Question;
+use allotment::internals::attach::Question;
 use allotment::stats::{SnapshotFormat, SnapshotSettings};
 use processes::Listening;
 use std::fmt::Write as _;

@@ -7,7 +7,7 @@
 
 use crate::command::Failure;
 use crate::format::printable;
-use allotment::platform::{
+use allotment::internals::attach::{
     call_socket, listening_name, parse_socket_name, socket_peer, sockets_in_runtime, sockets_in_tmp,
 };
 use rustix::process::geteuid;

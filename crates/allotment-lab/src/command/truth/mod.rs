@@ -18,7 +18,7 @@ use crate::format::suggest::nearest;
 use crate::format::{Layout, OutputFile, check_files, number, width};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
-use allotment::platform::topology::Topology;
+use allotment::internals::platform::Topology;
 use anyhow::Context;
 use program::Builder;
 use rows::{ROWS, Row};

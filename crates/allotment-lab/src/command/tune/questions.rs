@@ -7,7 +7,7 @@ use crate::experiments::options::DEFAULTS;
 use crate::format::number::size;
 use crate::format::phrase::count;
 use crate::harness::{Case, JmhMode, TimeUnit};
-use allotment::platform::topology::Topology;
+use allotment::internals::platform::Topology;
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 
 /// A value that competes.

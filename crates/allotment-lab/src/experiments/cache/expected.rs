@@ -5,7 +5,7 @@
 //! prefetch. The expectation is therefore a landmark, and not a model to be fitted.
 
 use crate::machine::placement;
-use allotment::platform::topology::{CacheKind, Topology};
+use allotment::internals::platform::{CacheKind, Topology};
 
 /// A way to walk, as a cache sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The memory of a thread's eden, and the part of it that one call of a worker uses.
 
 use allotment::Heap;
+use allotment::internals::platform::Reservation;
 use allotment::options::CollectorKind;
-use allotment::platform::Reservation;
 
 /// The largest number of bytes that one call of a worker allocates. It is small enough that the end
 /// of an iteration is noticed soon, and large enough that the call itself has no visible cost.

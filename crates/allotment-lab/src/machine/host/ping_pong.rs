@@ -86,7 +86,7 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
 mod tests {
     use super::*;
     use crate::machine::first_two;
-    use allotment::platform::topology::Topology;
+    use allotment::internals::platform::Topology;
 
     #[test]
     fn the_summary_is_the_least_and_the_median() {

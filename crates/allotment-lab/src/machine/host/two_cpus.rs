@@ -115,7 +115,7 @@ fn work() {
 mod tests {
     use super::*;
     use crate::machine::first_two;
-    use allotment::platform::topology::Topology;
+    use allotment::internals::platform::Topology;
 
     #[test]
     fn threads_of_one_core_are_less_than_two_cpus() {

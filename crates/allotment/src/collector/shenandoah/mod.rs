@@ -34,7 +34,7 @@
 mod assist;
 mod barriers;
 mod bytes;
-pub mod choose;
+pub(crate) mod choose;
 mod control;
 mod cycle;
 mod decayed;
@@ -53,7 +53,7 @@ mod survival;
 pub(crate) mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
-pub mod trigger;
+pub(crate) mod trigger;
 
 use super::concurrent::{CopySpace, Interrupt, Leftover, Tables};
 use super::control::ControlThread;

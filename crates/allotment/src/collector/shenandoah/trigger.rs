@@ -26,7 +26,7 @@
 use super::bytes::percent_of;
 use super::decayed::Decayed;
 use super::rate::Rate;
-pub use super::reason::{Headroom, Reason};
+pub(crate) use super::reason::{Headroom, Reason};
 use crate::options::Options;
 use std::time::Duration;
 

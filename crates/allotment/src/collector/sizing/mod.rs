@@ -16,30 +16,6 @@
 //! asks it, too: whether an allocation fails, because collections take nearly all of the time and
 //! free nearly nothing. Refused: one policy that weighs all at once (a model of the heap,
 //! minimised). Nobody can read from a log why it did something.
-//!
-//! ```
-//! # #[cfg(feature = "internals")] {
-//! use allotment::collector::sizing::{Collection, Machine, Settings, Sizing};
-//! use allotment::options::Options;
-//! use allotment::heap::Geometry;
-//!
-//! let geometry = Geometry::new(1 << 30, 0).unwrap();
-//! let (l2_bytes, l3_bytes) = (2 << 20, 64 << 20);
-//! let machine =
-//!     Machine { geometry, cores: 2, l2_bytes, l3_bytes, workers: 2, work_bytes: 512 << 10 };
-//! let mut sizing = Sizing::new(Settings::from(&Options::default()), machine);
-//! assert_eq!(sizing.first(2).eden_regions, 4); // half of L2 for each of two cores
-//!
-//! // A pause of 1 ms after 5 ms: more than GCTimeRatio allows, so eden doubles.
-//! let done = Collection {
-//!     pause_ns: 1_000_000, mutator_ns: 5_000_000, eden_regions: 4, free_regions: 2000, threads: 2,
-//!     ..Collection::default()
-//! };
-//! let next = sizing.after(&done);
-//! assert_eq!((next.eden_regions, next.full), (8, false));
-//! println!("{done} => {next}");
-//! # }
-//! ```
 
 mod cache;
 mod capacity;
@@ -58,8 +34,9 @@ mod tests;
 pub(crate) use capacity::Capacity;
 pub use collection::{AGES, Collection, Scope};
 pub use decision::{Decision, Reason};
-pub use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
-pub use settings::{Machine, Settings};
+pub use overhead::{Effort, Need};
+pub(crate) use overhead::{OverheadLimit, OverheadSettings};
+pub(crate) use settings::{Machine, Settings};
 
 use eden::Eden;
 use full::{Heap, Prospect};
@@ -73,7 +50,7 @@ const SURVIVORS: usize = 4;
 
 /// The rules, and their memory of the collections so far.
 #[derive(Clone, Debug)]
-pub struct Sizing {
+pub(crate) struct Sizing {
     settings: Settings,
     machine: Machine,
     eden: Eden,
@@ -84,14 +61,14 @@ pub struct Sizing {
 
 /// The fewest regions that eden should have, with this many threads attached.
 #[must_use]
-pub fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
+pub(crate) fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
     Eden::least(settings, machine, threads)
 }
 
 impl Sizing {
     /// The sizing of a heap in which nothing was collected yet.
     #[must_use]
-    pub fn new(settings: Settings, machine: Machine) -> Sizing {
+    pub(crate) fn new(settings: Settings, machine: Machine) -> Sizing {
         let region = machine.geometry.region_bytes();
         let rule = Capacity::new(settings.initial_heap_bytes, region, settings.min_free_percent);
         Sizing {
@@ -106,39 +83,39 @@ impl Sizing {
 
     /// The sizes of an empty heap to which this many threads will attach.
     #[must_use]
-    pub fn first(&mut self, threads: usize) -> Decision {
+    pub(crate) fn first(&mut self, threads: usize) -> Decision {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
     /// The most regions that eden may have, by the goal for pauses.
     #[must_use]
-    pub fn most_eden(&self) -> usize {
+    pub(crate) fn most_eden(&self) -> usize {
         self.eden.fitting(self.settings.pause_goal_ns)
     }
 
     /// Bytes that a young collection is expected to copy or to look at, with an eden of this many
     /// regions that this many threads fill.
     #[must_use]
-    pub fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
+    pub(crate) fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
         self.survival.work_bytes(eden_regions, threads, &self.machine)
     }
 
     /// Workers for a young collection, by [its expected work](Self::expected_bytes).
     #[must_use]
-    pub fn workers(&self, eden_regions: usize, threads: usize) -> usize {
+    pub(crate) fn workers(&self, eden_regions: usize, threads: usize) -> usize {
         let work = self.expected_bytes(eden_regions, threads);
         (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
     }
 
     /// Whether this many threads are more than there are cores.
     #[must_use]
-    pub fn is_crowded(&self, threads: usize) -> bool {
+    pub(crate) fn is_crowded(&self, threads: usize) -> bool {
         threads > self.machine.cores
     }
 
     /// The sizes until the next collection, after the collection `done`.
     #[must_use]
-    pub fn after(&mut self, done: &Collection) -> Decision {
+    pub(crate) fn after(&mut self, done: &Collection) -> Decision {
         let Machine { geometry, .. } = self.machine;
         let free = done.free_regions.min(geometry.regions);
         let mut reasons = Vec::new();

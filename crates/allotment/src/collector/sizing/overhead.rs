@@ -37,7 +37,7 @@ const MOST: u32 = GcOverhead::FULL_COLLECTIONS / 2 + 1;
 
 /// `GCTimeLimit` and `GCHeapFreeLimit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverheadSettings {
+pub(crate) struct OverheadSettings {
     /// Percentage of the time that collections may take.
     pub time_percent: u32,
     /// Percentage of the heap that a full collection has to leave free.
@@ -46,7 +46,7 @@ pub struct OverheadSettings {
 
 impl OverheadSettings {
     /// The limits that the options set; `None` without `UseGCOverheadLimit`.
-    pub fn from_options(options: &Options) -> Option<OverheadSettings> {
+    pub(crate) fn from_options(options: &Options) -> Option<OverheadSettings> {
         options.use_gc_overhead_limit.then_some(OverheadSettings {
             time_percent: options.gc_time_limit as u32,
             free_percent: options.gc_heap_free_limit as u32,
@@ -86,7 +86,7 @@ pub struct Effort {
 
 /// Counts the cost and yield of collections.
 #[derive(Clone, Debug)]
-pub struct OverheadLimit {
+pub(crate) struct OverheadLimit {
     settings: OverheadSettings,
     /// Time since the last full collection that counted.
     collecting: Duration,
@@ -100,12 +100,12 @@ pub struct OverheadLimit {
 impl OverheadLimit {
     /// The limit of a heap in which nothing was collected yet.
     #[must_use]
-    pub fn new(settings: OverheadSettings) -> OverheadLimit {
+    pub(crate) fn new(settings: OverheadSettings) -> OverheadLimit {
         OverheadLimit { settings, collecting: Duration::ZERO, running: Duration::ZERO, row: 0, dear: 0 }
     }
 
     /// Adds a collection. Returns the counts so far, and whether its allocation has to fail.
-    pub fn after(&mut self, done: &Effort) -> GcOverhead {
+    pub(crate) fn after(&mut self, done: &Effort) -> GcOverhead {
         self.running = self.running.saturating_add(done.running);
         if matches!(done.need, Need::Allocation | Need::AllocationStill) {
             self.collecting = self.collecting.saturating_add(done.collecting);
@@ -137,18 +137,18 @@ impl OverheadLimit {
 
     /// Whether the next full collection may be the deciding one. It must then free all it can.
     #[must_use]
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         self.row + 1 >= GcOverhead::FULL_COLLECTIONS
     }
 
     /// Whether this many free bytes are enough, of a heap of `heap_bytes`.
     #[must_use]
-    pub fn leaves_enough(&self, free_bytes: usize, heap_bytes: usize) -> bool {
+    pub(crate) fn leaves_enough(&self, free_bytes: usize, heap_bytes: usize) -> bool {
         free_bytes as u128 * 100 >= u128::from(self.settings.free_percent) * heap_bytes as u128
     }
 
     /// Forgets the past: the heap was emptied, or the embedder released memory.
-    pub fn begin_anew(&mut self) {
+    pub(crate) fn begin_anew(&mut self) {
         *self = OverheadLimit::new(self.settings);
     }
 }

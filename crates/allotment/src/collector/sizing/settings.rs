@@ -15,7 +15,7 @@ const WORK_BYTES: usize = if cfg!(test) { 128 } else { 512 << 10 };
 
 /// The options that concern sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// `InitialHeapSize` in bytes; 0 where it was not given.
     pub initial_heap_bytes: usize,
     /// `MinHeapFreeRatio`: percentage of the heap that is free after a full collection, below 100.
@@ -53,7 +53,7 @@ impl From<&Options> for Settings {
 
 /// The heap's division, and the part of the machine that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// Size and number of regions: MaxHeapSize.
     pub geometry: Geometry,
     /// Cores of this process; at least 1.
@@ -72,7 +72,7 @@ pub struct Machine {
 impl Machine {
     /// The machine as `topology` describes it. If that knows no L2, 1 MiB stands for it.
     #[must_use]
-    pub fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
+    pub(crate) fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
         Machine {
             geometry,
             cores: topology.cores().max(1),

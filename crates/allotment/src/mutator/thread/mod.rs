@@ -41,7 +41,6 @@ pub(crate) use registry::{Registry, attach};
 pub(crate) use sampling::Samples;
 pub(crate) use satb::SatbQueue;
 pub(crate) use shared::Shared;
-pub(crate) use stalls::StallCounters;
 pub use stalls::Stalls;
 pub(crate) use threads::Threads;
 pub(crate) use watch::{HeapLimitHook, OutOfMemoryHook, Watch};

@@ -48,7 +48,7 @@ unsafe extern "C" {
 /// [`Topology::dense_index`](super::topology::Topology::dense_index) turns the number into an
 /// index.
 #[inline]
-pub fn current_cpu() -> usize {
+pub(crate) fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
 }
 
@@ -102,7 +102,7 @@ fn affinity(thread: Option<Pid>, status: &str) -> Vec<usize> {
 
 /// Lets the calling thread run on these CPUs and on no other. If the kernel refuses, nothing
 /// changes.
-pub fn run_on_cpus(cpus: &[usize]) {
+pub(crate) fn run_on_cpus(cpus: &[usize]) {
     set_cpus(None, cpus.iter().copied());
 }
 

@@ -92,13 +92,11 @@ pub enum CacheSource {
 ///
 /// # Examples
 /// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::platform::{current_cpu, topology::Topology};
+/// use allotment::internals::platform::Topology;
 ///
 /// let topology = Topology::detect();
-/// assert!(topology.dense_index(current_cpu()) < topology.cpus().len());
+/// assert!(topology.dense_index(0) < topology.cpus().len());
 /// println!("{:?}: L2 {:?} bytes", topology.model_name(), topology.l2_bytes());
-/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Topology {

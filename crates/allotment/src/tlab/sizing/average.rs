@@ -15,19 +15,6 @@
 /// ```
 ///
 /// So the first sample replaces the average, and the second counts at least half.
-///
-/// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::tlab::sizing::Average;
-///
-/// let mut average = Average::new(35);
-/// average.sample(1.0);
-/// average.sample(0.0);
-/// assert_eq!(average.value(), 0.5);
-/// average.sample(0.0);
-/// assert_eq!(average.value(), 0.325);
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Average {
     /// The average; 0 before the first sample.

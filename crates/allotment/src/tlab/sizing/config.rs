@@ -15,13 +15,11 @@ const SMALLEST: usize = 64;
 /// The heap's input for its sizing: the options, and the size of a region.
 ///
 /// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::tlab::sizing::{Config, Settings};
+/// use allotment::internals::tlab::{Config, Settings};
 ///
 /// let settings = Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() };
 /// let config = Config::new(&settings);
 /// assert_eq!((config.floor(), config.max_tlab_size()), (16 << 10, 2 << 20));
-/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {

@@ -32,13 +32,9 @@ mod shenandoah;
 mod tests;
 mod thread;
 
-pub use average::Average;
+pub(crate) use average::Average;
 pub use averages::{Averages, HeapCycle};
 pub use config::{Config, Settings};
-pub use shenandoah::{
-    max_tlab_size as shenandoah_max_tlab_size, max_tlab_size_8359947 as shenandoah_max_tlab_size_8359947,
-    tlab_size_8359947 as shenandoah_tlab_size_8359947,
-};
 pub use thread::{Cycle, Request, Sizing};
 
 use crate::object::WORD;

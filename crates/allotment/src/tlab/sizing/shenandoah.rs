@@ -11,22 +11,13 @@ use super::align_down;
 ///
 /// The source's other bound, the humongous threshold, is a whole region by default.
 #[must_use]
-pub const fn max_tlab_size(region_size: usize) -> usize {
+pub(crate) const fn max_tlab_size(region_size: usize) -> usize {
     align_down(region_size)
 }
 
 /// The largest buffer since JDK-8359947, in bytes: min(region, max(region / 32, 256 KiB)).
-///
-/// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::tlab::sizing::shenandoah_max_tlab_size_8359947;
-///
-/// assert_eq!(shenandoah_max_tlab_size_8359947(2 << 20), 256 << 10);
-/// assert_eq!(shenandoah_max_tlab_size_8359947(32 << 20), 1 << 20);
-/// # }
-/// ```
 #[must_use]
-pub const fn max_tlab_size_8359947(region_size: usize) -> usize {
+pub(crate) const fn max_tlab_size_8359947(region_size: usize) -> usize {
     align_down(smaller(region_size, larger(region_size / 32, 256 << 10)))
 }
 
@@ -35,7 +26,7 @@ pub const fn max_tlab_size_8359947(region_size: usize) -> usize {
 /// It may exceed a tiny region. A caller that sizes a buffer with it must apply the largest buffer
 /// as a bound.
 #[must_use]
-pub const fn tlab_size_8359947(region_size: usize) -> usize {
+pub(crate) const fn tlab_size_8359947(region_size: usize) -> usize {
     align_down(larger(region_size / 256, 32 << 10))
 }
 

@@ -42,8 +42,7 @@ pub struct Cycle {
 /// A thread's life, alone in its heap:
 ///
 /// ```
-/// # #[cfg(feature = "internals")] {
-/// use allotment::tlab::sizing::{Averages, Config, Settings, Sizing};
+/// use allotment::internals::tlab::{Averages, Config, Settings, Sizing};
 ///
 /// let config = Config::new(&Settings::default());
 /// let mut sizing = Sizing::start(&config, &Averages::new(&config));
@@ -53,7 +52,6 @@ pub struct Cycle {
 /// assert_eq!((request.min, request.size), (2 << 10, (16 << 10) + 48));
 /// sizing.granted(&config, request.size, 0);
 /// assert_eq!(sizing.refills(), 1);
-/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizing {

@@ -140,3 +140,19 @@ fn the_threshold_follows_the_room() {
     // In a large heap it does not pay to copy bytes that may die; in a small one it does.
     assert!(copied(6.0) < copied(1.3), "{} {}", copied(6.0), copied(1.3));
 }
+
+#[test]
+fn a_pause_of_more_than_its_share_doubles_eden() {
+    let mut sizing = Sizing::new(settings(""), machine(1 << 30, 0));
+    assert_eq!(sizing.first(2).eden_regions, 4, "half of L2 for each of two cores");
+    let done = Collection {
+        pause_ns: 1_000_000,
+        mutator_ns: 5_000_000,
+        eden_regions: 4,
+        free_regions: 2000,
+        threads: 2,
+        ..Collection::default()
+    };
+    let next = sizing.after(&done);
+    assert_eq!((next.eden_regions, next.full), (8, false));
+}

@@ -1,9 +1,7 @@
 //! Shenandoah's limits before and after JDK-8359947.
 
 use super::*;
-use crate::tlab::sizing::{
-    shenandoah_max_tlab_size, shenandoah_max_tlab_size_8359947, shenandoah_tlab_size_8359947,
-};
+use crate::tlab::sizing::shenandoah::{max_tlab_size, max_tlab_size_8359947, tlab_size_8359947};
 
 #[test]
 fn limits_by_region_size() {
@@ -18,9 +16,9 @@ fn limits_by_region_size() {
         (32768, 1024, 128),
     ];
     for (region, max, first) in table.map(|(region, max, first)| (region * KIB, max * KIB, first * KIB)) {
-        assert_eq!(shenandoah_max_tlab_size(region), region);
-        assert_eq!(shenandoah_max_tlab_size_8359947(region), max, "region {region}");
-        assert_eq!(shenandoah_tlab_size_8359947(region), first, "region {region}");
+        assert_eq!(max_tlab_size(region), region);
+        assert_eq!(max_tlab_size_8359947(region), max, "region {region}");
+        assert_eq!(tlab_size_8359947(region), first, "region {region}");
         let (after, _, sizing) = start(&settings(TlabPolicy::Shenandoah8359947, 64 * GIB, region));
         assert_eq!((after.max_tlab_size(), sizing.desired_size()), (max, first));
         // 2 % of 64 GiB: a whole region, whatever the region
