@@ -102,11 +102,6 @@ pub mod platform;
 mod platform;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
-pub mod profile;
-#[cfg(not(feature = "internals"))]
-mod profile;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
 pub mod region;
 #[cfg(not(feature = "internals"))]
 mod region;

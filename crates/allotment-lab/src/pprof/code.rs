@@ -8,7 +8,7 @@ use super::drop_frames::DropFrames;
 use super::file::Strings;
 use super::wire::{Field, Message};
 use super::{MOST_FRAMES, PprofError};
-use allotment::profile::field::{function, line, location, mapping, profile};
+use allotment::observe::profile::field::{function, line, location, mapping, profile};
 use std::collections::HashMap;
 
 /// The identity of a row.

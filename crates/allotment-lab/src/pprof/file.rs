@@ -4,7 +4,7 @@
 
 use super::wire::{Field, Message};
 use super::{MOST_TEXT_BYTES, MOST_TEXTS, PprofError, SampleType, names};
-use allotment::profile::field::{label, profile, sample, value_type};
+use allotment::observe::profile::field::{label, profile, sample, value_type};
 
 /// The label of the shape of a sample's objects.
 const SHAPE: &[u8] = b"type";

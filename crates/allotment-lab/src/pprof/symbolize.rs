@@ -12,7 +12,7 @@ use super::file::File;
 use super::wire::Field;
 use super::writer::Out;
 use super::{PprofError, unpacked};
-use allotment::profile::field::{function, line, location, mapping, profile};
+use allotment::observe::profile::field::{function, line, location, mapping, profile};
 use allotment_symbols::{Frame, Mapped, Symbols};
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -8,7 +8,7 @@
 
 use crate::Heap;
 use crate::platform::Connection;
-use crate::profile::AllocationProfile;
+use crate::observe::AllocationProfile;
 use crate::stats::DEFAULT_SAMPLE_INTERVAL;
 use allotment_output::OutputFile;
 use std::io::{self, Write};
