@@ -41,4 +41,4 @@ pub mod snapshot {
 }
 
 /// The numbers of the fields of pprof's form.
-pub use crate::profile::field as pprof_field;
+pub use crate::observe::profile::field as pprof_field;

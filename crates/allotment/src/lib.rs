@@ -74,7 +74,6 @@ mod observe;
 pub mod options;
 mod platform;
 mod probes;
-mod profile;
 pub mod raw;
 mod region;
 pub mod stats;

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | collections | [`Heap::collections`], `on_collection` of the builder | [`CollectionRecord`] |
 //! | TLABs | [`Heap::tlab_totals`], [`Mutator::tlab_statistics`] | [`Totals`], [`TlabStatistics`] |
-//! | stops | [`Heap::safepoints`] | [`SafepointStatistics`] |
+//! | stops, attached threads, sums over collections, roots | [`Heap::metrics`] | [`Metrics`] |
 //! | attached threads | [`Heap::threads`] | [`AttachedThread`] |
 //! | memory | [`Heap::memory`] | [`MemoryUse`] |
 //! | live objects by shape | [`Heap::census`] | [`Census`] |
@@ -34,17 +34,16 @@ pub use crate::collector::{
     EnlargedEden, FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, Times,
     WantedWorkers, YoungRecord,
 };
-pub use crate::heap::{MemoryUse, Metric, MetricValue, Metrics};
 pub use crate::mutator::{
     AttachedThread, Attachments, BufferSizes, Cause, Collector, DEFAULT_SAMPLE_INTERVAL, GcOverhead,
     LateThread, Outcome, RootCounts, RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
     sample_probability,
 };
 pub use crate::observe::{
-    BadReference, Census, Fault, HeapCensus, Holder, LayoutKind, LayoutPart, Problem, ShapeCensus,
-    ShapeLayout, SlotPlace, SnapshotError, SnapshotFormat, SnapshotSettings, SnapshotSummary, VerifyError,
+    AllocationProfile, AllocationSite, BadReference, Census, Fault, HeapCensus, Holder, LayoutKind,
+    LayoutPart, MemoryUse, Metric, MetricValue, Metrics, Problem, ProfileError, ShapeCensus, ShapeLayout,
+    SlotPlace, SnapshotError, SnapshotFormat, SnapshotSettings, SnapshotSummary, VerifyError,
 };
-pub use crate::profile::{AllocationProfile, AllocationSite, ProfileError};
 pub use crate::region::RegionUse;
 pub use crate::time_histogram::TimeHistogram;
 pub use crate::tlab::budget::BudgetError;

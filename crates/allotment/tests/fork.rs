@@ -151,14 +151,14 @@ fn threads_that_were_in_blocking_are_forgotten() {
             beside(&heap, blocks, || {
                 beside(&heap, blocks, || {
                     let ended = in_child(|| {
-                        assert_eq!(heap.attach(|_| heap.attachments().now), Ok(1), "{options}");
+                        assert_eq!(heap.attach(|_| heap.metrics().threads.now), Ok(1), "{options}");
                         work(&heap);
-                        assert_eq!(heap.attachments().now, 0);
-                        assert_eq!(heap.attachments().ever, 5);
+                        assert_eq!(heap.metrics().threads.now, 0);
+                        assert_eq!(heap.metrics().threads.ever, 5);
                         heap.reset().expect("nobody is attached, and no root is left");
                     });
                     assert_eq!(ended, WELL, "{options}");
-                    assert_eq!(heap.attachments().now, 2);
+                    assert_eq!(heap.metrics().threads.now, 2);
                     work(&heap_of_its_own());
                 });
             });

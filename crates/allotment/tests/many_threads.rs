@@ -32,12 +32,12 @@ fn five_hundred_idle_threads_hold_at_most_64_kib_each() {
             thread.expect("a thread");
         }
         allocated.wait();
-        let (used, threads) = (heap.memory().used_bytes, heap.attachments().now);
+        let (used, threads) = (heap.memory().used_bytes, heap.metrics().threads.now);
         looked.wait();
         assert_eq!(threads, THREADS);
         assert!(used < THREADS * (64 << 10), "{used} bytes");
     });
-    assert_eq!(heap.attachments().now, 0);
+    assert_eq!(heap.metrics().threads.now, 0);
     assert_eq!(heap.verify().expect("parsable").objects(shape.id()), (THREADS * (20_000 / 64)) as u64);
 }
 
@@ -58,7 +58,7 @@ fn threads_that_come_and_go_leave_what_they_allocated() {
             }
         });
     }
-    assert_eq!((heap.attachments().now, heap.attachments().ever), (0, 1000));
+    assert_eq!((heap.metrics().threads.now, heap.metrics().threads.ever), (0, 1000));
     let census = heap.verify().expect("parsable");
     assert_eq!(census.objects(shape.id()), 1000);
     // Less than a sixteenth of the heap, where a buffer for each of them would be a quarter.

@@ -50,7 +50,7 @@ fn the_program_that_is_asked() {
         };
         thread::Builder::new().name(format!("worker-{name}")).spawn(worker).unwrap();
     }
-    while heaps.iter().any(|heap| heap.attachments().now == 0) {
+    while heaps.iter().any(|heap| heap.metrics().threads.now == 0) {
         thread::yield_now();
     }
     println!("\nready");

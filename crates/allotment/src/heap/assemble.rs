@@ -30,7 +30,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 /// Makes the heap of these options; its memory bears that name. It writes no files when it ends, until
-/// [`Heap::writing_at_end`].
+/// [`Heap::observed`].
 pub(super) fn assemble(
     chosen: Chosen,
     topology: Topology,
@@ -167,7 +167,7 @@ pub(super) fn assemble(
         collector,
     };
     let (shared, options) = (Arc::new(shared), Arc::new(set));
-    Ok(Heap { shared, options, history, attach_listener: None, at_end: None })
+    Ok(Heap { shared, options, history, at_end: None })
 }
 
 /// A number that differs from heap to heap and from process to process. Samples of many processes

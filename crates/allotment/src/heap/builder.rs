@@ -194,9 +194,7 @@ impl HeapBuilder {
         let listens = chosen.set.values().start_attach_listener;
         let name = self.name.as_deref().unwrap_or("heap");
         let heap = assemble(chosen, topology, name, self.hooks, &mut outputs)?;
-        let heap = if listens { heap.listening(name)? } else { heap };
-        // Last: a heap that could not be built leaves the files of the run before.
-        Ok(heap.writing_at_end(outputs.profile))
+        Ok(heap.observed(listens.then_some(name), outputs.profile)?)
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {

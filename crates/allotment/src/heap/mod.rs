@@ -5,44 +5,35 @@
 //! ([`api`](mod@crate::api)), or by shapes and raw pointers ([`Heap::register`]).
 
 mod assemble;
-mod at_end;
-mod attach_listener;
 mod builder;
 mod choose;
 #[cfg(all(test, not(loom)))]
 mod choose_tests;
 mod error;
 mod hooks;
-mod metrics;
 mod outputs;
 mod prefetch;
-mod profile;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod threads;
+mod weak;
 
 pub use crate::platform::{AttachListenerError, MemoryError, Operation};
 pub use crate::region::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
 pub use crate::timeline::TimelineError;
-pub(crate) use attach_listener::{AttachListener, WeakHeap};
 pub use builder::HeapBuilder;
 pub use error::BuildError;
-pub use metrics::{Metric, MetricValue, Metrics};
+pub(crate) use weak::WeakHeap;
 
-use at_end::AtEnd;
-
-use crate::collector::{Collections, History};
+use crate::collector::History;
 use crate::mutator::{
-    AttachError, Attachments, ForkError, Halted, Mutator, ProviderId, RootProvider, SafepointStatistics,
-    Shared, StopError, World, attach,
+    AttachError, ForkError, Halted, Mutator, ProviderId, RootProvider, Shared, StopError, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
 use crate::platform::PrefetchSettings;
-use crate::region::Occupancy;
-use crate::tlab::statistics::Totals;
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -80,12 +71,13 @@ use std::sync::Arc;
 pub struct Heap {
     pub(crate) shared: Arc<Shared>,
     options: Arc<OptionSet>,
-    history: Arc<History>,
-    /// Before `at_end`: nobody asks a heap that writes its last files.
-    #[expect(dead_code, reason = "it is dropped with the last clone, and then ends a thread")]
-    attach_listener: Option<Arc<AttachListener>>,
-    #[expect(dead_code, reason = "it is dropped with the last clone, and then writes files")]
-    at_end: Option<Arc<AtEnd>>,
+    pub(crate) history: Arc<History>,
+    /// A layer above says what this is, and what it does when it is dropped.
+    #[expect(
+        dead_code,
+        reason = "it is dropped with the last clone, and then ends threads and writes files"
+    )]
+    at_end: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Heap {
@@ -249,44 +241,9 @@ impl Heap {
         self.shared.stop_the_world(f)
     }
 
-    /// The times that stopping the world took so far.
-    pub fn safepoints(&self) -> SafepointStatistics {
-        self.shared.after_fork_or_abort();
-        self.shared.threads.registry.safepoints()
-    }
-
-    /// The number of threads that are attached, and that were.
-    pub fn attachments(&self) -> Attachments {
-        self.shared.after_fork_or_abort();
-        self.shared.threads.registry.attachments()
-    }
-
-    /// The totals of all threads' buffers since the heap began; prints as HotSpot's "TLAB totals"
-    /// line.
-    pub fn tlab_totals(&self) -> Totals {
-        self.shared.after_fork_or_abort();
-        self.shared.threads.registry.totals()
-    }
-
     /// The division of the heap into regions.
     pub fn geometry(&self) -> Geometry {
         self.shared.space.free.table().geometry()
-    }
-
-    /// The use of the heap's memory, at about this moment.
-    pub fn memory(&self) -> MemoryUse {
-        self.memory_of(&self.shared.space.free.occupancy())
-    }
-
-    fn memory_of(&self, occupancy: &Occupancy) -> MemoryUse {
-        let (free, geometry) = (&self.shared.space.free, self.geometry());
-        MemoryUse {
-            reserved_bytes: geometry.heap_bytes(),
-            capacity_bytes: free.capacity() << geometry.region_shift,
-            committed_bytes: free.committed_bytes(),
-            used_bytes: occupancy.used_bytes,
-            tlab_bytes_above_floor: self.shared.policy.budget.granted(),
-        }
     }
 
     /// Address of the first byte of the heap.
@@ -297,12 +254,6 @@ impl Heap {
     /// The collector's name.
     pub fn collector(&self) -> &'static str {
         self.shared.collector.name()
-    }
-
-    /// The collections so far: how many, the latest records, and how long they took.
-    pub fn collections(&self) -> Collections {
-        self.shared.after_fork_or_abort();
-        self.history.snapshot()
     }
 
     /// Every option with the value in force and where it came from.
@@ -323,32 +274,24 @@ impl Heap {
     }
 }
 
+impl Heap {
+    /// This heap, which drops `at_end` with its last clone.
+    pub(crate) fn ending_with(self, at_end: impl Any + Send + Sync) -> Heap {
+        Heap { at_end: Some(Arc::new(at_end)), ..self }
+    }
+}
+
 impl fmt::Debug for Heap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Heap")
             .field("base", &format_args!("{:#x}", self.base()))
             .field("geometry", &self.geometry())
-            .field("attachments", &self.shared.after_fork().map(|()| self.attachments()))
+            .field(
+                "attachments",
+                &self.shared.after_fork().map(|()| self.shared.threads.registry.attachments()),
+            )
             .finish()
     }
-}
-
-/// The use of a heap's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemoryUse {
-    /// Bytes of address space: MaxHeapSize, rounded up to regions.
-    pub reserved_bytes: usize,
-    /// Bytes that may be in use. When they are, a thread that needs more collects, and the
-    /// collector may raise them.
-    pub capacity_bytes: usize,
-    /// Bytes backed by memory, or promised by the system.
-    pub committed_bytes: usize,
-    /// Bytes handed out as buffers and objects.
-    pub used_bytes: usize,
-    /// Bytes by which the sizes of all threads' buffers exceed their minimum
-    /// (`TLABPolicy=adaptive`).
-    pub tlab_bytes_above_floor: usize,
 }
 
 /// The operation needs every thread to be detached.

@@ -1,9 +1,10 @@
 //! The heap from outside: how it begins, what it says of its memory, and what it refuses.
 
-use super::{BuildError, Heap, MemoryUse};
+use super::{BuildError, Heap};
 use crate::collector::CollectionKind;
 use crate::mutator::{ArraySite, ByCaller, Mutator, PerObject, Site, ThreadActivity};
 use crate::object::{Element, Shape, ShapeRef};
+use crate::observe::MemoryUse;
 use crate::options::{CollectorKind, OptionId, Origin};
 use crate::platform::{PrefetchSettings, PrefetchStyle, Processor, current_cpu, run_on_cpus};
 use crate::{NewSlots, OutOfMemory, alloc, root};

@@ -436,8 +436,8 @@ mod tests {
         let plan = plan("mark-compact", 64 << 20, SMALL);
         let run = Run::prepare(&plan, plan.builder().unwrap()).unwrap();
         let heap = run.heap.clone();
-        assert_eq!(heap.attachments().now, 20 + 4 + 1);
+        assert_eq!(heap.metrics().threads.now, 20 + 4 + 1);
         drop(run);
-        assert_eq!(heap.attachments().now, 0);
+        assert_eq!(heap.metrics().threads.now, 0);
     }
 }

@@ -320,8 +320,8 @@ mod tests {
     fn a_storm_that_is_called_off_ends_its_threads() {
         let storm = Storm::prepare(&plan("mark-compact", 3, 1, "16777216")).unwrap();
         let heap = storm.heap.clone();
-        assert_eq!(heap.attachments().now, 3);
+        assert_eq!(heap.metrics().threads.now, 3);
         drop(storm);
-        assert_eq!(heap.attachments().now, 0);
+        assert_eq!(heap.metrics().threads.now, 0);
     }
 }

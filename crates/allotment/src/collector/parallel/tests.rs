@@ -339,7 +339,7 @@ fn threads_that_come_find_room_without_a_stop() {
             attached.wait();
             heap.attach(|mutator| (0..BYTES / PAIR_BYTES).for_each(|_| waste(mutator, pair)))
                 .expect("it is attached to none");
-            let stops = heap.safepoints().stops;
+            let stops = heap.metrics().stops.stops;
             assert_eq!(heap.collections().count, stops);
             assert_eq!(stops == 0, others == THREADS, "{stops} stops beside {others} threads");
             heap.attach(|mutator| assert!(mutator.collect())).expect("it is attached to none");

@@ -261,10 +261,10 @@ fn stalls(collector: &str, running: u64) -> Option<OutOfMemory> {
     heap.add_root_provider(Box::new(Slow(now.clone())));
     heap.attach(|mutator| {
         let _list = fill(mutator, pair, FEW);
-        let mut stops = heap.safepoints().stops;
+        let mut stops = heap.metrics().stops.stops;
         (0..40 * FEW).find_map(|_| {
             let error = waste(mutator, pair).err();
-            let done = heap.safepoints().stops;
+            let done = heap.metrics().stops.stops;
             now.fetch_add((done - stops) * running, Ordering::Relaxed);
             stops = done;
             error

@@ -50,7 +50,7 @@ proptest! {
             *entry = (entry.0 + objects, entry.1 + bytes);
         }
         prop_assert_eq!(heap.verify().unwrap().shapes, expected);
-        prop_assert_eq!(heap.attachments().now, 0);
+        prop_assert_eq!(heap.metrics().threads.now, 0);
     }
 }
 
@@ -65,7 +65,7 @@ fn one_thread_after_another_leaves_no_filler() {
         }
         let census = heap.verify().unwrap();
         assert_eq!(census.objects(kit.shape(what.kind).id()), 3000);
-        assert_eq!(heap.attachments().ever, 3000);
+        assert_eq!(heap.metrics().threads.ever, 3000);
         // A buffer at the end of a region cannot go back into it, and is kept for the next thread.
         let lost = census.fillers.1;
         assert!(lost <= 4 * 4096, "{lost} bytes of fillers with {options}");
@@ -141,7 +141,7 @@ fn a_thread_that_panics_detaches_and_the_heap_stays_usable() {
         handles.into_iter().map(|handle| handle.join().is_err()).collect::<Vec<_>>()
     });
     assert_eq!(outcomes, [true, false].repeat(THREADS / 2));
-    assert_eq!((heap.attachments().now, heap.attachments().ever), (0, THREADS as u64));
+    assert_eq!((heap.metrics().threads.now, heap.metrics().threads.ever), (0, THREADS as u64));
     let objects = |heap: &Heap| heap.verify().unwrap().objects(kit.shape(what.kind).id());
     assert_eq!(objects(&heap), (0..8).map(|thread| 10 + thread + (thread + 1) % 2).sum::<u64>());
     heap.attach(|mutator| kit.allocate(&*mutator, what).unwrap()).unwrap();
@@ -158,7 +158,7 @@ fn an_attached_thread_attaches_to_no_heap_and_stays_what_it_was() {
         kit.allocate(&*mutator, what).unwrap();
         assert_eq!(one.attach(|_| ()), Err(AttachError::AlreadyAttached));
         assert_eq!(other.attach(|_| ()), Err(AttachError::AlreadyAttached));
-        assert_eq!((one.attachments().now, other.attachments().now), (1, 0));
+        assert_eq!((one.metrics().threads.now, other.metrics().threads.now), (1, 0));
         kit.allocate(&*mutator, what).unwrap();
         assert_eq!(one.attach(|_| ()), Err(AttachError::AlreadyAttached), "still");
     })

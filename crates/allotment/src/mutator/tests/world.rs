@@ -44,9 +44,9 @@ fn without_threads_there_is_nobody_to_wait_for() {
         (world.threads(), objects(world))
     });
     assert_eq!(seen, Ok(Some((0, Ok(0)))));
-    assert_eq!(heap.safepoints().stops, 1);
+    assert_eq!(heap.metrics().stops.stops, 1);
     assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| world.threads())), Ok(Some(1)));
-    assert_eq!(heap.safepoints().stops, 2);
+    assert_eq!(heap.metrics().stops.stops, 2);
     heap.verify().unwrap();
 }
 
@@ -81,7 +81,7 @@ fn a_reservation_outlives_blocking_if_nobody_stopped_the_world() {
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
         let mut room = mutator.make_room(16).unwrap();
-        assert_eq!(mutator.blocking(|| heap.attachments().now), 1);
+        assert_eq!(mutator.blocking(|| heap.metrics().threads.now), 1);
         assert!(kit.allocate((&*mutator, &mut room), SMALL).is_some());
     })
     .unwrap();
@@ -193,7 +193,7 @@ fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
         scope.spawn(panics).join()
     });
     assert!(outcome.is_err());
-    assert_eq!(heap.attachments().now, 0);
+    assert_eq!(heap.metrics().threads.now, 0);
     assert_eq!(heap.stop_the_world(|world| objects(world)), Ok(Some(Ok(1))));
     assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| objects(world))), Ok(Some(Ok(1))));
     heap.verify().unwrap();
@@ -219,7 +219,7 @@ fn the_embedder_is_told_of_late_threads() {
         assert_eq!(last, Ok(Some(Some(late.thread().id()))));
         assert!(late.join().unwrap().unwrap().try_recv().is_err(), "once");
     });
-    let statistics = heap.safepoints();
+    let statistics = heap.metrics().stops;
     assert!(statistics.max >= std::time::Duration::from_millis(1) && statistics.max == statistics.total);
 }
 
@@ -261,7 +261,7 @@ fn five_hundred_threads_stop_again_and_again() {
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert_eq!(heap.safepoints().stops, STOPS);
+    assert_eq!(heap.metrics().stops.stops, STOPS);
 }
 
 #[test]

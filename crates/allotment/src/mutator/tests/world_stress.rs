@@ -144,8 +144,8 @@ proptest! {
             let ended = handles.into_iter().map(|handle| handle.join().expect("a thread that checks itself"));
             ended.fold((0, stops), |sum, (objects, stops)| (sum.0 + objects, sum.1 + stops))
         });
-        prop_assert_eq!(heap.safepoints().stops, stops);
-        prop_assert_eq!(heap.attachments().now, 0);
+        prop_assert_eq!(heap.metrics().stops.stops, stops);
+        prop_assert_eq!(heap.metrics().threads.now, 0);
         let census = heap.verify().unwrap();
         prop_assert_eq!(census.shapes.values().map(|(objects, _)| objects).sum::<u64>(), allocated);
     }

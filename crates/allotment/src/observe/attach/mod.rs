@@ -27,24 +27,26 @@
 //!
 //! | file | has |
 //! |---|---|
+//! | `listener.rs` | the thread, its start and its end |
 //! | `protocol.rs` | the line, the answer, both sides of each |
 //! | `answers.rs` | what is done for each question |
 //! | `text.rs` | numbers as tables |
 //! | `window.rs` | the profile of the next seconds |
 //!
-//! The socket and its folder are in `platform`, the thread and its end in `heap`.
+//! The socket and its folder are in `platform`.
 
 mod answers;
+mod listener;
 mod protocol;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod text;
 mod window;
 
+pub(super) use listener::AttachListener;
 pub use protocol::{Answer, AnswerError, Question};
 
-use crate::Heap;
-use crate::heap::{AttachListener, AttachListenerError, WeakHeap};
+use crate::heap::WeakHeap;
 use crate::platform::{Connection, LocalListener, NoLine};
 use allotment_output::OutputFile;
 use protocol::LINE_BYTES;
@@ -56,16 +58,6 @@ const LINE_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 3
 
 /// Time for a caller to read its answer.
 const ANSWER_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 30_000 });
-
-impl Heap {
-    /// This heap, which listens under that name until its last clone is dropped. The builder calls
-    /// this, which cannot know what a question is.
-    pub(crate) fn listening(self, name: &str) -> Result<Heap, AttachListenerError> {
-        let heap = self.downgrade();
-        let listener = AttachListener::start(name, move |socket| serve(socket, &heap))?;
-        Ok(self.with_attach_listener(listener))
-    }
-}
 
 /// Serves one caller after the other, until the heap ends.
 fn serve(socket: &LocalListener, heap: &WeakHeap) {

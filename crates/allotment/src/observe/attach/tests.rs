@@ -123,7 +123,7 @@ fn beside_threads(heap: &Heap, body: impl FnOnce()) {
             }
         }
         let _end = End(&ends);
-        while heap.attachments().now < 2 {
+        while heap.metrics().threads.now < 2 {
             thread::yield_now();
         }
         body();

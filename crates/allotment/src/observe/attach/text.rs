@@ -2,8 +2,8 @@
 //! and seconds, names last.
 
 use crate::Heap;
-use crate::heap::MetricValue;
 use crate::mutator::AttachedThread;
+use crate::observe::MetricValue;
 use crate::options::OptionRow;
 use crate::time_histogram::TimeHistogram;
 use std::fmt::Write as _;
@@ -88,7 +88,7 @@ pub(super) fn threads(heap: &Heap) -> String {
         let cells = [activity.name(), &allocated, &used, &buffer, &refills, &outside, &id];
         text += &row(cells, &on_one_line(identity.name().unwrap_or("-")));
     }
-    let ever = heap.attachments().ever;
+    let ever = heap.metrics().threads.ever;
     let _ = writeln!(text, "{} attached, {ever} so far", threads.len());
     text
 }

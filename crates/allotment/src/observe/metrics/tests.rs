@@ -1,10 +1,11 @@
 //! Metrics are what records and statistics say, and counts never fall.
 
 use super::{Metric, MetricValue, Metrics};
+use crate::Heap;
 use crate::collector::{CollectionKind, CollectionRecord, CollectionSums, Collections, OldMarking};
-use crate::heap::{Heap, MemoryUse};
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootProvider, RootVisitor, SafepointStatistics};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
+use crate::observe::MemoryUse;
 use crate::region::{RegionUse, State};
 use crate::time_histogram::TimeHistogram;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ struct Others {
 fn at_rest(heap: &Heap, told: &Told) -> (Metrics, Others) {
     let read = || Others {
         memory: heap.memory(),
-        stops: heap.safepoints(),
+        stops: heap.metrics().stops,
         collections: heap.collections(),
         records: told.lock().unwrap().clone(),
     };
@@ -112,7 +113,7 @@ fn numbers_of_a_heap_at_rest_are_those_of_its_records_and_statistics() {
         assert_eq!(metrics.memory, memory, "{options}");
         assert_eq!(metrics.buffers, heap.tlab_totals().sum, "{options}");
         assert_eq!(metrics.buffers.object_bytes(), (THREADS * PAIRS * PAIR_BYTES) as u64, "{options}");
-        assert_eq!(metrics.threads, heap.attachments());
+        assert_eq!(metrics.threads, heap.metrics().threads);
         assert_eq!((metrics.threads.now, metrics.threads.ever), (0, THREADS as u64 + 1));
         assert_eq!(metrics.stops, stops);
         let arrivals = metrics.stops.times;

@@ -1,15 +1,16 @@
-//! Allocation profiles: what samples say of a program, as numbers and as a file.
+//! Allocation profiles: which code allocates what, estimated from samples.
 //!
 //! A profile is a copy of the heap's samples at one moment, with the names of shapes and frames. It
 //! is written in the form of pprof (`pprof.rs`), which `go tool pprof`, Speedscope and Grafana's
-//! Pyroscope read. This is the layer above the mutator: it needs samples and shapes, and no
-//! collector. A heap that writes a profile at its end uses it.
+//! Pyroscope read. A program asks for one ([`Heap::allocation_profile`](crate::Heap::allocation_profile)),
+//! and the end of a heap writes one (`AllocationProfile`).
 //!
 //! Native functions are named when the file is written (`native.rs`), unless the embedder leaves the
 //! feature `symbols` out.
 
 pub mod field;
 mod file;
+mod heap;
 mod native;
 mod pprof;
 mod protobuf;

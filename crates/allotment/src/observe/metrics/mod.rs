@@ -16,7 +16,8 @@ mod tests;
 
 pub use named::{Metric, MetricValue};
 
-use super::{Heap, MemoryUse};
+use super::MemoryUse;
+use crate::Heap;
 use crate::collector::CollectionSums;
 use crate::mutator::{Attachments, RootCounts, SafepointStatistics, Stalls};
 use crate::region::RegionUse;

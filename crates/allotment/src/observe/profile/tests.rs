@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 
 /// Code that names the functions of the slow path.
 const SOURCES: [&str; 5] = [
-    include_str!("../api/alloc.rs"),
-    include_str!("../mutator/alloc/burst.rs"),
-    include_str!("../mutator/alloc/fast.rs"),
-    include_str!("../mutator/alloc/refill.rs"),
-    include_str!("../mutator/alloc/room.rs"),
+    include_str!("../../api/alloc.rs"),
+    include_str!("../../mutator/alloc/burst.rs"),
+    include_str!("../../mutator/alloc/fast.rs"),
+    include_str!("../../mutator/alloc/refill.rs"),
+    include_str!("../../mutator/alloc/room.rs"),
 ];
 
 #[test]
@@ -72,7 +72,7 @@ fn native_functions_are_named_in_the_file_with_their_source() {
     // A return address: behind the first byte of the function.
     let address = asked_for_by_nobody as *const () as u64 + 1;
     let named = file(&[address, 0xbeef]);
-    assert!(has(&named, "allotment::profile::tests::asked_for_by_nobody"), "the function is named");
+    assert!(has(&named, "allotment::observe::profile::tests::asked_for_by_nobody"), "the function is named");
     assert!(has(&named, "profile/tests.rs"), "its source is named");
     // The mapping says that all is named: the fields 7 to 10, each 1.
     assert!(has(&named, "\x38\x01\x40\x01\x48\x01\x50\x01"));

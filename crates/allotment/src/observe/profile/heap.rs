@@ -4,8 +4,8 @@
 //! for it, and signals are the program's. A program that wants it calls
 //! [`Heap::allocation_profile`] where it handles its signals.
 
-use super::Heap;
-use crate::profile::AllocationProfile;
+use super::AllocationProfile;
+use crate::Heap;
 
 impl Heap {
     /// A copy of all allocation samples so far. `docs/observe.md` says how to read it.
