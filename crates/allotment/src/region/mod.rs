@@ -8,7 +8,7 @@
 //! meanwhile.
 //!
 //! This layer does not know the contents of a region. Its data about cards and starts of objects
-//! comes from the layers above.
+//! comes from the layers above. Only `early.rs` walks objects, with the shapes that a [`Space`] has.
 
 mod backing;
 mod bitmap;
@@ -19,6 +19,7 @@ mod carve;
 mod collection;
 mod committer;
 mod disposal;
+mod early;
 mod extend;
 mod free_set;
 mod geometry;

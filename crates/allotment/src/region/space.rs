@@ -5,7 +5,7 @@
 //! No part is written by every thread at a refill: the free set is written per core.
 
 use super::{CardTable, Committer, FreeSet};
-use crate::object::{EarlyTypes, Shapes};
+use crate::object::{EarlyTypes, Shapes, fill};
 use crate::platform::current_cpu;
 use crate::platform::topology::Topology;
 use crate::sync::{Mutex, MutexGuard};
@@ -56,6 +56,23 @@ impl Space {
                 if core < homes { core } else { core % homes }
             }
         }
+    }
+
+    /// Covers the unused memory `[start, end)`, and lets another thread on this core find it.
+    ///
+    /// # Safety
+    /// - The range is the caller's, empty or of whole words, and nothing refers into it.
+    pub(crate) unsafe fn cover_rest(&self, start: usize, end: usize) {
+        if start < end {
+            // SAFETY: the caller's predicate.
+            unsafe { fill(start, end) };
+            self.free.give_spare(self.home(), start, end);
+        }
+    }
+
+    /// Whether both addresses are in one region.
+    pub(crate) fn same_region(&self, one: usize, other: usize) -> bool {
+        self.free.table().index_of(one) == self.free.table().index_of(other)
     }
 
     /// Bytes of a region.
