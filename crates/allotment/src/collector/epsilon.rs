@@ -9,7 +9,7 @@ use crate::mutator::{Cause, Collector, Mutator, Outcome};
 use std::sync::Arc;
 
 /// The collector that does not collect, with an empty history.
-pub(crate) struct Epsilon(pub(crate) Arc<History>);
+pub(super) struct Epsilon(pub(super) Arc<History>);
 
 impl Collector for Epsilon {
     fn name(&self) -> &'static str {

@@ -5,6 +5,7 @@ use super::record::{
     CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
 };
 use crate::mutator::GcOverhead;
+use crate::options::Options;
 use crate::platform::{Clock, in_hook, tell};
 use crate::probes::probe;
 use crate::region::FreeSet;
@@ -35,6 +36,16 @@ pub(crate) enum Print {
     Line,
     /// All details (`PrintGCDetails`).
     Details,
+}
+
+impl From<&Options> for Print {
+    fn from(options: &Options) -> Print {
+        match (options.print_gc, options.print_gc_details) {
+            (_, true) => Print::Details,
+            (true, false) => Print::Line,
+            (false, false) => Print::Nothing,
+        }
+    }
 }
 
 /// The collections of one heap.

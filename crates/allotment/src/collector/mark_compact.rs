@@ -6,6 +6,7 @@
 //! many workers as are worth waking share the pause. The collector suits small heaps, tests, and
 //! embedders that prefer all of the memory to short pauses.
 
+use super::build::Parts;
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::overhead::Overhead;
@@ -15,7 +16,6 @@ use super::sizing::{Capacity, Scope};
 use super::work::Gang;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
-use crate::region::Geometry;
 use std::sync::{Arc, Mutex};
 
 /// The collector whose collections are all full.
@@ -30,21 +30,22 @@ pub(crate) struct MarkCompact {
 }
 
 impl MarkCompact {
-    /// The collector of the heap that begins at `base`.
+    /// The collector of these parts.
     ///
     /// # Errors
     /// [`MemoryError`] if the system has no addresses for its tables, or no memory to touch ahead.
-    pub(crate) fn new(
-        base: usize,
-        geometry: Geometry,
-        history: Arc<History>,
-        settings: Settings,
-        capacity: Capacity,
-        gang: Gang,
-        overhead: Overhead,
-    ) -> Result<MarkCompact, MemoryError> {
-        let tables = Mutex::new(SideTables::new(base, geometry.heap_bytes(), settings.pages)?);
-        Ok(MarkCompact { tables, gang, history, settings, capacity, overhead })
+    pub(super) fn new(parts: &Parts<'_>) -> Result<MarkCompact, MemoryError> {
+        let (settings, capacity) = (parts.settings(), parts.capacity());
+        let tables = SideTables::new(parts.base(), parts.geometry().heap_bytes(), settings.pages)?;
+        parts.space.free.set_capacity(capacity.after(0));
+        Ok(MarkCompact {
+            tables: Mutex::new(tables),
+            gang: parts.gang(),
+            history: parts.history.clone(),
+            settings,
+            capacity,
+            overhead: parts.overhead(),
+        })
     }
 
     fn collect_stopped(

@@ -1,5 +1,6 @@
 //! The collectors: one file each, plus the parts that they share.
 
+mod build;
 mod concurrent;
 mod control;
 mod epsilon;
@@ -20,19 +21,13 @@ mod tests;
 pub(crate) mod verify;
 pub(crate) mod work;
 
-pub(crate) use epsilon::Epsilon;
-pub(crate) use kernel::Pages;
+pub(crate) use build::{Built, Parts, build};
 pub(crate) use log::GcLog;
 
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};
-pub(crate) use mark_compact::MarkCompact;
-pub(crate) use overhead::Overhead;
-pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
     CollectionKind, CollectionRecord, CollectionSums, CycleRecord, CycleScope, Details, EnlargedEden,
     FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, WantedWorkers,
     YoungRecord,
 };
-pub(crate) use settings::Settings;
-pub(crate) use shenandoah::{Parts as ShenandoahParts, Shenandoah};

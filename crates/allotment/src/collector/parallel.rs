@@ -29,6 +29,7 @@ mod room;
 mod tests;
 mod workers;
 
+use super::build::Parts;
 use super::control::ControlThread;
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, SpaceKind, ToSpace, adopt_all};
 use super::full::{Compaction, SideTables};
@@ -68,7 +69,9 @@ pub(crate) struct Parallel {
     history: Arc<History>,
     settings: Settings,
     overhead: Overhead,
+    /// `YoungPLABSize`, in bytes.
     young_plab_bytes: usize,
+    /// `OldPLABSize`, in bytes.
     old_plab_bytes: usize,
 }
 
@@ -85,47 +88,22 @@ struct Inner {
     collections: u64,
 }
 
-/// The parts that the builder supplies.
-pub(crate) struct Parts {
-    pub(crate) base: usize,
-    pub(crate) machine: Machine,
-    pub(crate) gang: Gang,
-    pub(crate) history: Arc<History>,
-    pub(crate) settings: Settings,
-    pub(crate) sizes: sizing::Settings,
-    pub(crate) overhead: Overhead,
-    /// `CollectWhenIdle`.
-    pub(crate) when_idle: bool,
-    /// Regions that mutators fill at the same time.
-    pub(crate) homes: usize,
-    /// `YoungPLABSize`, in bytes.
-    pub(crate) young_plab_bytes: usize,
-    /// `OldPLABSize`, in bytes.
-    pub(crate) old_plab_bytes: usize,
-}
-
-/// The sizes of a new heap.
-pub(crate) struct First {
-    pub(crate) eden_regions: usize,
-    /// Regions that may be in use.
-    pub(crate) capacity: usize,
-}
-
 impl Parallel {
-    /// The collector of a heap, and the heap's sizes before the first collection.
+    /// The collector of these parts, and the bytes of the first eden.
     ///
     /// # Errors
     /// [`MemoryError`] if the system has no addresses for its tables, or no memory to touch ahead.
-    pub(crate) fn new(parts: Parts) -> Result<(Parallel, First), MemoryError> {
-        let Parts { base, machine, gang, history, settings, sizes, .. } = parts;
-        let Parts { overhead, when_idle, homes, young_plab_bytes, old_plab_bytes, .. } = parts;
-        let geometry = machine.geometry;
+    pub(super) fn new(parts: &Parts<'_>) -> Result<(Parallel, usize), MemoryError> {
+        let Parts { options, machine, .. } = *parts;
+        let (base, geometry, settings) = (parts.base(), machine.geometry, parts.settings());
+        let (sizes, homes) = (sizing::Settings::from(options), parts.space.free.homes());
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
         let growth = EdenGrowth::new(sizes, machine);
         growth.begin(0, &decision, sizing.most_eden());
-        let reserve = EdenReserve::new(when_idle, homes);
-        let first = First { eden_regions: decision.eden_regions, capacity: reserve.begin(0, &decision) };
+        let reserve = EdenReserve::new(options.collect_when_idle, homes);
+        parts.space.free.set_capacity(reserve.begin(0, &decision));
+        let eden_bytes = decision.eden_regions << geometry.region_shift;
         let inner = Inner {
             tables: SideTables::new(base, geometry.heap_bytes(), settings.pages)?,
             starts: StartTable::new(base, geometry.heap_bytes())?,
@@ -143,15 +121,15 @@ impl Parallel {
             growth,
             reserve,
             control: ControlThread::new("allotment-idle"),
-            resumed_ns: AtomicU64::new(history.clock.age().as_nanos() as u64),
-            gang,
-            history,
+            resumed_ns: AtomicU64::new(parts.history.clock.age().as_nanos() as u64),
+            gang: parts.gang(),
+            history: parts.history.clone(),
             settings,
-            overhead,
-            young_plab_bytes,
-            old_plab_bytes,
+            overhead: parts.overhead(),
+            young_plab_bytes: options.young_plab_size,
+            old_plab_bytes: options.old_plab_size,
         };
-        Ok((parallel, first))
+        Ok((parallel, eden_bytes))
     }
 
     /// Does everything possible to make room. Returns the records of the collections, and whether

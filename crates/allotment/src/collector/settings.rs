@@ -3,10 +3,11 @@
 use super::full::{self, Compaction, SideTables};
 use super::kernel::{Pages, Roots};
 use super::record::WantedWorkers;
-use super::verify::Checks;
+use super::verify::{Checks, Level};
 use super::work::{Gang, Team, wanted_workers};
 use crate::mutator::World;
-use crate::region::FreeSet;
+use crate::options::Options;
+use crate::region::{FreeSet, Geometry};
 use std::sync::atomic::Ordering;
 
 /// See [the options](crate::options).
@@ -27,6 +28,26 @@ pub(crate) struct Settings {
 pub(crate) const USUAL: Compaction = Compaction::Garbage { percent: 5 };
 
 impl Settings {
+    /// The settings of a heap on a machine where `touching` threads touch memory ahead at once.
+    pub(super) fn new(options: &Options, geometry: Geometry, touching: usize) -> Settings {
+        let touched = options.initial_heap_size.max(geometry.region_bytes());
+        Settings {
+            pages: Pages {
+                huge: options.use_transparent_huge_pages,
+                touching,
+                touched_for: if options.always_pre_touch { touched } else { 0 },
+            },
+            uncommit_delay_ms: options.uncommit_delay,
+            keep_bytes: options.initial_heap_size,
+            move_all: options.zeal_move,
+            checks: Checks {
+                before: options.verify_before_gc,
+                after: options.verify_after_gc,
+                level: Level::from_number(options.verify_gc_level),
+            },
+        }
+    }
+
     /// Runs a full collection; returns its statistics and the number of workers wanted for it.
     /// `None`: the system has no memory for the collection, and nothing has changed.
     pub(crate) fn collect_fully(

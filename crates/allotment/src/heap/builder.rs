@@ -4,7 +4,7 @@
 //! that a user can tune a program without building it again. `choose.rs` derives the open values
 //! from the options; `assemble.rs` puts the parts of a heap together.
 
-use super::assemble::assemble;
+use super::assemble::{Surroundings, assemble};
 use super::choose::{Chosen, Platform, choose};
 use super::hooks::Hooks;
 use super::outputs::Outputs;
@@ -39,6 +39,8 @@ pub struct HeapBuilder {
     hooks: Hooks,
     /// Regions of tests. They are smaller than a user may choose, and so reach the rare paths.
     geometry: Option<Geometry>,
+    /// Where a test lets the heap live. `None`: on this machine.
+    surroundings: Option<Surroundings>,
 }
 
 impl Heap {
@@ -193,7 +195,7 @@ impl HeapBuilder {
         self.hooks.out_of_memory = outputs.snapshots.clone().map(Heap::when_exhausted);
         let listens = chosen.set.values().start_attach_listener;
         let name = self.name.as_deref().unwrap_or("heap");
-        let heap = assemble(chosen, topology, name, self.hooks, &mut outputs)?;
+        let heap = assemble(chosen, topology, self.surroundings, name, self.hooks, &mut outputs)?;
         Ok(heap.observed(listens.then_some(name), outputs.profile)?)
     }
 
@@ -205,6 +207,12 @@ impl HeapBuilder {
     #[cfg(all(test, not(loom)))]
     pub(crate) fn test_geometry(mut self, region_bytes: usize, regions: usize) -> HeapBuilder {
         self.geometry = Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions });
+        self.surroundings = Some(Surroundings {
+            // Two CPUs count as four, so that several threads of a stop can be called to help.
+            cpus: 2 * Topology::detect().available_parallelism(),
+            hot_bytes: 4 * region_bytes,
+            seed: 0,
+        });
         self
     }
 }

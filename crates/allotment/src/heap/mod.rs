@@ -148,7 +148,7 @@ impl Heap {
         shared.after_fork()?;
         let capacity = self.geometry().heap_bytes();
         // Before the registry is locked: a worker may need it to finish its piece.
-        let _halted = Halted::begin(shared);
+        let _halted = Halted::begin(&*shared.collector);
         shared
             .threads
             .registry

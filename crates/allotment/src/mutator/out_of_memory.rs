@@ -13,6 +13,7 @@
 
 use super::GcOverhead;
 use super::gc_overhead::Reason;
+use crate::region::Space;
 use std::fmt;
 
 /// The heap has no room for an allocation.
@@ -66,11 +67,11 @@ impl fmt::Display for Details {
 
 impl OutOfMemory {
     #[cold]
-    pub(super) fn new(bytes: usize, heap_bytes: usize, refused_by_system: bool) -> OutOfMemory {
+    pub(super) fn new(bytes: usize, space: &Space) -> OutOfMemory {
         OutOfMemory(Box::new(Details {
             bytes,
-            heap_bytes,
-            refused_by_system,
+            heap_bytes: space.free.table().geometry().heap_bytes(),
+            refused_by_system: space.free.commit_failures() > 0,
             on_purpose: false,
             overhead: None,
         }))

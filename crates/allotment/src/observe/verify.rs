@@ -42,7 +42,7 @@ impl Heap {
     pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
-        let _halted = Halted::begin(&self.shared);
+        let _halted = Halted::begin(&*self.shared.collector);
         let outcome = self.shared.threads.registry.while_detached(|| self.verify_detached(level));
         outcome.map_err(|threads| StillAttached { threads })?
     }

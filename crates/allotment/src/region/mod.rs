@@ -8,7 +8,7 @@
 //! meanwhile.
 //!
 //! This layer does not know the contents of a region. Its data about cards and starts of objects
-//! comes from the layers above.
+//! comes from the layers above. Only `early.rs` walks objects, with the shapes that a [`Space`] has.
 
 mod backing;
 mod bitmap;
@@ -19,6 +19,7 @@ mod carve;
 mod collection;
 mod committer;
 mod disposal;
+mod early;
 mod extend;
 mod free_set;
 mod geometry;
@@ -27,6 +28,7 @@ mod occupancy;
 mod quarantine;
 mod refill_lock;
 mod space;
+mod space_settings;
 mod spares;
 mod starts;
 mod supply;
@@ -54,5 +56,6 @@ pub use occupancy::RegionUse;
 pub(crate) use quarantine::Disposal;
 pub(crate) use refill_lock::RefillMode;
 pub(crate) use space::Space;
+pub(crate) use space_settings::SpaceSettings;
 pub(crate) use starts::StartTable;
 pub(crate) use table::{Region, RegionTable, State};

@@ -4,10 +4,11 @@
 //!
 //! No part is written by every thread at a refill: the free set is written per core.
 
-use super::{CardTable, Committer, FreeSet};
-use crate::object::{EarlyTypes, Shapes};
-use crate::platform::current_cpu;
+use super::space_settings::SpaceSettings;
+use super::{CardTable, Committer, FreeSet, Geometry, RegionTable};
+use crate::object::{EarlyTypes, Shapes, fill};
 use crate::platform::topology::Topology;
+use crate::platform::{MemoryError, Reservation, current_cpu};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The regions of a heap, and what is known of the objects in them.
@@ -24,16 +25,38 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The space of these regions, without shapes.
-    pub(crate) fn new(free: FreeSet<Committer>, cards: CardTable, topology: Topology) -> Space {
-        Space {
-            free,
-            cards,
+    /// An empty space. The system calls its memory `name`.
+    ///
+    /// # Errors
+    /// [`MemoryError`] if the system has no addresses for it, or no memory to touch ahead.
+    pub(crate) fn new(
+        settings: &SpaceSettings,
+        geometry: Geometry,
+        topology: Topology,
+        name: &str,
+    ) -> Result<Space, MemoryError> {
+        let granule = settings.granule(geometry);
+        let reservation = Reservation::reserve(geometry.heap_bytes(), granule, name)?;
+        if settings.huge_pages {
+            reservation.advise_huge_pages()?;
+        }
+        if settings.touched_bytes > 0 {
+            // All cores touch the memory at once. Each region counts as touched afterwards.
+            let bytes = settings.touched_bytes.next_multiple_of(geometry.region_bytes());
+            reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
+        }
+        let base = reservation.base() as usize;
+        let region_bytes = geometry.region_bytes();
+        let backing = Committer { reservation, region_bytes, granule, pre_touch: settings.pre_touch };
+        let free = FreeSet::new(RegionTable::new(base, geometry), backing, settings.mode, settings.homes);
+        Ok(Space {
+            free: free.with_disposal(settings.disposal),
+            cards: CardTable::new(base, geometry.heap_bytes())?,
             shapes: Shapes::default(),
             early_types: EarlyTypes::new(),
             topology,
             regions: Mutex::new(()),
-        }
+        })
     }
 
     /// Keeps other threads from taking regions by the lock of regions.
@@ -56,6 +79,23 @@ impl Space {
                 if core < homes { core } else { core % homes }
             }
         }
+    }
+
+    /// Covers the unused memory `[start, end)`, and lets another thread on this core find it.
+    ///
+    /// # Safety
+    /// - The range is the caller's, empty or of whole words, and nothing refers into it.
+    pub(crate) unsafe fn cover_rest(&self, start: usize, end: usize) {
+        if start < end {
+            // SAFETY: the caller's predicate.
+            unsafe { fill(start, end) };
+            self.free.give_spare(self.home(), start, end);
+        }
+    }
+
+    /// Whether both addresses are in one region.
+    pub(crate) fn same_region(&self, one: usize, other: usize) -> bool {
+        self.free.table().index_of(one) == self.free.table().index_of(other)
     }
 
     /// Bytes of a region.

@@ -13,8 +13,9 @@
 
 use crate::collector::record::EnlargedEden;
 use crate::collector::sizing::{self, Decision, Machine};
-use crate::mutator::Shared;
+use crate::region::FreeSet;
 use crate::sync::{AtomicUsize, Ordering};
+use crate::tlab::budget::Budget;
 
 /// The size of eden, and its limit until the next collection: `eden <= max(decided, most)`.
 pub(super) struct EdenGrowth {
@@ -72,11 +73,11 @@ impl EdenGrowth {
     /// and returns how many regions may be in use.
     pub(super) fn enlarge(
         &self,
-        shared: &Shared,
+        (free, budget): (&FreeSet, &Budget),
         threads: usize,
         keep: impl FnOnce(usize, usize) -> usize,
     ) -> Option<usize> {
-        let (free, eden) = (&shared.space.free, self.eden_regions());
+        let eden = self.eden_regions();
         let least =
             sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
         let room = || free.free_regions() / 4;
@@ -89,7 +90,7 @@ impl EdenGrowth {
         if free.capacity() < self.in_use() + least {
             free.raise_capacity(keep(self.in_use(), least));
         }
-        shared.policy.budget.raise_capacity(least << free.table().geometry().region_shift);
+        budget.raise_capacity(least << free.table().geometry().region_shift);
         let first = self.eden.fetch_max(least, Ordering::Relaxed) < least;
         if first {
             self.threads.fetch_max(threads, Ordering::Relaxed);

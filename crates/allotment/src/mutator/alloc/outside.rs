@@ -25,11 +25,11 @@ impl State {
                 collector.refilled(&Mutator::new(self));
             }
             if let Some(private) = &mut owned.private {
-                private.log_humongous(shared, carve.start);
+                private.log_humongous(&shared.space, carve.start);
             }
             carve
         } else if let Some(private) = &mut owned.private {
-            private.carve(shared, bytes)?
+            private.carve(&shared.space, bytes)?
         } else {
             let mut attempts = Attempts::default();
             let carve = shared.space.free.allocate(shared.space.home(), bytes, bytes, &mut attempts);
@@ -48,8 +48,9 @@ impl State {
                 self.sample(start, bytes, offset, content == Content::Objects);
             }
         }
-        // A spare may be larger than the requested size.
-        self.shared.cover_rest(start + bytes, carve.end);
+        // SAFETY: the rest of this piece, which is the thread's. A spare may be larger than the
+        // requested size.
+        unsafe { self.shared.space.cover_rest(start + bytes, carve.end) };
         Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })
     }
 

@@ -70,7 +70,7 @@ impl<'t> Mutator<'t> {
         let private = owned.private.as_ref().expect("set above");
         Mark {
             dissolved: owned.dissolved,
-            moment: private.moment(&state.shared),
+            moment: private.moment(&state.shared.space),
             top: state.hot.top(),
             end: state.hot.end(),
             points: state.sampling.passed(),
@@ -100,8 +100,8 @@ impl<'t> Mutator<'t> {
             let private =
                 owned.private.as_mut().expect("a mark was taken, and they were not dissolved since");
             // The part of the buffer that was never used stays as clean as it is.
-            private.undo(shared, state.hot.top(), state.hot.end());
-            private.return_to(shared, mark.moment);
+            private.undo(&shared.space, state.hot.top(), state.hot.end());
+            private.return_to(&shared.space, mark.moment, shared.policy.hot_bytes);
         }
         let rewinds = mark.end != 0 && state.hot.holds(mark.top, mark.end);
         let first = if rewinds { mark.top } else { state.hot.start() };

@@ -104,7 +104,7 @@ impl State {
             return false;
         }
         let shared = &*self.shared;
-        let Some(rest) = owned.private.as_mut().and_then(|private| private.rest(shared, bytes)) else {
+        let Some(rest) = owned.private.as_mut().and_then(|private| private.rest(&shared.space, bytes)) else {
             return false;
         };
         self.install(&rest);
@@ -138,7 +138,7 @@ impl State {
             owned.sizing.retired();
             let given_back = give_back
                 && match &mut owned.private {
-                    Some(private) => private.undo(&self.shared, top, end),
+                    Some(private) => private.undo(&self.shared.space, top, end),
                     None => self.shared.space.free.undo(top, end),
                 };
             if !given_back && top < end {
@@ -238,7 +238,9 @@ impl State {
     /// Makes `carve` the buffer, or the continuation of the buffer.
     fn install(&self, carve: &Carve) {
         let (hot, clean) = (&self.hot, self.cleaned(carve));
-        if hot.has_buffer() && hot.end() == carve.start && self.shared.same_region(hot.end() - 1, carve.start)
+        if hot.has_buffer()
+            && hot.end() == carve.start
+            && self.shared.space.same_region(hot.end() - 1, carve.start)
         {
             hot.extend(clean, carve.end);
         } else {

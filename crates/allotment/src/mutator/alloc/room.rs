@@ -92,7 +92,7 @@ impl Mutator<'_> {
         let shared = self.state().shared.clone();
         let stall = Stall::begin(cause);
         let outcome = shared.collector.collect(self, cause, satisfied);
-        stall.end(&shared, outcome);
+        stall.end(&shared.threads, &shared.watch, outcome);
         outcome
     }
 }
@@ -285,7 +285,7 @@ impl<'t> Mutator<'t> {
 
     #[cold]
     pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
-        self.state().shared.out_of_memory(bytes)
+        OutOfMemory::new(bytes, &self.state().shared.space)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The time for which a thread waits for a collection, or makes one: counted, drawn in timelines,
 //! shown by probes.
 
-use crate::mutator::{Cause, Outcome, Shared};
+use crate::mutator::{Cause, Outcome, Threads, Watch};
 use crate::probes::probe;
 use crate::timeline::{Arguments, Category};
 use std::time::Instant;
@@ -19,7 +19,7 @@ impl Stall {
     }
 
     /// Ends the wait of the calling thread.
-    pub(super) fn end(self, shared: &Shared, outcome: Outcome) {
+    pub(super) fn end(self, threads: &Threads, watch: &Watch, outcome: Outcome) {
         let time = self.start.elapsed();
         probe!(stall_end, number(self.cause), time.as_nanos());
         let outcome = match outcome {
@@ -30,9 +30,9 @@ impl Stall {
             Outcome::OverLimit(_) => "collections take too much time",
         };
         if self.cause == Cause::AllocationFailure {
-            shared.threads.stalls.record(time);
+            threads.stalls.record(time);
         }
-        if let Some(timeline) = &shared.watch.timeline {
+        if let Some(timeline) = &watch.timeline {
             let name = match self.cause {
                 Cause::AllocationFailure => "Allocation stall",
                 Cause::Requested => "Requested collection",

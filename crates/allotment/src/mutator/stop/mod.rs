@@ -1,7 +1,6 @@
 //! The two kinds of stops, and what a thread does behind the light one.
 
 mod duty;
-mod early;
 mod halted;
 mod pause;
 mod world;

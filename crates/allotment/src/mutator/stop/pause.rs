@@ -31,7 +31,7 @@ impl Pause<'_> {
     /// Puts these barriers in force, beside those of the embedder: for handles and pins at once,
     /// for each thread before its next work.
     pub(crate) fn set_barriers(&self, bits: u32) {
-        self.shared.set_barriers(bits | self.shared.threads.barriers() & Hot::HOOK);
+        self.shared.threads.set_barriers(bits | self.shared.threads.barriers() & Hot::HOOK);
     }
 
     /// Begins a visit of the roots of all threads, which is a part of their duty.
@@ -53,12 +53,6 @@ impl Pause<'_> {
 }
 
 impl Shared {
-    /// Sets the barriers that threads take over, and those of handles and pins. In a stop.
-    pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
-        self.threads.barriers.store(bits, Ordering::Relaxed);
-        self.threads.roots.set_barriers(bits);
-    }
-
     /// Stops all threads lightly. For a thread of the heap's own, which is not attached. `None`:
     /// another thread's stop came first, and is over.
     pub(crate) fn pause<R>(&self, f: impl FnOnce(&Pause<'_>) -> R) -> Option<R> {

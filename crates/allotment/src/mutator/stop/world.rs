@@ -98,7 +98,7 @@ impl<'w> World<'w> {
             collector.world_stopped(&mut world);
         }
         // SAFETY: no mutator runs, and none has a buffer.
-        unsafe { shared.settle_early_headers() };
+        unsafe { shared.space.settle_early_headers() };
         world
     }
 
@@ -163,7 +163,7 @@ impl<'w> World<'w> {
 
     /// The same, for the embedder's barrier too.
     pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
-        self.shared.set_barriers(bits);
+        self.shared.threads.set_barriers(bits);
         self.states().for_each(|state| state.hot.set_barriers(bits));
     }
 
@@ -190,7 +190,7 @@ impl<'w> World<'w> {
         capacity: usize,
         next: usize,
     ) -> BufferSizes {
-        self.shared.threads.registry.end_cycle_stopped(self.shared, counted, used, capacity, next)
+        self.shared.threads.registry.end_cycle_stopped(&self.shared.policy, counted, used, capacity, next)
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.
@@ -271,7 +271,7 @@ impl Shared {
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );
-            let _halted = Halted::begin(self);
+            let _halted = Halted::begin(&*self.collector);
             let _regions = self.space.lock_regions();
             let outcome = f(&mut World::new(self, own, arrival));
             abort.disarm();

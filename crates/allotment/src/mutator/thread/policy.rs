@@ -1,6 +1,7 @@
 //! How threads take memory: the sizes of their buffers, and the options of allocation.
 
 use crate::mutator::ZealSchedule;
+use crate::options::Options;
 use crate::tlab::budget::Budget;
 use crate::tlab::sizing::Config;
 
@@ -18,4 +19,20 @@ pub(crate) struct Policy {
     /// in the caches.
     pub(crate) hot_bytes: usize,
     pub(crate) zeal: ZealSchedule,
+}
+
+impl Policy {
+    /// The policy of these options, for a heap in which threads share `between` bytes between two
+    /// collections.
+    pub(crate) fn new(options: &Options, sizing: Config, between: usize, hot_bytes: usize) -> Policy {
+        Policy {
+            budget: Budget::new(&sizing, between, options.tlab_idle_percent),
+            sizing,
+            use_tlab: options.use_tlab,
+            zero_tlab: options.zero_tlab,
+            zero_window: options.zero_window_size,
+            hot_bytes,
+            zeal: ZealSchedule::from(options),
+        }
+    }
 }

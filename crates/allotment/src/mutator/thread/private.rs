@@ -4,8 +4,7 @@
 //! is on top, where caches hold some of them. [`recycle`](crate::mutator::alloc::recycle) says why
 //! a stop ends the ownership.
 
-use super::shared::Shared;
-use crate::region::{Carve, State};
+use crate::region::{Carve, Space, State};
 
 /// The regions a thread fills alone.
 #[derive(Default)]
@@ -21,64 +20,70 @@ pub(in crate::mutator) struct Private {
 impl Private {
     /// The current moment: the number of log entries, and the top of the region that is being
     /// filled (0 if there is none).
-    pub(in crate::mutator) fn moment(&self, shared: &Shared) -> (usize, usize) {
-        let top = |index| shared.space.free.table().get(index).top();
+    pub(in crate::mutator) fn moment(&self, space: &Space) -> (usize, usize) {
+        let top = |index| space.free.table().get(index).top();
         (self.log.len(), self.current.map_or(0, top))
     }
 
     /// Takes `bytes` of the current region, or of the next.
-    pub(in crate::mutator) fn carve(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
-        let index = self.region_with(shared, bytes)?;
-        let start = shared.space.free.table().get(index).top();
-        Some(take(shared, index, start + bytes))
+    pub(in crate::mutator) fn carve(&mut self, space: &Space, bytes: usize) -> Option<Carve> {
+        let index = self.region_with(space, bytes)?;
+        let start = space.free.table().get(index).top();
+        Some(take(space, index, start + bytes))
     }
 
     /// Takes a buffer: the whole rest of the current region, or the next region if the current one
     /// has less than `bytes`. The rest of a smaller buffer would be of use to this thread only.
-    pub(in crate::mutator) fn rest(&mut self, shared: &Shared, bytes: usize) -> Option<Carve> {
-        let index = self.region_with(shared, bytes)?;
-        Some(take(shared, index, shared.space.free.table().end(index)))
+    pub(in crate::mutator) fn rest(&mut self, space: &Space, bytes: usize) -> Option<Carve> {
+        let index = self.region_with(space, bytes)?;
+        Some(take(space, index, space.free.table().end(index)))
     }
 
     /// The region being filled, if it has `bytes` left. Otherwise the next region, which becomes
     /// the current one.
-    fn region_with(&mut self, shared: &Shared, bytes: usize) -> Option<usize> {
-        let table = shared.space.free.table();
+    fn region_with(&mut self, space: &Space, bytes: usize) -> Option<usize> {
+        let table = space.free.table();
         let fits = |index: &usize| table.end(*index) - table.get(*index).top() >= bytes;
         if let Some(index) = self.current.filter(fits) {
             return Some(index);
         }
-        let index = self.reuse.pop().or_else(|| shared.space.free.take_region(shared.space.home()))?;
+        let index = self.reuse.pop().or_else(|| space.free.take_region(space.home()))?;
         self.log.push(index);
         self.current = Some(index);
         Some(index)
     }
 
-    pub(in crate::mutator) fn log_humongous(&mut self, shared: &Shared, start: usize) {
-        self.log.push(shared.space.free.table().index_of(start));
+    pub(in crate::mutator) fn log_humongous(&mut self, space: &Space, start: usize) {
+        self.log.push(space.free.table().index_of(start));
     }
 
     /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing was allocated
     /// behind it.
-    pub(in crate::mutator) fn undo(&mut self, shared: &Shared, top: usize, end: usize) -> bool {
+    pub(in crate::mutator) fn undo(&mut self, space: &Space, top: usize, end: usize) -> bool {
         let Some(index) = self.current else { return false };
-        let region = shared.space.free.table().get(index);
-        let last = region.top() == end && end > shared.space.free.table().bottom(index);
+        let region = space.free.table().get(index);
+        let last = region.top() == end && end > space.free.table().bottom(index);
         if last {
             region.set_top(top);
         }
         last
     }
 
-    /// Goes back to a moment: the regions filled since then are emptied.
-    pub(in crate::mutator) fn return_to(&mut self, shared: &Shared, (depth, region_top): (usize, usize)) {
-        let table = shared.space.free.table();
+    /// Goes back to a moment: the regions filled since then are emptied. The next region to fill is
+    /// the last one, unless they are of more than `hot_bytes` bytes.
+    pub(in crate::mutator) fn return_to(
+        &mut self,
+        space: &Space,
+        (depth, region_top): (usize, usize),
+        hot_bytes: usize,
+    ) {
+        let table = space.free.table();
         let first = self.reuse.len();
         // In the order they were filled. The last region, of which most is in the caches, is then
         // on top.
         for index in self.log.drain(depth..) {
             if table.get(index).state() == State::HumongousStart {
-                shared.space.free.give_humongous(index);
+                space.free.give_humongous(index);
             } else {
                 table.empty(index);
                 self.reuse.push(index);
@@ -86,7 +91,7 @@ impl Private {
         }
         // The caches hold too little of so many regions, so the first region comes on top.
         let emptied = &mut self.reuse[first..];
-        if emptied.len() * shared.space.region_bytes() > shared.policy.hot_bytes {
+        if emptied.len() * space.region_bytes() > hot_bytes {
             emptied.reverse();
         }
         let is_region = |index: &usize| table.get(*index).state() == State::Exclusive;
@@ -100,22 +105,22 @@ impl Private {
 
     /// Hands everything to the heap: filled regions to all threads, emptied regions to the free
     /// set.
-    pub(in crate::mutator) fn release(&mut self, shared: &Shared) {
-        let table = shared.space.free.table();
-        let home = shared.space.home();
+    pub(in crate::mutator) fn release(&mut self, space: &Space) {
+        let table = space.free.table();
+        let home = space.home();
         for index in self.log.drain(..) {
             if table.get(index).state() == State::Exclusive {
-                shared.space.free.share_region(index);
+                space.free.share_region(index);
             }
         }
-        self.reuse.drain(..).for_each(|index| shared.space.free.give_region(index, home));
+        self.reuse.drain(..).for_each(|index| space.free.give_region(index, home));
         self.current = None;
     }
 }
 
 /// Takes the region's memory up to `end`.
-fn take(shared: &Shared, index: usize, end: usize) -> Carve {
-    let region = shared.space.free.table().get(index);
+fn take(space: &Space, index: usize, end: usize) -> Carve {
+    let region = space.free.table().get(index);
     let start = region.top();
     region.set_top(end);
     Carve { start, end, dirty: region.dirty().clamp(start, end) }

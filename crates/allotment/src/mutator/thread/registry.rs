@@ -5,6 +5,7 @@
 //! readers of statistics, and by the check whether the heap idles. An allocation never takes it.
 //! The counts of detached threads are kept as a sum, so totals do not shrink.
 
+use super::Policy;
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
@@ -284,7 +285,7 @@ impl Registry {
     /// the thread allocated, and from the `next` bytes that can be allocated now.
     pub(in crate::mutator) fn end_cycle_stopped(
         &self,
-        shared: &Shared,
+        policy: &Policy,
         counted: &Totals,
         used: usize,
         capacity: usize,
@@ -297,27 +298,22 @@ impl Registry {
             let mut owned = state.owned.borrow_mut();
             before += owned.sizing.desired_size();
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
-            shared.policy.budget.end_cycle(
-                &shared.policy.sizing,
-                &inner.data.averages,
-                &mut owned.sizing,
-                &cycle,
-            );
+            policy.budget.end_cycle(&policy.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
         }
-        shared.policy.budget.forget_census();
-        shared.policy.budget.set_capacity(next);
-        let (share, mut after, mut cut) = (shared.policy.budget.share(), 0, 0);
+        policy.budget.forget_census();
+        policy.budget.set_capacity(next);
+        let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
             let wished = owned.sizing.desired_size();
-            shared.policy.budget.trim(&shared.policy.sizing, &mut owned.sizing, share);
+            policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
             let size = owned.sizing.desired_size();
             after += size;
             cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
         }
         BufferSizes {
-            policy: shared.policy.sizing.policy(),
+            policy: policy.sizing.policy(),
             threads: inner.threads.len(),
             allocators: counted.threads,
             allocated: counted.sum.allocated_in_all() as usize,
@@ -440,7 +436,7 @@ impl State {
         self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
         self.give_up_buffer();
-        self.sampling.release(&self.shared);
+        self.sampling.release(&self.shared.watch.sampler);
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);

@@ -22,9 +22,10 @@ use super::state::State;
 use crate::mutator::roots::RootTable;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::sampling::{
-    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Settled, StackBounds, Store, frames,
+    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Sampler, Settled, StackBounds, Store,
+    frames,
 };
-use crate::object::{Header, Kind, settle, size_of_object};
+use crate::object::{Header, Kind, Shapes, settle, size_of_object};
 use crate::platform::{frame_pointer, own_stack};
 use crate::probes::probe;
 use std::cell::{Cell, OnceCell};
@@ -159,15 +160,15 @@ impl Sampling {
     }
 
     /// Gives the memory of samples back: the thread leaves.
-    pub(in crate::mutator) fn release(&self, shared: &Shared) {
-        self.pending.release(shared.watch.sampler.memory());
+    pub(in crate::mutator) fn release(&self, sampler: &Sampler) {
+        self.pending.release(sampler.memory());
     }
 
     /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
     ///
     /// # Safety
     /// - The entry's objects are complete, and none has moved.
-    unsafe fn settle(&self, shared: &Shared, entry: &Entry, mut found: impl FnMut(usize, u32, usize)) {
+    unsafe fn settle(&self, shapes: &Shapes, entry: &Entry, mut found: impl FnMut(usize, u32, usize)) {
         if !entry.is_group {
             // SAFETY: the caller's predicate.
             let header = unsafe { header_at(entry.address) };
@@ -179,7 +180,7 @@ impl Sampling {
             let header = unsafe { header_at(at) };
             let (bytes, is_object) = match header.kind() {
                 Kind::Filler(bytes) => (bytes, false),
-                Kind::Object(id) => match shared.space.shapes.get(id) {
+                Kind::Object(id) => match shapes.get(id) {
                     // SAFETY: an object of that shape.
                     Some(shape) => (unsafe { size_of_object(at, shape) }, true),
                     None => return,
@@ -258,14 +259,14 @@ impl Followed {
     }
 
     /// Lets the heap follow the objects: their regions are everyone's now.
-    pub(in crate::mutator) fn hand_over(&mut self, shared: &Shared) {
+    pub(in crate::mutator) fn hand_over(&mut self, sampler: &Sampler, sampled: &RootTable) {
         if self.0.is_empty() {
             return;
         }
-        let (memory, mut store) = (shared.watch.sampler.memory(), shared.watch.sampler.store());
+        let (memory, mut store) = (sampler.memory(), sampler.store());
         memory.give(Followed::BYTES * self.0.len());
         for follow in std::mem::take(&mut self.0) {
-            store.follow(memory, &shared.threads.roots.sampled, follow.address, follow.bucket);
+            store.follow(memory, sampled, follow.address, follow.bucket);
         }
     }
 }
@@ -384,7 +385,7 @@ impl State {
                 }
             };
             // SAFETY: complete at this moment; objects move in stops only.
-            unsafe { self.sampling.settle(shared, entry, found) };
+            unsafe { self.sampling.settle(&shared.space.shapes, entry, found) };
             true
         });
     }

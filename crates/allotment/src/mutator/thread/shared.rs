@@ -8,7 +8,6 @@
 use super::stopping::is_stopping_that;
 use super::{Policy, Threads, Watch};
 use crate::mutator::{Collector, GcOverhead, OutOfMemory};
-use crate::object::fill;
 use crate::platform::ProcessMark;
 use crate::region::Space;
 use crate::sync::MutexGuard;
@@ -33,10 +32,6 @@ impl Shared {
         (!is_stopping_that(&self.threads.registry)).then(|| self.space.lock_regions())
     }
 
-    pub(in crate::mutator) fn same_region(&self, one: usize, other: usize) -> bool {
-        self.space.free.table().index_of(one) == self.space.free.table().index_of(other)
-    }
-
     /// Lets the budget decide on a thread's size before the thread refills. Returns the time of the
     /// decision in ms.
     pub(in crate::mutator) fn settle(&self, sizing: &mut Sizing) -> u64 {
@@ -51,15 +46,6 @@ impl Shared {
     fn run_census(&self, now_ms: u64) {
         self.after_fork_or_abort();
         self.threads.registry.census(|threads| self.policy.budget.census(threads, now_ms));
-    }
-
-    /// Covers the unused memory `[start, end)`, and lets another thread on this core find it.
-    pub(in crate::mutator) fn cover_rest(&self, start: usize, end: usize) {
-        if start < end {
-            // SAFETY: the range is the rest of a piece that the caller took.
-            unsafe { fill(start, end) };
-            self.space.free.give_spare(self.space.home(), start, end);
-        }
     }
 
     /// Whether the embedder released something, so that another attempt may succeed.
@@ -84,10 +70,5 @@ impl Shared {
         } else {
             now.map(|(_, overhead)| overhead)
         }
-    }
-
-    pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
-        let heap_bytes = self.space.free.table().geometry().heap_bytes();
-        OutOfMemory::new(bytes, heap_bytes, self.space.free.commit_failures() > 0)
     }
 }

@@ -79,9 +79,9 @@ impl Owned {
     /// Gives the thread's own regions to all threads, and forgets them.
     pub(in crate::mutator) fn dissolve(&mut self, shared: &Shared) {
         if let Some(mut private) = self.private.take() {
-            private.release(shared);
+            private.release(&shared.space);
             self.dissolved += 1;
-            self.sampled.hand_over(shared);
+            self.sampled.hand_over(&shared.watch.sampler, &shared.threads.roots.sampled);
         }
     }
 }

@@ -47,6 +47,12 @@ impl Threads {
         self.barriers.load(Ordering::Relaxed)
     }
 
+    /// Sets the barriers that threads take over, and those of handles and pins. In a stop.
+    pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
+        self.barriers.store(bits, Ordering::Relaxed);
+        self.roots.set_barriers(bits);
+    }
+
     /// How many visits of the threads' roots were begun.
     pub(in crate::mutator) fn root_visits(&self) -> u64 {
         self.root_visits.load(Ordering::Relaxed)

@@ -6,24 +6,23 @@
 //! search. Mutators allocate in regions of two states and in humongous runs, so only these are
 //! walked.
 
-use crate::mutator::Shared;
+use super::{Space, State};
 use crate::object::{Header, Kind, MIN_OBJECT_BYTES, size_of_object};
-use crate::region::State;
 use std::collections::HashMap;
 
-impl Shared {
+impl Space {
     /// Gives the real header to each object that was allocated before its type had an id.
     ///
     /// # Safety
     /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered
     ///   tail.
     pub(crate) unsafe fn settle_early_headers(&self) {
-        let Some(headers) = self.space.early_types.take() else { return };
-        let table = self.space.free.table();
+        let Some(headers) = self.early_types.take() else { return };
+        let table = self.free.table();
         let written = [State::Shared, State::Exclusive, State::HumongousStart];
         for index in (0..table.len()).filter(|&index| written.contains(&table.get(index).state())) {
             // SAFETY: a region in use is committed up to its top, and no thread allocates.
-            unsafe { self.settle_range(table.bottom(index), self.space.free.object_end(index), &headers) };
+            unsafe { self.settle_range(table.bottom(index), self.free.object_end(index), &headers) };
         }
     }
 
@@ -46,7 +45,7 @@ impl Shared {
             let bytes = match header.kind() {
                 Kind::Filler(bytes) => bytes,
                 Kind::Object(id) => {
-                    let Some(shape) = self.space.shapes.get(id).filter(|_| end - address >= MIN_OBJECT_BYTES)
+                    let Some(shape) = self.shapes.get(id).filter(|_| end - address >= MIN_OBJECT_BYTES)
                     else {
                         return;
                     };
