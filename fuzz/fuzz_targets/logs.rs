@@ -1,7 +1,7 @@
 //! Logs of JVMs: tables, verdicts, replay, JSON and page of whatever was found in them.
 #![no_main]
 
-use allotment_lab::command::tell_tlab_log;
+use allotment_tools::command::tell_tlab_log;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

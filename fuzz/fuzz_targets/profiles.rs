@@ -2,7 +2,7 @@
 //! addresses, flame graphs.
 #![no_main]
 
-use allotment_lab::command::tell_profile;
+use allotment_tools::command::tell_profile;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -5,8 +5,9 @@
 use allotment_lab::experiments;
 use allotment_lab::format::json::to_json;
 use allotment_lab::format::{Entry, Input, Report, read_json, text_table};
-use allotment_lab::report::chart::standalone;
-use allotment_lab::report::{Document, Source, changes, changes_json, html, markdown};
+use allotment_lab::report::{Source, changes, changes_json, document};
+use allotment_report::chart::standalone;
+use allotment_report::page::{html, markdown};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
@@ -21,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn is_told(entries: &[Entry]) {
     let source = Source { name: "the file".into(), entries: entries.to_vec() };
-    let document = Document::of(vec![source], experiments::all());
+    let document = document(vec![source], experiments::all());
     html(&document, "a page").unwrap();
     markdown(&document, "a text");
     let groups = document.sections.iter().flat_map(|section| &section.groups);

@@ -1,7 +1,7 @@
 //! Heap snapshots in both formats: summaries, dominators, paths, differences and layouts of them.
 #![no_main]
 
-use allotment_lab::command::tell_heap;
+use allotment_tools::command::tell_heap;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -5,7 +5,7 @@
 use allotment_lab::command::{Command, RunArguments, parse};
 use allotment_lab::experiments;
 use allotment_lab::harness::{Selection, expand};
-use allotment_lab::tlab_log::{Candidate, Replay, read};
+use allotment_tools::tlab_log::{Candidate, Replay, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -2,12 +2,11 @@
 
 use allotment_lab::command::{self, Command};
 use allotment_lab::experiments;
+use allotment_report::command::ignore_file_size_signal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A limit on file sizes (`ulimit -f`) is an error of the write then, and not the end.
-    // SAFETY: to ignore is a known disposition, and no thread of the program runs yet.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    ignore_file_size_signal();
     let experiments = experiments::all();
     let done = command::parse(std::env::args_os(), experiments).and_then(|chosen| match chosen {
         Command::List => command::list(experiments),
@@ -20,15 +19,11 @@ fn main() -> ExitCode {
         Command::Counters => command::counters(),
         Command::Options => command::options(),
         Command::Asm(arguments) => command::asm(&arguments),
-        Command::TlabLog(arguments) => command::tlab_log(&arguments),
-        Command::Ask(arguments) => command::ask(&arguments),
-        Command::Heap(arguments) => command::heap(&arguments),
-        Command::Profile(arguments) => command::profile(&arguments),
+        Command::Tools(tools) => tools.run(),
         Command::Layout(arguments) => command::layout(&arguments, experiments),
         Command::Simulate(simulation) => command::simulate(&simulation),
         Command::Fork => command::fork(experiments),
         Command::Neighbour => command::neighbour(),
-        Command::Told(text) => command::print(&text),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

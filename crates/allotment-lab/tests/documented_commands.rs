@@ -7,8 +7,9 @@
 //!
 //! Refused: to run the commands. Some take hours, and others read files of the reader's.
 
-use allotment_lab::command::{self, Failure};
+use allotment_lab::command;
 use allotment_lab::experiments;
+use allotment_report::command::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

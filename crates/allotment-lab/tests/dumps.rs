@@ -5,7 +5,7 @@
 //! What is not here is left out, and the test says so.
 
 use allotment_lab::jvm::{Jdk, Surroundings, find_all};
-use allotment_lab::snapshot::{Depth, Snapshot, read};
+use allotment_tools::snapshot::{Depth, Snapshot, read};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -271,7 +271,8 @@ fn what_is_no_log_is_said_in_one_line() {
 
 /// The log of a real JVM beside the tests.
 fn real(name: &str) -> String {
-    fs::read_to_string(format!("{}/tests/logs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    fs::read_to_string(format!("{}/../allotment-tools/tests/logs/{name}", env!("CARGO_MANIFEST_DIR")))
+        .unwrap()
 }
 
 #[test]
@@ -366,7 +367,7 @@ proptest::proptest! {
                 _ => bytes.insert(at, b'\n'),
             }
         }
-        let told = allotment_lab::command::tell_tlab_log(&bytes);
+        let told = allotment_tools::command::tell_tlab_log(&bytes);
         let said = match &told {
             Ok(text) | Err(text) => text,
         };

@@ -1,70 +1,35 @@
 //! Reading the command line.
 
-use super::failure::EXIT_CODES;
-use super::{
-    AskArguments, AsmArguments, CompareArguments, Failure, HeapArguments, LayoutArguments, ProfileArguments,
-    ReportArguments, RunArguments, Simulation, TlabLogArguments, TruthArguments,
-};
+use super::{AsmArguments, CompareArguments, LayoutArguments, ReportArguments, RunArguments, TruthArguments};
 use crate::harness::{Experiment, Kind};
-use clap::error::ErrorKind;
+use allotment_models::command::Simulation;
+use allotment_report::command::{Failure, failure_of, joined};
+use allotment_tools::command::{HeapArguments, ProfileArguments, Tools};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::error::Error;
 use std::ffi::OsString;
-use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::PathBuf;
 
-/// The user's command.
-#[derive(Debug)]
-pub enum Command {
-    /// List the experiments.
-    List,
-    /// Measure.
-    Run(Box<RunArguments>),
-    /// Make a page of results.
-    Report(ReportArguments),
-    /// Compare results.
-    Compare(CompareArguments),
-    /// Recommend options for this machine.
-    Tune(TuneArguments),
-    /// Check rows against programs in C.
-    Truth(TruthArguments),
-    /// Describe this machine.
-    Machine,
-    /// List the counters of this machine.
-    Counters,
-    /// Print the options of the heap.
-    Options,
-    /// Print the machine code of an allocation.
-    Asm(Box<AsmArguments>),
-    /// Read a JVM's log of its buffers.
-    TlabLog(Box<TlabLogArguments>),
-    /// Ask the heaps of a program that runs.
-    Ask(AskArguments),
-    /// Tell of heap snapshots.
-    Heap(HeapArguments),
-    /// Tell of allocation profiles.
-    Profile(ProfileArguments),
-    /// Print the layouts of objects.
-    Layout(LayoutArguments),
-    /// Simulate another machine.
-    Simulate(Simulation),
-    /// Run as a fork of a run.
-    Fork,
-    /// Run as the neighbours of a fork.
-    Neighbour,
-    /// Help or version, ready to print.
-    Told(String),
-}
+/// The exit codes, as the help tells them.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    all that was asked for was done, or a reader of the output has seen enough
+  1    something that was asked for could not be done: a case failed, here or on a JVM; another
+       allotment measures on this machine; a profile or a counter is not to be had; a file
+       cannot be read or written; a row is slower than --fail-on-slower allows. Everything else
+       was done, and the last lines say what was not.
+  2    it was asked wrongly, or for what this machine cannot hold; nothing was done
+  130  it was interrupted; what was measured until then is written";
 
 #[derive(Debug, Parser)]
 #[command(name = "allotment", version, about = "Measures what each part of the heap buys on this machine.", after_help = EXIT_CODES)]
 struct CommandLine {
     #[command(subcommand)]
-    verb: Verb,
+    command: Command,
 }
 
+/// The user's command.
 #[derive(Debug, Subcommand)]
-enum Verb {
+pub enum Command {
     /// List the experiments with their modes and parameters.
     List,
     /// Run experiments and print their scores.
@@ -85,21 +50,9 @@ enum Verb {
     Options,
     /// Print the machine code of an allocation, next to HotSpot's.
     Asm(Box<AsmArguments>),
-    /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
-    TlabLog(Box<TlabLogArguments>),
-    /// Ask the heaps of a program that runs: a snapshot, a profile, a census, its threads, its numbers.
-    #[command(
-        override_usage = "allotment ask [PID QUESTION [OPTIONS]]",
-        subcommand_help_heading = "Questions",
-        disable_help_subcommand = true
-    )]
-    Ask(AskArguments),
-    /// Tell what is in heap snapshots, who holds it, and what has grown.
-    #[command(subcommand)]
-    Heap(HeapArguments),
-    /// Tell where a program allocates and what has come between two profiles; name code; draw flame graphs.
-    #[command(subcommand)]
-    Profile(ProfileArguments),
+    /// A command of the tools: `tlab-log`, `ask`, `heap` or `profile`.
+    #[command(flatten)]
+    Tools(Tools),
     /// Print how the objects of experiments lie in memory, beside Java's.
     Layout(LayoutArguments),
     /// Simulate machines that are not at hand.
@@ -136,77 +89,35 @@ pub struct TuneArguments {
 /// Reads a command line, program name included.
 ///
 /// # Errors
-/// [`Failure::Usage`] in one line.
+/// [`Failure::Usage`] in one line; [`Failure::Told`] if the user asked for help or the version.
 pub fn parse(
     arguments: impl IntoIterator<Item = OsString>,
     experiments: &[&dyn Experiment],
 ) -> Result<Command, Failure> {
     let parsed = command_line(experiments).try_get_matches_from(joined(arguments)).and_then(|matches| {
         let line = CommandLine::from_arg_matches(&matches)?;
-        Ok((line, matches))
+        Ok((line.command, matches))
     });
-    let (line, matches) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => return told(&error),
-    };
-    match line.verb {
-        Verb::List => Ok(Command::List),
-        Verb::Report(arguments) => Ok(Command::Report(arguments)),
-        Verb::Compare(arguments) => Ok(Command::Compare(arguments)),
-        Verb::Tune(arguments) => Ok(Command::Tune(arguments)),
-        Verb::Truth(arguments) => Ok(Command::Truth(arguments)),
-        Verb::Machine => Ok(Command::Machine),
-        Verb::Counters => Ok(Command::Counters),
-        Verb::Options => Ok(Command::Options),
-        Verb::Asm(arguments) => Ok(Command::Asm(arguments)),
-        Verb::TlabLog(arguments) => Ok(Command::TlabLog(arguments)),
-        Verb::Ask(arguments) => Ok(Command::Ask(arguments)),
-        Verb::Heap(arguments) => Ok(Command::Heap(arguments)),
-        Verb::Profile(arguments) => Ok(Command::Profile(arguments)),
-        Verb::Layout(arguments) => Ok(Command::Layout(arguments)),
-        Verb::Simulate(simulation) => Ok(Command::Simulate(simulation)),
-        Verb::Fork => Ok(Command::Fork),
-        Verb::Neighbour => Ok(Command::Neighbour),
-        Verb::Run(mut arguments) => {
-            let run = matches.subcommand_matches("run");
-            arguments.values = run.map(|run| axis_values(run, experiments)).unwrap_or_default();
-            arguments.values.extend(parameters(&arguments.params)?);
-            Ok(Command::Run(arguments))
-        }
+    let (mut command, matches) = parsed.map_err(|error| failure_of(&error, nothing_given))?;
+    if let Command::Run(arguments) = &mut command {
+        let run = matches.subcommand_matches("run");
+        arguments.values = run.map(|run| axis_values(run, experiments)).unwrap_or_default();
+        arguments.values.extend(parameters(&arguments.params)?);
     }
+    Ok(command)
 }
 
-/// Joins a value that begins like a negative number to its flag: `--time -5ms` becomes
-/// `--time=-5ms`. clap takes such a value for a flag and advises `-- -5ms`, which would make the
-/// value an experiment. After the join, the flag's own parser reports what is wrong with the value.
-/// No flag of this command begins with a digit.
-fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut all: Vec<OsString> = Vec::new();
-    for argument in arguments {
-        let is_negative = match argument.as_encoded_bytes() {
-            [b'-', first, ..] => first.is_ascii_digit() || *first == b'.',
-            _ => false,
-        };
-        match all.last_mut() {
-            Some(flag) if is_negative && takes_joined(flag.as_encoded_bytes()) => {
-                if flag.as_encoded_bytes().starts_with(b"--") {
-                    flag.push("=");
-                }
-                flag.push(argument);
-            }
-            _ => all.push(argument),
+/// What to write where a command line ends too early. `text` is clap's, and names the command.
+fn nothing_given(text: &str) -> String {
+    match text {
+        _ if text.contains("allotment simulate") => Simulation::NOTHING_GIVEN,
+        _ if text.contains("allotment heap") => HeapArguments::NOTHING_GIVEN,
+        _ if text.contains("allotment profile") => ProfileArguments::NOTHING_GIVEN,
+        _ => {
+            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, ask, heap, profile, layout or simulate"
         }
     }
-    all
-}
-
-/// Whether an argument is a flag without its value, `--time` or `-f`.
-fn takes_joined(flag: &[u8]) -> bool {
-    match flag {
-        [b'-', b'-', name @ ..] => !name.is_empty() && !name.contains(&b'='),
-        [b'-', letter] => letter.is_ascii_alphabetic(),
-        _ => false,
-    }
+    .into()
 }
 
 /// clap's command line with a flag for every axis of every experiment.
@@ -288,47 +199,6 @@ fn parameters(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, Failure> {
         }
     }
     Ok(found)
-}
-
-/// Turns help and version into output, and errors into one line of cause and hint.
-fn told(error: &clap::Error) -> Result<Command, Failure> {
-    let text = error.render().to_string();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Command::Told(text)),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment simulate") => {
-            Err(Failure::Usage("no simulation given; write allotment simulate coherence or allotment simulate tlab".into()))
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment heap") => Err(
-            Failure::Usage("nothing to do was given; write allotment heap summary, dominators, path, diff or layout".into()),
-        ),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if text.contains("allotment profile") => {
-            Err(Failure::Usage("nothing to do was given; write allotment profile top, diff, symbolize or html".into()))
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Usage(
-            "no command given; write allotment list, run, report, compare, tune, truth, machine, counters, options, asm, tlab-log, ask, heap, profile, layout or simulate"
-                .into(),
-        )),
-        _ => {
-            let before_usage = text.split("\nUsage:").next().unwrap_or_default();
-            let line = before_usage.trim().trim_start_matches("error: ").replace("\n\n", "; ");
-            Err(Failure::Usage(match plain_cause(error) {
-                Some((cause, plain)) => line.replace(&cause, plain),
-                None => line,
-            }))
-        }
-    }
-}
-
-/// The text of a number's reader in `std` that is the cause of an error, and words that say what to
-/// write instead.
-fn plain_cause(error: &clap::Error) -> Option<(String, &'static str)> {
-    let cause = error.source()?;
-    let plain = match cause.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
-        Some(IntErrorKind::PosOverflow | IntErrorKind::NegOverflow) => "the number is too large",
-        Some(_) => "write a whole number",
-        None => cause.downcast_ref::<ParseFloatError>().map(|_| "write a number")?,
-    };
-    Some((cause.to_string(), plain))
 }
 
 #[cfg(test)]

@@ -12,10 +12,9 @@ use crate::format::{
     check_printed_files, named_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
-use crate::report::chart::standalone;
-use crate::report::{
-    Change, Changed, Changes, Document, Section, Source, changes, changes_json, html, markdown,
-};
+use crate::report::{Change, Changed, Changes, Source, changes, changes_json, document};
+use allotment_report::chart::standalone;
+use allotment_report::page::{Document, Section, html, markdown};
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,8 +88,8 @@ pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> R
     let page = arguments.output.as_deref().map(open).transpose()?;
     let text = arguments.markdown.as_deref().map(open).transpose()?;
     let sources = arguments.files.iter().map(|path| source(path)).collect::<Result<Vec<_>, _>>()?;
-    let document = Document::of(sources, experiments);
-    if document.rows == 0 {
+    let document = document(sources, experiments);
+    if document.sections.is_empty() {
         let names: Vec<String> = arguments.files.iter().map(|path| path.display().to_string()).collect();
         return Err(Failure::Failed(format!("there are no results in {}", names.join(", "))));
     }
@@ -122,7 +121,7 @@ pub(super) fn write_report(
 ) -> Result<(), Failure> {
     let text = to_json(report).context("cannot write the results as JSON")?;
     let entries = read_json(&String::from_utf8_lossy(&text)).context("cannot read the results again")?;
-    write_page(file, &Document::of(vec![Source { name: TITLE.into(), entries }], experiments), TITLE)
+    write_page(file, &document(vec![Source { name: TITLE.into(), entries }], experiments), TITLE)
 }
 
 fn write_page(file: OutputFile, document: &Document, title: &str) -> Result<(), Failure> {

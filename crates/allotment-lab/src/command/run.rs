@@ -1,9 +1,9 @@
 //! `allotment run`: chooses the cases, checks everything that can be checked, measures, writes and
 //! prints.
 
-use super::answers::print_answers;
 use super::baseline::baselines;
 use super::measuring::{Measuring, doubts, end, lock, say, usable_cpus, warn};
+use super::print_answers;
 use super::report::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};

@@ -1,37 +1,14 @@
 //! The commands that only print, and the two hidden commands: a fork, and the neighbours of a fork.
 
-use super::Failure;
-use crate::format::{printable, width};
 use crate::harness::neighbours::run_neighbours;
 use crate::harness::{Axis, Experiment, run_fork};
 use crate::machine::Machine;
 use allotment::Heap;
 use allotment::internals::platform::Topology;
 use allotment::options::manual;
+use allotment_report::command::{Failure, print, wrapped};
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
-
-/// Prints a whole text on standard output. Control characters in the text are made visible instead
-/// of being sent to the terminal.
-///
-/// # Errors
-/// Standard output is closed or full.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
-    output.write_all(printable(text).as_bytes())?;
-    Ok(output.flush()?)
-}
-
-/// Prints lines, in bold on a terminal.
-///
-/// # Errors
-/// Standard output is closed or full.
-pub fn print_bold(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
-    let (bold, plain) = if output.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    writeln!(output, "{bold}{}{plain}", printable(text.trim_end()))?;
-    Ok(output.flush()?)
-}
+use std::io;
 
 /// `allotment list`.
 ///
@@ -58,11 +35,6 @@ pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
         }
     }
     print(&wrapped(&text))
-}
-
-/// Lines that are as wide as the output.
-pub(super) fn wrapped(text: &str) -> String {
-    text.lines().map(|line| width::lines(line, width::of_output()) + "\n").collect()
 }
 
 /// Values in readable form.

@@ -1,11 +1,12 @@
 //! All measured rows, by experiment.
 
-use super::section::Section;
+use super::section::section;
 use crate::format::coordinates::group;
 use crate::format::json::WARNING;
 use crate::format::phrase::count;
-use crate::format::{Entry, Origin, Parameter, ScoreRow};
+use crate::format::{Entry, Parameter, ScoreRow};
 use crate::harness::{Experiment, label};
+use allotment_report::page::{Document, Section};
 
 /// The rows of a file.
 #[derive(Clone, Debug)]
@@ -16,63 +17,41 @@ pub struct Source {
     pub entries: Vec<Entry>,
 }
 
-/// The content of a report.
-#[derive(Clone, Debug)]
-pub struct Document {
-    /// A section for each experiment that has rows: known experiments first, in the order of the
-    /// list, then foreign benchmarks by their classes.
-    pub sections: Vec<Section>,
-    /// The programs that measured, each once.
-    pub origins: Vec<Origin>,
-    /// The number of rows.
-    pub rows: usize,
-    /// The summary below the title.
-    pub about: String,
-    /// The reasons of the runs for doubt about their figures, each once.
-    pub warnings: Vec<String>,
-}
-
-impl Document {
-    /// Sorts the rows of all files, and computes the sections.
-    pub fn of(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
-        let warnings = warnings(&sources);
-        let mut entries = joined(sources);
-        let mut origins: Vec<Origin> = Vec::new();
-        for entry in &mut entries {
-            if !origins.contains(&entry.origin) {
-                origins.push(entry.origin.clone());
-            }
-            if let Some(experiment) = known(&entry.row, experiments) {
-                relabel(&mut entry.row, experiment);
-            }
+/// Sorts the rows of all files, and computes the sections.
+pub fn document(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
+    let warnings = warnings(&sources);
+    let mut entries = joined(sources);
+    for entry in &mut entries {
+        if let Some(experiment) = known(&entry.row, experiments) {
+            relabel(&mut entry.row, experiment);
         }
-        let mut names: Vec<&str> = Vec::new();
-        for experiment in experiments {
-            if entries.iter().any(|entry| group(&entry.row) == experiment.name()) {
-                names.push(experiment.name());
-            }
-        }
-        for entry in &entries {
-            if !names.contains(&group(&entry.row)) {
-                names.push(group(&entry.row));
-            }
-        }
-        let section = |name: &&str| {
-            let own: Vec<&Entry> = entries.iter().filter(|entry| group(&entry.row) == *name).collect();
-            let experiment = experiments.iter().find(|experiment| experiment.name() == *name);
-            Section::of(name, experiment.copied(), &own)
-        };
-        let sections: Vec<Section> = names.iter().map(section).collect();
-        let failed = entries.iter().filter(|entry| entry.row.failure.is_some()).count();
-        let failed = if failed > 0 { format!("; {} failed", count(failed, "case")) } else { String::new() };
-        let about = format!(
-            "{} of {}{failed}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
-             whole interval of a ratio shows it.",
-            count(entries.len(), "row"),
-            count(sections.len(), "experiment")
-        );
-        Document { sections, origins, rows: entries.len(), about, warnings }
     }
+    let mut names: Vec<&str> = Vec::new();
+    for experiment in experiments {
+        if entries.iter().any(|entry| group(&entry.row) == experiment.name()) {
+            names.push(experiment.name());
+        }
+    }
+    for entry in &entries {
+        if !names.contains(&group(&entry.row)) {
+            names.push(group(&entry.row));
+        }
+    }
+    let of = |name: &&str| {
+        let own: Vec<&Entry> = entries.iter().filter(|entry| group(&entry.row) == *name).collect();
+        let experiment = experiments.iter().find(|experiment| experiment.name() == *name);
+        section(name, experiment.copied(), &own)
+    };
+    let sections: Vec<Section> = names.iter().map(of).collect();
+    let failed = entries.iter().filter(|entry| entry.row.failure.is_some()).count();
+    let failed = if failed > 0 { format!("; {} failed", count(failed, "case")) } else { String::new() };
+    let about = format!(
+        "{} of {}{failed}. Errors are half of the 99.9 % confidence interval; a difference is said only where the \
+         whole interval of a ratio shows it.",
+        count(entries.len(), "row"),
+        count(sections.len(), "experiment")
+    );
+    Document { sections, about, warnings }
 }
 
 /// The warnings of the runs in all files. Where there are several files, they name theirs.
@@ -133,7 +112,8 @@ fn joined(sources: Vec<Source>) -> Vec<Entry> {
 mod tests {
     use super::*;
     use crate::experiments;
-    use crate::format::examples;
+    use crate::format::{Origin, examples};
+    use allotment_report::page::markdown;
 
     fn source(name: &str, benchmarks: &[&str]) -> Source {
         let entry = |benchmark: &&str| Entry {
@@ -146,10 +126,11 @@ mod tests {
     #[test]
     fn sections_come_in_the_order_of_experiments_and_foreign_ones_last() {
         let sources = vec![source("a", &["org.X.y", "clock.tsc"]), source("b", &["tlab.tlab"])];
-        let document = Document::of(sources, experiments::all());
+        let document = document(sources, experiments::all());
         let names: Vec<&str> = document.sections.iter().map(|section| section.name.as_str()).collect();
         assert_eq!(names, ["tlab", "clock", "org.X"]);
-        assert_eq!((document.origins.len(), document.rows), (2, 3));
+        let rows: usize = document.sections.iter().map(|section| section.table.rows.len()).sum();
+        assert_eq!(rows, 3);
         assert!(document.sections[0].question.is_some() && document.sections[2].question.is_none());
         let constant = &document.sections[0].table.constant;
         assert_eq!(constant, "size = 64k, threads = 4", "sizes as people read them, and no file");
@@ -164,7 +145,7 @@ mod tests {
             let failed = ScoreRow { benchmark: "clock.tsc".into(), ..examples::failed_row() };
             Source { name: name.into(), entries: vec![entry(examples::row()), entry(failed)] }
         };
-        let one = Document::of(vec![source("a")], experiments::all());
+        let one = document(vec![source("a")], experiments::all());
         assert_eq!(one.warnings, ["busy", "short"]);
         assert!(one.about.starts_with("2 rows of 2 experiments; 1 case failed. "), "{}", one.about);
         let clock = &one.sections[0];
@@ -173,16 +154,34 @@ mod tests {
         );
         assert!(clock.incomplete.len() == 1 && clock.groups.iter().all(|group| group.charts.is_empty()));
         assert!(clock.verdicts.is_empty(), "{:?}", clock.verdicts);
-        let two = Document::of(vec![source("a"), source("b")], experiments::all());
+        let two = document(vec![source("a"), source("b")], experiments::all());
         assert_eq!(two.warnings, ["a: busy", "a: short", "b: busy", "b: short"]);
     }
 
     #[test]
     fn the_file_tells_apart_what_nothing_else_does() {
         let sources = vec![source("a", &["clock.tsc"]), source("b", &["clock.tsc"])];
-        let document = Document::of(sources, experiments::all());
-        assert_eq!(document.sections[0].table.header[1].text, "file");
-        let same = Document::of(vec![source("a", &["clock.tsc", "clock.tsc"])], experiments::all());
+        let both = document(sources, experiments::all());
+        assert_eq!(both.sections[0].table.header[1].text, "file");
+        let same = document(vec![source("a", &["clock.tsc", "clock.tsc"])], experiments::all());
         assert!(same.sections[0].table.header.iter().all(|title| title.text != "file"));
+    }
+
+    #[test]
+    fn tables_are_aligned_and_cells_stay_cells() {
+        let row = ScoreRow { benchmark: "org.X.a|b".into(), missing: 1, ..examples::row() };
+        let foreign = Entry { row, origin: Origin::default() };
+        let arguments = vec!["warning=a *busy* machine".into(), "incomplete=interrupted".into()];
+        let origin = Origin { vm_name: "allotment".into(), arguments, ..Origin::default() };
+        let ours = Entry { row: ScoreRow { benchmark: "clock.tsc".into(), ..examples::row() }, origin };
+        let source = Source { name: "x".into(), entries: vec![ours, foreign] };
+        let text = markdown(&document(vec![source], experiments::all()), "a *title*");
+        let answers = "# a \\*title\\*\n\n- warning: a \\*busy\\* machine\n\n## Answers\n\n- clock: *What does reading the clock \
+                       cost, and how short a thing can be timed here?*\n  - **No answer without a row of mode monotonic in \
+                       average time.**\n\n## clock\n";
+        assert!(text.starts_with(answers), "{text}");
+        assert!(text.contains("- \\* a run is incomplete: interrupted\n"), "{text}");
+        assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
+        assert!(text.contains("| a\\|b | thrpt | 4\\* | 250.000 |"), "{text}");
     }
 }

@@ -1,39 +1,10 @@
 //! Rows as cells: scores with their errors and ratios, and all other counts in a separate table.
 
-use super::chart::choose::Scored;
+use super::choose::Scored;
 use crate::format::coordinates::{Coordinate, MODE, mode, value, varying};
 use crate::format::phrase::{Effect, ratio_within};
 use crate::format::{ScoreRow, number};
-
-/// Text in rows and columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// The coordinates that are equal in all rows: `eden = 256k, threads = 1`.
-    pub constant: String,
-    /// The columns.
-    pub header: Vec<Title>,
-    /// The cells of each row.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// The head of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Title {
-    /// Its text.
-    pub text: String,
-    /// Whether the cells are numbers, which are aligned at their right.
-    pub number: bool,
-}
-
-impl Title {
-    pub(super) fn text(text: &str) -> Title {
-        Title { text: text.into(), number: false }
-    }
-
-    pub(super) fn number(text: &str) -> Title {
-        Title { text: text.into(), number: true }
-    }
-}
+use allotment_report::page::{Table, Title};
 
 /// The coordinates of rows: those that vary are columns, the others a line.
 struct Places {

@@ -1,10 +1,11 @@
 //! Files with numbers that no measurement gives. They are read or refused, and a file that is read
 //! becomes a page.
 
-use super::chart::standalone;
-use super::{Document, Source, changes, changes_json, html, markdown};
+use super::{Source, changes, changes_json, document};
 use crate::experiments;
 use crate::format::{Entry, Report, read_json_bytes, text_table};
+use allotment_report::chart::standalone;
+use allotment_report::page::{html, markdown};
 use proptest::prelude::*;
 
 /// Numbers as files may have them, mainly extreme ones.
@@ -75,7 +76,7 @@ fn row() -> impl Strategy<Value = String> {
 
 fn shown(entries: &[Entry]) {
     let source = Source { name: "wild".into(), entries: entries.to_vec() };
-    let document = Document::of(vec![source], experiments::all());
+    let document = document(vec![source], experiments::all());
     html(&document, "wild").unwrap();
     markdown(&document, "wild");
     for chart in document.sections.iter().flat_map(|section| &section.groups).flat_map(|group| &group.charts)

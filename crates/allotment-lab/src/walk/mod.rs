@@ -6,10 +6,9 @@
 
 mod cycle;
 mod mapping;
-mod random;
 mod stream;
 
+pub(crate) use allotment_report::random::Random;
 pub(crate) use cycle::{Cycle, Way};
 pub(crate) use mapping::{Mapping, Pages};
-pub(crate) use random::Random;
 pub(crate) use stream::Stream;

@@ -1,9 +1,9 @@
 //! The arguments of `allotment asm`, and the question that they ask.
 
-use crate::command::Failure;
 use crate::format::{number, time};
 use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
 use allotment_jit::{EmitError, Initialise, MAX_INLINE_BYTES};
+use allotment_report::command::Failure;
 use clap::ValueEnum;
 use std::time::Duration;
 

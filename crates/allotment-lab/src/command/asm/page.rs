@@ -11,9 +11,9 @@ use super::hotspot::{self, Step};
 use super::ours::Ours;
 use super::profile::{Profile, Unprofiled};
 use super::stage::{Stage, stages};
-use crate::command::Failure;
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
+use allotment_report::command::Failure;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 

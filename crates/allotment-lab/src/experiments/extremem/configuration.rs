@@ -9,7 +9,7 @@ use crate::experiments::memory;
 use crate::format::number;
 use crate::format::phrase::count;
 use crate::format::time::rough;
-use crate::tlab_simulation::{Scenario, Shop};
+use allotment_models::tlab_simulation::{Scenario, Shop};
 use clap::ValueEnum as _;
 use std::time::Duration;
 

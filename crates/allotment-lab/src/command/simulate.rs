@@ -1,0 +1,31 @@
+//! `allotment simulate`: the models, with the latencies of this machine where the user asks for them.
+
+use super::Failure;
+use crate::machine::{first_two, ping_pong};
+use allotment_models::command::{HandOver, Simulation};
+
+/// Simulates and prints a table.
+///
+/// # Errors
+/// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot
+/// be bound for calibration, or a file cannot be written; standard output is closed or full.
+pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
+    allotment_models::command::simulate(simulation, hand_over)
+}
+
+/// What handing over a cache line costs here.
+fn hand_over() -> Result<HandOver, Failure> {
+    let Some([first, second]) = first_two() else {
+        let told = ": there is only one CPU here, so nothing to calibrate with".into();
+        return Ok(HandOver { cycles: None, told });
+    };
+    let measured = ping_pong([first, second], 9, 20_000).map_err(|error| {
+        Failure::Failed(format!("cannot bind threads to CPU {first} and {second}: {error}"))
+    })?;
+    let told = format!(
+        ", scaled to a hand-over between CPU {first} and {second}: {:.1} ns or {:.0} cycles of the time stamp \
+         counter at least, {:.1} ns or {:.0} in the median of 9 rounds",
+        measured.min_nanoseconds, measured.min_cycles, measured.median_nanoseconds, measured.median_cycles
+    );
+    Ok(HandOver { cycles: Some(measured.min_cycles), told })
+}

@@ -1,0 +1,341 @@
+//! `allotment simulate tlab`: threads that wait for memory.
+//!
+//! A scenario is like an experiment (`--like`), and each of its numbers can be another one. An
+//! option that was not given has no value here, so that the scenario's own stays.
+
+use super::SaysTime;
+use super::tlab_figures::{answers, to_csv, to_json, to_text};
+use crate::tlab_simulation::{
+    Arrival, CollectorModel, Like, Outcome, Rebuild, Scenario, Shop, concurrent_workers, simulate as run,
+};
+use allotment::options::TlabPolicy;
+use allotment_report::command::print_answers;
+use allotment_report::command::{Failure, print};
+use allotment_report::format::{OutputFile, check_files, named_files, number, time};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The arguments of `allotment simulate tlab`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TlabArguments {
+    /// The experiment whose threads and heap the defaults are.
+    #[arg(long, value_name = "EXPERIMENT", default_value = "storm")]
+    like: Like,
+
+    /// The configuration of `extremem` [default: loaded].
+    #[arg(long, value_name = "NAME")]
+    config: Option<Shop>,
+
+    /// Policies of buffer sizes [default: all six].
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..", value_parser = policy)]
+    policy: Vec<TlabPolicy>,
+
+    /// The seed of sizes and gaps.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Write the figures as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the figures as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    machine: Machine,
+
+    #[command(flatten)]
+    heap: Heap,
+
+    #[command(flatten)]
+    costs: Costs,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Threads")]
+struct Threads {
+    /// Number of threads.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// When they begin.
+    #[arg(long, value_name = "HOW")]
+    arrival: Option<Arrival>,
+    /// The sleep between two operations, the period of a schedule, or the mean gap.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    pace: Option<Duration>,
+    /// Sleep within an operation; 0: none. Times of operations are those of the part before it.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    think: Option<Duration>,
+    /// Percentage of an operation that comes before that sleep.
+    #[arg(long, value_name = "PERCENT")]
+    split: Option<u32>,
+    /// Operations of each thread.
+    #[arg(long, value_name = "N")]
+    operations: Option<u64>,
+    /// No operation is planned for a later time; a late thread still does its own.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    duration: Option<Duration>,
+    /// Operations that begin earlier are not counted; 0: all count.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    warm_up: Option<Duration>,
+    /// Operations of one thread alone, before all begin.
+    #[arg(long, value_name = "N")]
+    before: Option<u64>,
+    /// Bytes that an operation allocates.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    bytes: Option<u64>,
+    /// Bytes of an object: one size, or all from the smallest to the largest.
+    #[arg(long, value_name = "BYTES[..BYTES]", value_parser = sizes)]
+    objects: Option<(u64, u64)>,
+    /// CPU time of an operation.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    cpu: Option<Duration>,
+    /// Extra CPU time of a thread's first operation.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    first: Option<Duration>,
+    /// Percentage of what an operation allocates that stays alive for a while.
+    #[arg(long, value_name = "PERCENT")]
+    survives: Option<f64>,
+    /// The most of that which one thread keeps alive.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    keeps: Option<u64>,
+    /// Bytes that one more thread allocates to make old objects anew; 0: there is none.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    rebuild: Option<u64>,
+    /// Bytes of them that stay alive, in the place of others.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    rebuild_keeps: Option<u64>,
+    /// The time between two rebuilds.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    rebuild_every: Option<Duration>,
+    /// CPU time of a rebuild.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    rebuild_cpu: Option<Duration>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Machine")]
+struct Machine {
+    /// CPUs.
+    #[arg(long, value_name = "N")]
+    cpus: Option<usize>,
+    /// How long a thread has a CPU while others want it.
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    time_slice: Option<Duration>,
+    /// From the end of a sleep until a thread wants a CPU.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    wake_up: Option<Duration>,
+    /// From one thread to the next on a CPU.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    switch: Option<Duration>,
+    /// CPU time of a refill.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    refill: Option<Duration>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Heap and collector")]
+struct Heap {
+    /// Bytes of the heap.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    heap: Option<u64>,
+    /// Bytes of a region; 0: as the heap chooses.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    region_size: Option<u64>,
+    /// Bytes that stay alive.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    live: Option<u64>,
+    /// How memory is made free.
+    #[arg(long, value_name = "MODEL")]
+    collector: Option<CollectorModel>,
+    /// Workers in a stop [default: the CPUs].
+    #[arg(long, value_name = "N")]
+    parallel_gc_threads: Option<usize>,
+    /// Workers beside threads [default: a quarter of the CPUs].
+    #[arg(long, value_name = "N")]
+    conc_gc_threads: Option<usize>,
+    /// Percentage of the memory without live objects that is eden, with --collector parallel.
+    #[arg(long, value_name = "PERCENT")]
+    eden: Option<u32>,
+    /// Bytes of a first buffer; 0: the policy chooses.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    tlab_size: Option<u64>,
+    /// Bytes of the largest buffer; 0: the policy chooses.
+    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
+    max_tlab_size: Option<u64>,
+    /// Percentage of the heap that idle buffers may hold, with --policy adaptive.
+    #[arg(long, value_name = "PERCENT")]
+    tlab_idle_percent: Option<f64>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Costs of one worker, instead of the experiment's")]
+struct Costs {
+    /// A pause.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    pause: Option<Duration>,
+    /// A stop, for each thread.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    stop_thread: Option<Duration>,
+    /// A look at the roots of a thread.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
+    visit: Option<Duration>,
+    /// Marking a KiB, in ns.
+    #[arg(long, value_name = "NS")]
+    mark: Option<f64>,
+    /// Copying a KiB, in ns.
+    #[arg(long, value_name = "NS")]
+    copy: Option<f64>,
+    /// Updating the references in a KiB, in ns.
+    #[arg(long, value_name = "NS")]
+    update: Option<f64>,
+    /// A full collection of a KiB, in ns.
+    #[arg(long, value_name = "NS")]
+    full: Option<f64>,
+}
+
+/// Reads a policy.
+fn policy(text: &str) -> Result<TlabPolicy, String> {
+    let named = TlabPolicy::ALL.iter().copied().find(|policy| policy.name() == text);
+    named.ok_or_else(|| {
+        let names: Vec<&str> = TlabPolicy::ALL.iter().map(|policy| policy.name()).collect();
+        format!("there is no policy `{text}`; there are {}", names.join(", "))
+    })
+}
+
+/// Reads `48` or `16..144`.
+fn sizes(text: &str) -> Result<(u64, u64), String> {
+    let (least, most) = text.split_once("..").unwrap_or((text, text));
+    Ok((number::parse_size(least)?, number::parse_size(most)?))
+}
+
+/// Replaces `value` where there is another one.
+fn set<T: Copy>(value: &mut T, given: Option<T>) {
+    *value = given.unwrap_or(*value);
+}
+
+impl TlabArguments {
+    /// The scenario, with the first policy.
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    fn scenario(&self) -> Result<Scenario, Failure> {
+        let mut scenario = match (self.like, self.config) {
+            (Like::Storm, None) => Scenario::storm(),
+            (Like::Extremem, shop) => Scenario::extremem(shop.unwrap_or(Shop::Loaded)),
+            (Like::Storm, Some(_)) => {
+                return Err(Failure::Usage("--config is of --like extremem; a storm has none".into()));
+            }
+        };
+        let cpus = self.machine.cpus;
+        set(&mut scenario.cpus, cpus);
+        set(&mut scenario.workers, self.heap.parallel_gc_threads.or(cpus));
+        let beside = cpus.map(concurrent_workers);
+        set(&mut scenario.concurrent_workers, self.heap.conc_gc_threads.or(beside));
+        self.threads.apply(&mut scenario)?;
+        set(&mut scenario.time_slice, self.machine.time_slice);
+        set(&mut scenario.wake_up, self.machine.wake_up);
+        set(&mut scenario.switch, self.machine.switch);
+        set(&mut scenario.refill, self.machine.refill);
+        self.heap.apply(&mut scenario);
+        let costs = &mut scenario.costs;
+        set(&mut costs.pause, self.costs.pause);
+        set(&mut costs.thread, self.costs.stop_thread);
+        set(&mut costs.visit, self.costs.visit);
+        set(&mut costs.mark, self.costs.mark);
+        set(&mut costs.copy, self.costs.copy);
+        set(&mut costs.update, self.costs.update);
+        set(&mut costs.full, self.costs.full);
+        scenario.seed = self.seed;
+        Ok(scenario)
+    }
+}
+
+impl Threads {
+    fn apply(&self, scenario: &mut Scenario) -> Result<(), Failure> {
+        set(&mut scenario.threads, self.threads);
+        set(&mut scenario.arrival, self.arrival);
+        if scenario.arrival == Arrival::Steady && self.pace.is_none() {
+            scenario.pace = Duration::ZERO;
+        }
+        set(&mut scenario.pace, self.pace);
+        set(&mut scenario.think, self.think);
+        set(&mut scenario.split, self.split);
+        set(&mut scenario.operations, self.operations);
+        set(&mut scenario.duration, self.duration);
+        set(&mut scenario.warm_up, self.warm_up);
+        set(&mut scenario.before, self.before);
+        set(&mut scenario.bytes, self.bytes);
+        set(&mut scenario.objects, self.objects);
+        set(&mut scenario.cpu, self.cpu);
+        set(&mut scenario.first, self.first);
+        set(&mut scenario.survives, self.survives);
+        set(&mut scenario.keeps, self.keeps);
+        if self.rebuild == Some(0) {
+            scenario.rebuild = None;
+        } else if let Some(bytes) = self.rebuild {
+            let every = scenario.rebuild.map_or(Duration::from_secs(30), |rebuild| rebuild.every);
+            let cpu = Duration::from_nanos(bytes.saturating_mul(9));
+            scenario.rebuild = Some(Rebuild { bytes, keeps: bytes / 10 * 7, every, cpu });
+        }
+        let parts =
+            self.rebuild_keeps.is_some() || self.rebuild_every.is_some() || self.rebuild_cpu.is_some();
+        match &mut scenario.rebuild {
+            Some(rebuild) => {
+                set(&mut rebuild.keeps, self.rebuild_keeps);
+                set(&mut rebuild.every, self.rebuild_every);
+                set(&mut rebuild.cpu, self.rebuild_cpu);
+                Ok(())
+            }
+            None if parts => Err(Failure::Usage(
+                "--rebuild-keeps, --rebuild-every and --rebuild-cpu are of a rebuild: write --rebuild BYTES"
+                    .into(),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Heap {
+    fn apply(&self, scenario: &mut Scenario) {
+        set(&mut scenario.heap, self.heap);
+        set(&mut scenario.region, self.region_size);
+        set(&mut scenario.live, self.live);
+        set(&mut scenario.collector, self.collector);
+        set(&mut scenario.eden, self.eden);
+        set(&mut scenario.tlab_size, self.tlab_size);
+        set(&mut scenario.max_tlab_size, self.max_tlab_size);
+        set(&mut scenario.idle_percent, self.tlab_idle_percent);
+    }
+}
+
+/// Simulates each policy, and prints a table.
+pub(super) fn simulate(arguments: &TlabArguments) -> Result<(), Failure> {
+    let scenario = arguments.scenario()?;
+    scenario.check().map_err(|error| Failure::Usage(error.to_string()))?;
+    let outputs = [("--json", &arguments.json), ("--csv", &arguments.csv)];
+    check_files(&[], &named_files(&outputs))?;
+    let json = arguments.json.as_deref().map(OutputFile::open).transpose()?;
+    let csv = arguments.csv.as_deref().map(OutputFile::open).transpose()?;
+    let policies = if arguments.policy.is_empty() { TlabPolicy::ALL } else { &arguments.policy };
+    let start = Instant::now();
+    let outcomes: Vec<Outcome> = policies
+        .iter()
+        .map(|policy| run(&Scenario { policy: *policy, ..scenario }))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let time = start.elapsed();
+    let json = json.map(|file| -> anyhow::Result<()> { Ok(file.write(&to_json(&outcomes)?)?) }).transpose();
+    let csv = csv.map(|file| file.write(to_csv(&outcomes).as_bytes())).transpose();
+    // All outputs are tried before the error of one is returned.
+    print(&to_text(&scenario, &outcomes))?;
+    json?;
+    csv?;
+    let count = outcomes.iter().map(|outcome| outcome.operations).sum();
+    SaysTime { count, what: "operations", time }.say();
+    print_answers(&answers(&scenario, &outcomes))
+}

@@ -1,0 +1,111 @@
+//! `allotment profile html`: a flame graph as one page, which needs no network and no server.
+//!
+//! The page has all sample types of the profile, and shapes under the functions that allocate them.
+//! Its script draws what is wide enough to be seen, so large profiles stay quick.
+//!
+//! Refused: `inferno`, whose licence (CDDL) is not among those of this project, and
+//! `d3-flame-graph`, which brings a library of 100 kB for rectangles.
+
+use crate::pprof::Tree;
+use allotment_report::command::Failure;
+use allotment_report::command::rows::named;
+use allotment_report::format::{OutputFile, check_printed_files, open_binary};
+use askama::Template;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::PathBuf;
+
+/// A frame with a smaller share of all sample types is left out: less than a pixel of a wide screen,
+/// until somebody zooms in 20 times.
+const SMALLEST: f64 = 1.0 / 50_000.0;
+
+/// A profile, and its flame graph.
+#[derive(Clone, Debug, clap::Args)]
+pub struct HtmlArguments {
+    /// The profile, packed by gzip or not; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The page; `-` is standard output.
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Show these values first, such as alloc_space [default: the file's own].
+    #[arg(long, value_name = "NAME")]
+    pub sample_type: Option<String>,
+
+    /// The page's title [default: the name of the profile].
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "flame.html")]
+struct Page<'a> {
+    title: &'a str,
+    style: &'static str,
+    script: &'static str,
+    data: String,
+    comments: &'a [String],
+    /// How many frames are left out; empty if none are.
+    left_out: String,
+}
+
+/// Writes the page.
+pub(super) fn html(arguments: &HtmlArguments) -> Result<String, Failure> {
+    let HtmlArguments { file, output, sample_type, title } = arguments;
+    check_printed_files(std::slice::from_ref(file), &[("--output", output)])?;
+    let opened = OutputFile::open(output)?;
+    let input = open_binary(file).map_err(|error| Failure::Failed(error.to_string()))?;
+    let tree = Tree::read(input, sample_type.as_deref(), SMALLEST).map_err(|error| named(file, &error))?;
+    let name = || match file.as_os_str().to_str() {
+        Some("-") => "profile".to_owned(),
+        _ => file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned(),
+    };
+    let page = page(&tree, &title.clone().unwrap_or_else(name)).map_err(Failure::Failed)?;
+    opened.write(page.as_bytes())?;
+    Ok(String::new())
+}
+
+/// The page of a profile; for a test with arbitrary bytes.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn tell(profile: impl Read) -> Result<String, String> {
+    page(&Tree::read(profile, None, SMALLEST).map_err(|error| error.to_string())?, "profile")
+}
+
+fn page(tree: &Tree, title: &str) -> Result<String, String> {
+    let left_out = match tree.left_out {
+        0 => String::new(),
+        1 => "1 frame".into(),
+        many => format!("{many} frames"),
+    };
+    let page = Page {
+        title,
+        style: include_str!("../../../templates/flame.css"),
+        script: include_str!("../../../templates/flame.js"),
+        data: data(tree),
+        comments: &tree.comments,
+        left_out,
+    };
+    page.render().map_err(|error| error.to_string())
+}
+
+/// What the script draws: names, and for each node the index of its name, that of its parent, 1 for a
+/// shape, and its values. It has no character that ends a script or begins a comment of HTML.
+fn data(tree: &Tree) -> String {
+    let types: Vec<Value> =
+        tree.sample_types.iter().map(|one| json!({ "name": one.name, "unit": one.unit })).collect();
+    let nodes: Vec<Vec<u64>> = tree
+        .nodes
+        .iter()
+        .map(|node| {
+            let first = [u64::from(node.name), u64::from(node.parent), u64::from(node.is_shape)];
+            let values = node.values.iter().map(|value| u64::try_from(*value).unwrap_or(u64::MAX));
+            first.into_iter().chain(values).collect()
+        })
+        .collect();
+    let whole = json!({ "types": types, "chosen": tree.chosen, "names": tree.names, "nodes": nodes });
+    whole.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}

@@ -1,0 +1,373 @@
+//! `allotment tlab-log`: the content of a JVM's log of its TLABs, and the effect of other sizings.
+
+mod page;
+mod words;
+
+use crate::tlab_log::{
+    Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sources, Waste, bytes,
+};
+use allotment_report::command::{Failure, print, print_bold};
+use allotment_report::format::{Input, OutputFile, check_files, named_files, width};
+use allotment_report::page::{Document, html};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use page::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use words::{counted, heading, nothing, sentences, wrapped};
+
+/// The arguments of `allotment tlab-log`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TlabLogArguments {
+    /// Logs written by -Xlog:gc+tlab=trace or =debug, with their rotated siblings FILE.0, FILE.1
+    /// ...; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Show this many threads, those that allocated most first; 0: all of them.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+
+    /// Show only the thread with this number: its `id` in the log, or its address as 0x...
+    #[arg(long, value_name = "ID", value_parser = thread)]
+    pub thread: Option<u64>,
+
+    /// Replay what was allocated under other settings; without a list under the usual ones.
+    /// Candidates are separated by `;`, the settings of one by `,`.
+    #[arg(long, value_name = "NAME=VALUE,..;..", require_equals = true, num_args = 0..=1, default_missing_value = BUILT_IN)]
+    pub replay: Option<String>,
+
+    /// The settings that the JVM ran with, if they are not the defaults; other settings change
+    /// these.
+    #[arg(long, value_name = "NAME=VALUE,..", require_equals = true)]
+    pub settings: Option<String>,
+
+    /// Write all of it as JSON, every thread included.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write a page with charts: sizes over time, refills, waste, and the replay.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+fn thread(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number
+        .map_err(|_| format!("`{text}` is not a thread; write its id, such as 4711, or its address, 0x7f..."))
+}
+
+/// Reads the logs and prints their content.
+///
+/// # Errors
+/// [`Failure::Usage`] for a replay of a setting that does not exist, or an output that is an input
+/// or another output. [`Failure::Failed`] if a file cannot be read or written, if no line of the
+/// files is about TLABs, or if the requested thread is not in them.
+pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
+    let own = arguments.settings.as_deref().map_or(Ok(Candidate::default()), Candidate::one);
+    let own = own.map_err(|error| Failure::Usage(format!("--settings: {error}")))?;
+    let candidates = arguments.replay.as_deref().map(|list| own.with(list)).transpose();
+    let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
+    let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
+    let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
+    let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
+    // The sources include the rotated siblings, which the user did not name.
+    check_files(sources.paths(), &named_files(&outputs))?;
+    let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
+    let file = arguments.json.as_deref().map(open).transpose()?;
+    let page = arguments.report.as_deref().map(open).transpose()?;
+    let log = sources.read().map_err(|error| failed(&error))?;
+    let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
+    let told = told(&log, &names, arguments, &own, candidates, page.is_some())?;
+    if let Some(file) = file {
+        file.write(format!("{:#}\n", told.json).as_bytes()).map_err(|error| failed(&error))?;
+    }
+    if let Some(page) = page {
+        page.write(html(&told.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+    }
+    print(&told.text)?;
+    if told.answer.is_empty() {
+        return Ok(());
+    }
+    print("\n")?;
+    print_bold(&told.answer)
+}
+
+/// The full output for a log of one file with these bytes: the text, the JSON and the page, one
+/// behind the other, with the usual replays. It does the work of [`tlab_log`] without files, so
+/// that a test can call it with arbitrary bytes.
+///
+/// # Errors
+/// Why the bytes are no log.
+pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
+    let log = crate::tlab_log::read(bytes).map_err(|error| error.to_string())?;
+    let said = |failure: Failure| match failure {
+        Failure::Usage(text) | Failure::Failed(text) => text,
+        other => format!("{other:?}"),
+    };
+    let arguments = TlabLogArguments {
+        files: Vec::new(),
+        top: 20,
+        thread: None,
+        replay: Some(BUILT_IN.into()),
+        settings: None,
+        json: None,
+        report: None,
+    };
+    let (own, list) = (Candidate::default(), Candidate::list(BUILT_IN)?);
+    let told = told(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
+    let page = html(&told.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
+    Ok(format!("{}{}{:#}\n{page}", told.text, told.answer, told.json))
+}
+
+/// The output for a log, in each of the forms.
+struct Told {
+    text: String,
+    /// The last lines of the text; empty if the log allows no answer.
+    answer: String,
+    json: Value,
+    page: Document,
+}
+
+fn told(
+    log: &Log,
+    names: &[String],
+    arguments: &TlabLogArguments,
+    own: &Candidate,
+    candidates: Option<Vec<Candidate>>,
+    with_page: bool,
+) -> Result<Told, Failure> {
+    if log.accounts().is_empty() && log.totals.lines == 0 {
+        return Err(Failure::Failed(nothing(log, names)));
+    }
+    let mut shown: Vec<&Account> = log.accounts().iter().collect();
+    if let Some(wanted) = arguments.thread {
+        shown.retain(|account| account.thread.id == wanted || account.thread.pointer == wanted);
+        if shown.is_empty() {
+            let count = log.accounts().len();
+            return Err(Failure::Failed(format!(
+                "thread {wanted} is not among the {count} threads of the log; `id` in its lines is what to give"
+            )));
+        }
+    }
+    shown.sort_by_key(|account| std::cmp::Reverse(account.allocated));
+    // An incomplete history is not fed to a model.
+    let judge = Judge::of(log);
+    let is_whole = judge.silence().is_none();
+    let own = own.clone().aiming_at(log.target);
+    let replay = Replay::new(&log.cycles, &own, most_desired(log));
+    let replayed: Option<Vec<(Candidate, Replayed)>> = candidates.map(|list| {
+        let run = |candidate: Candidate| (replay.run(&candidate), candidate);
+        list.into_iter().filter(|_| is_whole).map(run).map(|(done, candidate)| (candidate, done)).collect()
+    });
+    let advice = is_whole.then(|| Advice::of(log, &replay, &own));
+    let answer = advice.as_ref().map(Advice::sentence);
+    let json = as_json(log, &judge, names, advice.as_ref(), replayed.as_deref());
+    let mut text = heading(log, names);
+    let about = text.trim_end().replace('\n', "; ");
+    let mut said = sentences(log, &judge, &shown);
+    let lacking = lacking_charts(log, replayed.as_deref());
+    let on_page = answer.iter().fold(String::new(), |text, answer| text + answer + "\n") + &said + &lacking;
+    let page = tlab_log_document(log, &about, on_page.lines(), replayed.as_deref().unwrap_or_default());
+    if with_page {
+        // The replay's part of the text already says this.
+        let charts = lacking.lines().filter(|line| *line != NOTHING_TO_REPLAY || replayed.is_none());
+        said.extend(charts.flat_map(|line| [line, "\n"]));
+    }
+    let columns = width::of_output();
+    (text, said) = (wrapped(&text, columns), wrapped(&said, columns));
+    text += &threads(log, &judge, &shown, arguments.top, &said);
+    if let Some(replayed) = &replayed {
+        text += &replays(log, &judge, replayed, columns);
+    }
+    let answer = answer.map_or(String::new(), |answer| wrapped(&answer, columns));
+    Ok(Told { text, answer, json, page })
+}
+
+fn most_desired(log: &Log) -> u64 {
+    log.accounts().iter().filter_map(|account| account.sizes).map(|sizes| sizes.max).max().unwrap_or(0)
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { String::new() } else { format!("{:.1}%", part as f64 * 100.0 / whole as f64) }
+}
+
+/// The table, followed by the sentences in `said`.
+fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str) -> String {
+    if log.accounts().is_empty() {
+        return said.into();
+    }
+    let count = if top == 0 { shown.len() } else { top.min(shown.len()) };
+    let mut table = table(&[
+        "Thread",
+        "Refills",
+        "Most",
+        "Slow",
+        "Allocated",
+        "First",
+        "Last",
+        "Min",
+        "Max",
+        "Waste",
+        "%",
+        "gc",
+        "slow",
+        "fast",
+        "",
+    ]);
+    let numbers = |refills: u64, most: u64, slow: u64, allocated: u64| {
+        vec![refills.to_string(), most.to_string(), slow.to_string(), bytes(allocated)]
+    };
+    let wastes = |waste: &Waste, buffers: u64| {
+        let each = [waste.gc, waste.slow, waste.fast].map(bytes);
+        [vec![bytes(waste.sum()), percent(waste.sum(), buffers)], each.to_vec()].concat()
+    };
+    for account in &shown[..count] {
+        let mut row = vec![account.thread.id.to_string()];
+        row.extend(numbers(
+            account.refills,
+            account.most_refills,
+            account.slow_allocations,
+            account.allocated,
+        ));
+        row.extend(match account.sizes {
+            Some(sizes) => [sizes.first, sizes.last, sizes.min, sizes.max].map(bytes),
+            None => [const { String::new() }; 4],
+        });
+        row.extend(wastes(&account.waste, account.buffers));
+        row.push(judge.verdicts(account).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
+        table.add_row(row);
+    }
+    let all = log.accounts();
+    let sum = |of: fn(&Account) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
+    let mut waste = Waste::default();
+    all.iter().for_each(|account| waste.add(&account.waste));
+    let most = all.iter().map(|account| account.most_refills).max().unwrap_or(0);
+    let mut row = vec![format!("all {}", all.len())];
+    row.extend(numbers(sum(|a| a.refills), most, sum(|a| a.slow_allocations), sum(|a| a.allocated)));
+    row.extend([const { String::new() }; 4]);
+    row.extend(wastes(&waste, sum(|a| a.buffers)));
+    table.add_row(row);
+    let mut text = format!("\n{}", rendered(&mut table));
+    if count < shown.len() {
+        let more = counted((shown.len() - count) as u64, "more thread", "more threads");
+        let _ = writeln!(text, "{more}; --top 0 shows all");
+    }
+    text.push('\n');
+    text += said;
+    text
+}
+
+fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns: Option<usize>) -> String {
+    if log.cycles.is_empty() {
+        return wrapped(&format!("\n{NOTHING_TO_REPLAY}\n"), columns);
+    }
+    if judge.silence().is_some() {
+        return "\nno replay: what it would be fed with is not whole\n".into();
+    }
+    let mut table = table(&["Replayed", "Refills", "Slow", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
+    for (candidate, done) in replayed {
+        let waste = done.waste();
+        table.add_row(vec![
+            candidate.name.clone(),
+            done.refills.to_string(),
+            done.slow_allocations.map_or(String::new(), |count| count.to_string()),
+            bytes(done.largest),
+            bytes(waste),
+            percent(waste, done.buffers),
+            bytes(done.gc_waste),
+            bytes(done.slow_waste),
+            candidate.flags.clone(),
+        ]);
+    }
+    let cut = if log.cycles.is_cut() { ", the first that fit in memory" } else { "" };
+    format!(
+        "\nreplay of {}{cut}; a model: compare its rows with each other\n\n{}",
+        counted(log.cycles.len() as u64, "collection", "collections"),
+        rendered(&mut table)
+    )
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.set_header(header);
+    let last = header.len() - 1;
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        let left = index == 0 || index == last;
+        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table
+}
+
+fn rendered(table: &mut Table) -> String {
+    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+}
+
+fn as_json(
+    log: &Log,
+    judge: &Judge,
+    names: &[String],
+    advice: Option<&Advice>,
+    replayed: Option<&[(Candidate, Replayed)]>,
+) -> Value {
+    let threads: Vec<Value> = log
+        .accounts()
+        .iter()
+        .map(|account| {
+            let verdicts = judge.verdicts(account);
+            json!({
+                "id": account.thread.id,
+                "pointer": format!("{:#x}", account.thread.pointer),
+                "refills": account.refills,
+                "mostRefills": account.most_refills,
+                "cycles": account.cycles,
+                "slowAllocations": account.slow_allocations,
+                "bufferBytes": account.buffers,
+                "allocatedBytes": account.allocated,
+                "desiredSize": account.sizes,
+                "waste": account.waste,
+                "verdicts": verdicts.iter().map(|verdict| verdict.name()).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let replays = replayed.map(|replayed| {
+        let row = |(candidate, done): &(Candidate, Replayed)| {
+            json!({
+                "settings": candidate.name,
+                "flags": candidate.flags,
+                "refills": done.refills,
+                "slowAllocations": done.slow_allocations,
+                "bufferBytes": done.buffers,
+                "largest": done.largest,
+                "waste": { "gc": done.gc_waste, "slow": done.slow_waste },
+            })
+        };
+        replayed.iter().map(row).collect::<Vec<_>>()
+    });
+    let advice = advice.map(|advice| {
+        let (flags, expected) = match advice {
+            Advice::Set { candidate, expected, .. } => (Some(&candidate.flags), Some(expected)),
+            _ => (None, None),
+        };
+        json!({ "answer": advice.sentence(), "flags": flags, "expected": expected, "found": log.cycles.found() })
+    });
+    json!({
+        "advice": advice,
+        "files": names,
+        "dialects": log.releases(),
+        "jvms": log.jvms(),
+        "cutOff": log.cut_off,
+        "lines": { "read": log.read, "repeated": log.repeated, "damaged": log.skipped.damaged, "foreign": log.skipped.foreign },
+        "refusedRefills": log.refused,
+        "targetRefills": log.target(),
+        "totals": log.totals,
+        "noVerdict": judge.silence(),
+        "threads": threads,
+        "replay": replays,
+    })
+}

@@ -1,0 +1,23 @@
+//! Readers of what running programs leave behind: heap snapshots, allocation profiles, and a JVM's
+//! log of its TLABs.
+//!
+//! Whoever runs a JVM, Go, Node or Rust program can use them without the lab. The binary
+//! `allotment-tools` has just these commands, and the command `allotment` of the lab has them too.
+//!
+//! ```text
+//! allotment-tools heap dominators app.hprof
+//! allotment-tools profile top heap.pb.gz
+//! allotment-tools tlab-log gc.log
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | [`snapshot`] | heap snapshots in files |
+//! | [`pprof`] | allocation profiles in files |
+//! | [`tlab_log`] | a JVM's log of its TLABs |
+//! | [`command`] | the command line |
+
+pub mod command;
+pub mod pprof;
+pub mod snapshot;
+pub mod tlab_log;
