@@ -14,7 +14,7 @@ use super::scenario::{Arrival, Scenario, ScenarioError};
 use super::thread::{Role, Thread};
 use crate::walk::Random;
 use allotment::options::TlabPolicy;
-use allotment::stats::Totals;
+use allotment::stats::TlabTotals;
 use allotment::tlab::budget::Budget;
 use allotment::tlab::sizing::{Averages, Config, Settings, Sizing};
 use std::cmp::Reverse;
@@ -157,7 +157,7 @@ impl Engine {
 
     /// The figures so far.
     pub(super) fn outcome(self) -> Outcome {
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         let workers = self.threads.iter().filter(|thread| thread.role == Role::Worker);
         workers.clone().for_each(|thread| totals.add(&thread.counts));
         let waited = workers.filter(|thread| thread.waited).count();

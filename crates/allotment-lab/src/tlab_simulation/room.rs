@@ -13,7 +13,7 @@ use super::collect::{DIRTY, Phase, all_young, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
 use allotment::collector::shenandoah::trigger::CycleKind;
-use allotment::stats::Totals;
+use allotment::stats::TlabTotals;
 use allotment::tlab::sizing::{Cycle as BufferCycle, HeapCycle};
 
 impl Engine {
@@ -126,7 +126,7 @@ impl Engine {
     }
 
     fn size_buffers(&mut self, used: usize, capacity: usize) {
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         for thread in &self.threads {
             totals.add(&thread.counts.since(&thread.counts_before));
         }

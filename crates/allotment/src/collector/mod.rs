@@ -24,15 +24,15 @@ pub(crate) use epsilon::Epsilon;
 pub(crate) use kernel::Pages;
 pub(crate) use log::GcLog;
 
-pub use history::{Collections, Times};
+pub use history::{CollectionHistory, TimePercentiles};
 pub(crate) use history::{History, Listener, Print};
 pub(crate) use mark_compact::MarkCompact;
 pub(crate) use overhead::Overhead;
 pub(crate) use parallel::{Parallel, Parts as ParallelParts};
 pub use record::{
-    CollectionKind, CollectionRecord, CollectionSums, CycleRecord, CycleScope, Details, EnlargedEden,
-    FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, WantedWorkers,
-    YoungRecord,
+    CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, Details, EnlargedEden,
+    FullDetails, GenerationsDetails, IdleLook, LastPart, OldMarking, Phase, SizingDetails, WantedWorkers,
+    YoungDetails,
 };
 pub(crate) use settings::Settings;
 pub(crate) use shenandoah::{Parts as ShenandoahParts, Shenandoah};

@@ -73,7 +73,10 @@ pub struct Heap {
     options: Arc<OptionSet>,
     pub(crate) history: Arc<History>,
     /// A layer above says what this is, and what it does when it is dropped.
-    #[expect(dead_code, reason = "it is dropped with the last clone, and then ends threads and writes files")]
+    #[expect(
+        dead_code,
+        reason = "it is dropped with the last clone, and then ends threads and writes files"
+    )]
     at_end: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -283,7 +286,10 @@ impl fmt::Debug for Heap {
         f.debug_struct("Heap")
             .field("base", &format_args!("{:#x}", self.base()))
             .field("geometry", &self.geometry())
-            .field("attachments", &self.shared.after_fork().map(|()| self.shared.threads.registry.attachments()))
+            .field(
+                "attachments",
+                &self.shared.after_fork().map(|()| self.shared.threads.registry.attachments()),
+            )
             .finish()
     }
 }

@@ -2,8 +2,8 @@
 //! and seconds, names last.
 
 use crate::Heap;
-use crate::observe::MetricValue;
 use crate::mutator::AttachedThread;
+use crate::observe::MetricValue;
 use crate::options::OptionRow;
 use crate::time_histogram::TimeHistogram;
 use std::fmt::Write as _;

@@ -7,8 +7,8 @@
 //! each interval for good.
 
 use crate::Heap;
-use crate::platform::Connection;
 use crate::observe::AllocationProfile;
+use crate::platform::Connection;
 use crate::stats::DEFAULT_SAMPLE_INTERVAL;
 use allotment_output::OutputFile;
 use std::io::{self, Write};

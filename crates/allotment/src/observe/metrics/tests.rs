@@ -1,11 +1,11 @@
 //! Metrics are what records and statistics say, and counts never fall.
 
 use super::{Metric, MetricValue, Metrics};
-use crate::collector::{CollectionKind, CollectionRecord, CollectionSums, Collections, OldMarking};
 use crate::Heap;
-use crate::observe::MemoryUse;
+use crate::collector::{CollectionHistory, CollectionKind, CollectionRecord, CollectionSums, OldMarking};
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootProvider, RootVisitor, SafepointStatistics};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
+use crate::observe::MemoryUse;
 use crate::region::{RegionUse, State};
 use crate::time_histogram::TimeHistogram;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn work(mutator: &mut Mutator<'_>, pair: ShapeRef, pairs: usize) -> Result<(), O
 struct Others {
     memory: MemoryUse,
     stops: SafepointStatistics,
-    collections: Collections,
+    collections: CollectionHistory,
     records: Vec<CollectionRecord>,
 }
 
