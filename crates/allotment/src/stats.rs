@@ -34,6 +34,7 @@ pub use crate::mutator::{
     AttachedThread, Attachments, Cause, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, RootCounts,
     RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
 };
+pub use crate::object::WalkError;
 pub use crate::observe::{
     AllocationProfile, AllocationSite, BadReference, Census, Fault, Holder, LayoutKind, LayoutPart,
     MemoryUse, Metric, MetricValue, Metrics, Problem, ProfileError, ShapeCensus, ShapeLayout, SlotPlace,
