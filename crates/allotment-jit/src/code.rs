@@ -143,7 +143,7 @@ fn library(target: Target) -> Option<u64> {
 impl Code {
     /// Pages that can be written.
     fn map(bytes: usize) -> Result<Code, CodeError> {
-        let bytes = bytes.next_multiple_of(allotment::raw::page_size());
+        let bytes = bytes.next_multiple_of(rustix::param::page_size());
         // SAFETY: the system chooses an unused address.
         let start = unsafe {
             mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)

@@ -67,12 +67,10 @@ pub use crate::mutator::{
 };
 pub use crate::object::{
     ADDRESS_MASK, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,
-    MIN_OBJECT_BYTES, Object, POISON, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind,
-    SlotVisitor, TailSlots, TraceFn, TypeShape, WORD, WalkError, fill, first_word_not, for_each_fixed_slot,
-    for_each_slot, poison, reference, size_of_object, tail_slots, walk, with_reference,
+    MIN_OBJECT_BYTES, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind, SlotVisitor, TraceFn,
+    TypeShape, WORD, reference, with_reference,
 };
 pub use crate::platform::{
-    PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, page_size,
-    prefetch_read, prefetch_write, write_word_and_zeroes,
+    PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor,
 };
 pub use crate::type_shape;

@@ -1,50 +1,45 @@
-//! Statistics of a heap: its collections, buffers, stops, memory, and faults that the verifier
-//! found.
+//! Statistics of a heap: its memory, threads and collections, its objects, and the faults that the
+//! verifier found.
 //!
-//! | of | by | as |
+//! | question | call | answer |
 //! |---|---|---|
-//! | collections | [`Heap::collections`], `on_collection` of the builder | [`CollectionRecord`] |
-//! | TLABs | [`Heap::tlab_totals`], [`Mutator::tlab_statistics`] | [`Totals`], [`TlabStatistics`] |
-//! | stops, attached threads, sums over collections, roots | [`Heap::metrics`] | [`Metrics`] |
-//! | attached threads | [`Heap::threads`] | [`AttachedThread`] |
-//! | memory | [`Heap::memory`] | [`MemoryUse`] |
-//! | live objects by shape | [`Heap::census`] | [`Census`] |
-//! | all live objects | [`Heap::snapshot`] | [`SnapshotSummary`] |
-//! | parts of objects | [`Shape::layout`] | [`ShapeLayout`] |
-//! | all of these but objects and faults, for monitoring | [`Heap::metrics`] | [`Metrics`] |
-//! | faults | [`Heap::verify`] | [`HeapCensus`], [`VerifyError`] |
-//! | allocations, by samples | [`Heap::allocation_profile`] | [`AllocationProfile`] |
+//! | how much memory is in use | [`Heap::memory`] | [`MemoryUse`] |
+//! | what each attached thread does | [`Heap::threads`] | [`AttachedThread`] |
+//! | what one thread's buffers cost, and those of all threads | [`Mutator::tlab_statistics`], [`Heap::tlab_totals`] | [`TlabStatistics`], [`TlabTotals`] |
+//! | what the latest collections did | [`Heap::collections`], `on_collection` of the builder | [`CollectionHistory`], [`CollectionRecord`] |
+//! | all sums and levels, for monitoring | [`Heap::metrics`] | [`Metrics`] |
+//! | which code allocates | [`Heap::allocation_profile`] | [`AllocationProfile`] |
+//! | which shapes have most bytes | [`Heap::census`] | [`Census`] |
+//! | which objects live, and who holds them | [`Heap::snapshot`] | a file, and its [`SnapshotSummary`] |
+//! | where the parts of an object lie | [`Shape::layout`] | [`ShapeLayout`] |
+//! | whether the heap is sound | [`Heap::verify`] | [`VerifySummary`], or a [`VerifyError`] |
 //!
-//! [`Heap::collections`]: crate::Heap::collections
-//! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
-//! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
-//! [`Heap::safepoints`]: crate::Heap::safepoints
-//! [`Heap::threads`]: crate::Heap::threads
 //! [`Heap::memory`]: crate::Heap::memory
+//! [`Heap::threads`]: crate::Heap::threads
+//! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
+//! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
+//! [`Heap::collections`]: crate::Heap::collections
+//! [`Heap::metrics`]: crate::Heap::metrics
+//! [`Heap::allocation_profile`]: crate::Heap::allocation_profile
 //! [`Heap::census`]: crate::Heap::census
 //! [`Heap::snapshot`]: crate::Heap::snapshot
-//! [`Heap::metrics`]: crate::Heap::metrics
-//! [`Heap::verify`]: crate::Heap::verify
-//! [`Heap::allocation_profile`]: crate::Heap::allocation_profile
 //! [`Shape::layout`]: crate::raw::Shape::layout
+//! [`Heap::verify`]: crate::Heap::verify
 
-pub use crate::collector::sizing::{AGES, Collection, Decision, Effort, Need, Reason, Scope};
 pub use crate::collector::{
-    CollectionKind, CollectionRecord, CollectionSums, Collections, CycleRecord, CycleScope, Details,
-    EnlargedEden, FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, Times,
-    WantedWorkers, YoungRecord,
+    CollectionHistory, CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope,
+    FullDetails, GenerationsDetails, OldMarking, Phase, TimePercentiles, WantedWorkers, YoungDetails,
 };
 pub use crate::mutator::{
-    AttachedThread, Attachments, BufferSizes, Cause, Collector, DEFAULT_SAMPLE_INTERVAL, GcOverhead,
-    LateThread, Outcome, RootCounts, RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
-    sample_probability,
+    AttachedThread, Attachments, Cause, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, RootCounts,
+    RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
 };
+pub use crate::object::WalkError;
 pub use crate::observe::{
-    AllocationProfile, AllocationSite, BadReference, Census, Fault, HeapCensus, Holder, LayoutKind,
-    LayoutPart, MemoryUse, Metric, MetricValue, Metrics, Problem, ProfileError, ShapeCensus, ShapeLayout,
-    SlotPlace, SnapshotError, SnapshotFormat, SnapshotSettings, SnapshotSummary, VerifyError,
+    AllocationProfile, AllocationSite, BadReference, Census, Fault, Holder, LayoutKind, LayoutPart,
+    MemoryUse, Metric, MetricValue, Metrics, Problem, ProfileError, ShapeCensus, ShapeLayout, SlotPlace,
+    SnapshotError, SnapshotFormat, SnapshotSettings, SnapshotSummary, VerifyError, VerifySummary,
 };
 pub use crate::region::RegionUse;
 pub use crate::time_histogram::TimeHistogram;
-pub use crate::tlab::budget::BudgetError;
-pub use crate::tlab::statistics::{TlabStatistics, Totals};
+pub use crate::tlab::statistics::{TlabStatistics, TlabTotals};

@@ -5,7 +5,7 @@
 //! of a concurrent collector takes tens of microseconds, a full collection of a large heap takes
 //! seconds.
 //!
-//! Refused: to count in the histograms of three digits that [`Times`](crate::stats::Times) has for
+//! Refused: to count in the histograms of three digits that [`TimePercentiles`](crate::stats::TimePercentiles) has for
 //! percentiles. These have thousands of buckets, whose bounds are no decimal numbers. A reader
 //! would have to copy them all.
 

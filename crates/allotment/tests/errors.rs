@@ -4,8 +4,8 @@ use allotment::ForkError;
 use allotment::heap::{
     AttachListenerError, BuildError, GeometryError, MemoryError, ResetError, StillAttached,
 };
-use allotment::raw::{Header, PrefetchError, Shape, ShapeError, Shapes, WalkError};
-use allotment::stats::{Fault, VerifyError};
+use allotment::raw::{Header, PrefetchError, Shape, ShapeError, Shapes};
+use allotment::stats::{Fault, VerifyError, WalkError};
 use allotment::{AttachError, Heap, NewSlots, OutOfMemory, WrongHeap, alloc};
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -82,7 +82,7 @@ fn a_nearly_full_heap_ends_after_a_bounded_number_of_collections() {
                     let (error, collections) = waste(&heap, mu, 100 * room);
                     assert!(error.is_some() && collections <= PER_STOP, "{collector}: {collections}");
                 });
-                assert_eq!(heap.collections().overhead_limits, 2);
+                assert_eq!(heap.metrics().overhead_limits, 2);
                 heap.verify().expect("a heap in order");
             }
         }
@@ -97,7 +97,7 @@ fn without_the_limit_it_makes_a_few_objects_at_a_time() {
             let (error, collections) = waste(&heap, mu, 10 * room);
             assert!(error.is_none() && collections > ROW, "{collector}: {collections}, {error:?}");
         });
-        assert_eq!(heap.collections().overhead_limits, 0);
+        assert_eq!(heap.metrics().overhead_limits, 0);
     }
 }
 
@@ -138,5 +138,5 @@ fn the_embedder_is_asked_before_the_program_is_told() {
         let (error, _) = waste(&heap, mu, 100 * room);
         assert!(error.expect("it let nothing go").gc_overhead().is_some());
     });
-    assert_eq!((ASKED.load(Ordering::Relaxed), heap.collections().overhead_limits), (2, 2));
+    assert_eq!((ASKED.load(Ordering::Relaxed), heap.metrics().overhead_limits), (2, 2));
 }

@@ -3,7 +3,7 @@
 
 mod fork_common;
 
-use allotment::stats::{CollectionRecord, IdleLook};
+use allotment::stats::CollectionRecord;
 use allotment::{Heap, alloc};
 use fork_common::*;
 use std::thread;
@@ -88,8 +88,8 @@ fn without_a_thread_that_looks_nobody_collects_when_idle() {
         let heap = heap("NewSize=4m,MaxNewSize=4m");
         let told = |heap: &Heap| {
             let records = heap.collections().recent;
-            let looks = records.iter().filter_map(|record| record.sizing.as_ref()?.last_part.as_ref());
-            looks.map(|part| part.look).any(|look| look == IdleLook::NoThread)
+            let mut lines = records.iter().flat_map(CollectionRecord::detail_lines);
+            lines.any(|line| line.ends_with("no thread to look for idle times"))
         };
         heap.attach(|mu| {
             // Slowly: an eden that is full at once is not looked after.

@@ -6,7 +6,7 @@
 
 use super::kit::{Assignment, word};
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, ShapeRef, SlotKind};
-use allotment::stats::{HeapCensus, Totals};
+use allotment::stats::{TlabTotals, VerifySummary};
 use allotment::{Heap, Mutator};
 use allotment_jit::Initialise;
 use std::hash::{DefaultHasher, Hasher};
@@ -105,8 +105,8 @@ pub(crate) struct Seen {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) seen: Vec<Seen>,
-    pub(crate) censuses: Vec<HeapCensus>,
-    pub(crate) totals: Totals,
+    pub(crate) censuses: Vec<VerifySummary>,
+    pub(crate) totals: TlabTotals,
     pub(crate) used_bytes: usize,
 }
 

@@ -15,7 +15,7 @@ use super::thread::{Role, Thread};
 use allotment::internals::tlab::Budget;
 use allotment::internals::tlab::{Averages, Config, Settings, Sizing};
 use allotment::options::TlabPolicy;
-use allotment::stats::Totals;
+use allotment::stats::TlabTotals;
 use allotment_report::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -157,7 +157,7 @@ impl Engine {
 
     /// The figures so far.
     pub(super) fn outcome(self) -> Outcome {
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         let workers = self.threads.iter().filter(|thread| thread.role == Role::Worker);
         workers.clone().for_each(|thread| totals.add(&thread.counts));
         let waited = workers.filter(|thread| thread.waited).count();

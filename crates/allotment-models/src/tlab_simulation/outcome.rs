@@ -1,7 +1,7 @@
 //! The figures of a simulation.
 
 use super::scenario::Scenario;
-use allotment::stats::Totals;
+use allotment::stats::TlabTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::time::Duration;
@@ -154,7 +154,7 @@ impl Outcome {
         tally: Tally,
         scenario: Scenario,
         (first_buffer, largest_buffer): (u64, u64),
-        totals: &Totals,
+        totals: &TlabTotals,
         waited: usize,
         capacity: u64,
         out_of_memory: Option<Duration>,

@@ -14,7 +14,7 @@ use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
 use allotment::internals::shenandoah::CycleKind;
 use allotment::internals::tlab::{Cycle as BufferCycle, HeapCycle};
-use allotment::stats::Totals;
+use allotment::stats::TlabTotals;
 
 impl Engine {
     /// No memory for a thread: the world, whose CPUs are free, stops until there is some.
@@ -126,7 +126,7 @@ impl Engine {
     }
 
     fn size_buffers(&mut self, used: usize, capacity: usize) {
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         for thread in &self.threads {
             totals.add(&thread.counts.since(&thread.counts_before));
         }

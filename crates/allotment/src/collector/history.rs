@@ -58,40 +58,43 @@ pub(crate) struct History {
     timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
-    inner: Mutex<Collections>,
+    inner: Mutex<CollectionHistory>,
 }
 
-/// The collections of a heap so far.
+/// The collections of a heap so far: [`Heap::collections`](crate::Heap::collections).
+///
+/// [`Metrics`](crate::stats::Metrics) has sums over all of them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Collections {
+pub struct CollectionHistory {
     /// Number of collections.
     pub count: u64,
-    /// What they did, and how many of each kind there were.
-    pub sums: CollectionSums,
+    /// Sums over all of them.
+    pub(crate) sums: CollectionSums,
     /// The latest records, oldest first: up to 256.
     pub recent: VecDeque<CollectionRecord>,
     /// Times for which all threads stood still.
-    pub pauses: Times,
+    pub pauses: TimePercentiles,
     /// Times from a request to stop until the last thread had stopped.
-    pub times_to_safepoint: Times,
+    pub times_to_safepoint: TimePercentiles,
     /// Number of collections after which an allocation failed because of `UseGCOverheadLimit`.
-    pub overhead_limits: u64,
+    pub(crate) overhead_limits: u64,
 }
 
-/// A distribution of times: to three digits for percentiles, and in fixed buckets for monitoring.
+/// The percentiles of a distribution of times, to three digits: of pauses, or of times to safepoints
+/// ([`CollectionHistory`]).
 #[derive(Clone)]
-pub struct Times {
+pub struct TimePercentiles {
     /// In ns.
     histogram: Histogram<u64>,
     /// The same times, and their sum.
     buckets: TimeHistogram,
 }
 
-impl Times {
-    fn new() -> Times {
+impl TimePercentiles {
+    fn new() -> TimePercentiles {
         let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3);
-        Times {
+        TimePercentiles {
             histogram: histogram.expect("the bounds are constants that work"),
             buckets: TimeHistogram::default(),
         }
@@ -108,7 +111,7 @@ impl Times {
     }
 
     /// The recorded times in fixed buckets.
-    pub fn buckets(&self) -> &TimeHistogram {
+    pub(crate) fn buckets(&self) -> &TimeHistogram {
         &self.buckets
     }
 
@@ -130,13 +133,13 @@ impl Times {
 }
 
 /// Prints the summary: a histogram's thousands of counts would help nobody.
-impl fmt::Debug for Times {
+impl fmt::Debug for TimePercentiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Times({self})")
+        write!(f, "TimePercentiles({self})")
     }
 }
 
-impl fmt::Display for Times {
+impl fmt::Display for TimePercentiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -158,12 +161,12 @@ impl History {
         listener: Option<Listener>,
         timeline: Option<Arc<Timeline>>,
     ) -> History {
-        let collections = Collections {
+        let collections = CollectionHistory {
             count: 0,
             sums: CollectionSums::default(),
             recent: VecDeque::new(),
-            pauses: Times::new(),
-            times_to_safepoint: Times::new(),
+            pauses: TimePercentiles::new(),
+            times_to_safepoint: TimePercentiles::new(),
             overhead_limits: 0,
         };
         let told_of_shortage = AtomicBool::new(false);
@@ -181,7 +184,7 @@ impl History {
         self.inner.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Collections> {
+    fn lock(&self) -> MutexGuard<'_, CollectionHistory> {
         self.inner.lock().expect("nothing that may panic runs under the history's lock")
     }
 
@@ -294,11 +297,11 @@ impl History {
     }
 
     /// Calls `read` with the collections so far, which are not copied. The lock is held meanwhile.
-    pub(crate) fn read<R>(&self, read: impl FnOnce(&Collections) -> R) -> R {
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&CollectionHistory) -> R) -> R {
         read(&self.lock())
     }
 
-    pub(crate) fn snapshot(&self) -> Collections {
+    pub(crate) fn snapshot(&self) -> CollectionHistory {
         self.lock().clone()
     }
 }

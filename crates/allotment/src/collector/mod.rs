@@ -24,10 +24,10 @@ pub(crate) mod work;
 pub(crate) use build::{Built, Parts, build};
 pub(crate) use log::GcLog;
 
-pub use history::{Collections, Times};
+pub use history::{CollectionHistory, TimePercentiles};
 pub(crate) use history::{History, Listener, Print};
 pub use record::{
-    CollectionKind, CollectionRecord, CollectionSums, CycleRecord, CycleScope, Details, EnlargedEden,
-    FullRecord, GenerationsRecord, IdleLook, LastPart, OldMarking, Phase, SizingRecord, WantedWorkers,
-    YoungRecord,
+    CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, Details, EnlargedEden,
+    FullDetails, GenerationsDetails, IdleLook, LastPart, OldMarking, Phase, SizingDetails, WantedWorkers,
+    YoungDetails,
 };

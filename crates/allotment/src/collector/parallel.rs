@@ -36,7 +36,7 @@ use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
-use super::record::{CollectionRecord, Details, SizingRecord, YoungRecord};
+use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
@@ -258,7 +258,7 @@ impl Parallel {
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
             buffers: world.end_buffer_count(),
-            details: Details::Young(YoungRecord {
+            details: Details::Young(YoungDetails {
                 survived_bytes: sum.survived.map(|bytes| bytes as usize),
                 promoted_bytes: sum.promoted_bytes as usize,
                 kept_bytes: sum.kept_bytes as usize,
@@ -367,7 +367,7 @@ impl Parallel {
         free.set_capacity(self.reserve.begin(in_use, &inner.decision));
         self.resume();
         let decision = inner.decision.clone();
-        let sizing = SizingRecord { enlarged, last_part, collection, decision, buffers, raised: None };
+        let sizing = SizingDetails { enlarged, last_part, collection, decision, buffers, raised: None };
         let sizing = Some(Box::new(sizing));
         self.history.occupancy(free);
         CollectionRecord { pause: clock.since(record.start), overhead, sizing, ..record }

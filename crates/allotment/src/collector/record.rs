@@ -1,4 +1,8 @@
 //! The record of one collection, as data and as the line known from HotSpot's `-Xlog:gc`.
+//!
+//! A [`CollectionRecord`] has what all collections have. What only one kind has is in one of three
+//! parts: [`YoungDetails`], [`FullDetails`], [`CycleDetails`]. [`SizingDetails`] are for the log
+//! alone: a program that reads records cannot act on the rules of a collector's sizes.
 
 mod cycle;
 mod details;
@@ -11,24 +15,25 @@ mod timeline;
 mod workers;
 mod young;
 
-pub use cycle::{CycleRecord, CycleScope, GenerationsRecord, OldMarking};
+pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
 pub(super) use details::Level;
-pub use full::FullRecord;
-pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingRecord};
+pub use full::FullDetails;
+pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
 pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
-pub use young::YoungRecord;
+pub use young::YoungDetails;
 
 pub use super::kernel::Phase;
 
 use crate::mutator::{Cause, GcOverhead, Outcome};
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 use std::fmt;
 use std::time::Duration;
 
-/// The part of the heap that a collection looked at.
+/// The part of the heap that a collection looked at, and whether threads ran meanwhile:
+/// [`CollectionRecord::kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CollectionKind {
@@ -38,7 +43,7 @@ pub enum CollectionKind {
     Full,
     /// The whole heap, while threads ran except in short pauses.
     Concurrent,
-    /// The same, finished while every thread was stopped.
+    /// The whole heap, in a concurrent cycle that was finished while every thread was stopped.
     Degenerated,
 }
 
@@ -53,19 +58,19 @@ impl fmt::Display for CollectionKind {
     }
 }
 
-/// What only a collection of one kind has to tell.
+/// The details that only one kind of collection has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Details {
     /// Of a young collection.
-    Young(YoungRecord),
+    Young(YoungDetails),
     /// Of a full collection.
-    Full(FullRecord),
+    Full(FullDetails),
     /// Of a concurrent cycle.
-    Cycle(CycleRecord),
+    Cycle(CycleDetails),
 }
 
-/// One collection.
+/// One collection that ended. [`Heap::collections`](crate::Heap::collections) keeps the latest, and
+/// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection) gets each.
 ///
 /// Prints as `GC(3) Pause Full (Allocation Failure) 24M->10M(64M) 12.345ms`: used before and after,
 /// committed in parentheses. Of a concurrent cycle two times are printed: how long it worked, and
@@ -93,7 +98,7 @@ pub struct CollectionRecord {
     pub wanted: WantedWorkers,
     /// Bytes handed out as buffers and objects, before.
     pub used_before: usize,
-    /// The same, after.
+    /// Bytes handed out as buffers and objects, after.
     pub used_after: usize,
     /// Bytes with memory behind them, after.
     pub committed: usize,
@@ -109,23 +114,23 @@ pub struct CollectionRecord {
     pub uncommitted: usize,
     /// Counts of all threads' buffers since the collection before, or since the heap was reset.
     /// Includes threads that have detached meanwhile.
-    pub buffers: Totals,
+    pub buffers: TlabTotals,
     /// The part of the record that only a collection of its kind has.
-    pub details: Details,
+    pub(crate) details: Details,
     /// The decisions around it, of a collector that adapts sizes.
-    pub sizing: Option<Box<SizingRecord>>,
+    pub(crate) sizing: Option<Box<SizingDetails>>,
     /// Cost and yield of collections so far, this one included; `None` without
     /// `UseGCOverheadLimit`.
     pub overhead: Option<GcOverhead>,
 }
 
 impl CollectionRecord {
-    /// What it looked at.
+    /// The part of the heap that the collection looked at.
     pub fn kind(&self) -> CollectionKind {
         match self.details {
             Details::Young(_) => CollectionKind::Young,
             Details::Full(_) => CollectionKind::Full,
-            Details::Cycle(CycleRecord { degenerated: Some(_), .. }) => CollectionKind::Degenerated,
+            Details::Cycle(CycleDetails { degenerated: Some(_), .. }) => CollectionKind::Degenerated,
             Details::Cycle(_) => CollectionKind::Concurrent,
         }
     }
@@ -138,24 +143,24 @@ impl CollectionRecord {
         single.into_iter().chain(of_cycle.into_iter().flatten())
     }
 
-    /// What a young collection has to tell; `None`: it was another.
-    pub fn young(&self) -> Option<&YoungRecord> {
+    /// The details of a young collection; `None` for other collections.
+    pub fn young(&self) -> Option<&YoungDetails> {
         match &self.details {
             Details::Young(young) => Some(young),
             _ => None,
         }
     }
 
-    /// What a full collection has to tell; `None`: it was another.
-    pub fn full(&self) -> Option<&FullRecord> {
+    /// The details of a full collection; `None` for other collections.
+    pub fn full(&self) -> Option<&FullDetails> {
         match &self.details {
             Details::Full(full) => Some(full),
             _ => None,
         }
     }
 
-    /// What a concurrent cycle has to tell; `None`: it was another collection.
-    pub fn cycle(&self) -> Option<&CycleRecord> {
+    /// The details of a concurrent cycle, degenerated or not; `None` for other collections.
+    pub fn cycle(&self) -> Option<&CycleDetails> {
         match &self.details {
             Details::Cycle(cycle) => Some(cycle),
             _ => None,
@@ -189,7 +194,7 @@ impl CollectionRecord {
 impl CollectionRecord {
     /// What stands behind its kind and the names of its phases.
     fn suffix(&self) -> String {
-        self.cycle().map_or_else(String::new, CycleRecord::suffix)
+        self.cycle().map_or_else(String::new, CycleDetails::suffix)
     }
 }
 

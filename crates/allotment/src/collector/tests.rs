@@ -8,7 +8,7 @@ use crate::Heap;
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootHandle, RootProvider, RootVisitor};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
 use crate::options::CollectorKind;
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -289,7 +289,7 @@ fn a_record_has_what_all_buffers_did_since_the_collection_before() {
         .unwrap();
         heap.reset().expect("nobody is attached, and nothing is rooted");
         assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(true));
-        assert_eq!(last().buffers, Totals::default(), "of before the reset");
+        assert_eq!(last().buffers, TlabTotals::default(), "of before the reset");
     }
 }
 

@@ -45,11 +45,11 @@ pub use sampling::{
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
-    AttachError, AttachedThread, Attachments, BarrierCalls, BufferSizes, Cause, Collector,
-    CompareExchangeSlow, ForkError, Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
+    AttachError, AttachedThread, Attachments, BarrierCalls, BufferSizes, Cause, CompareExchangeSlow,
+    ForkError, Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Policy, Registry, Samples, SatbQueue, Shared, Threads,
-    Watch, attach,
+    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Policy, Registry, Samples, SatbQueue,
+    Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

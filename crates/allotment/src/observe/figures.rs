@@ -4,10 +4,10 @@
 //! one call.
 
 use crate::Heap;
-use crate::collector::Collections;
+use crate::collector::CollectionHistory;
 use crate::mutator::AttachedThread;
 use crate::region::Occupancy;
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 
 /// The use of a heap's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Heap {
     ///
     /// # Aborts
     /// In a child of `fork()` in which this heap [cannot be used](crate::ForkError).
-    pub fn tlab_totals(&self) -> Totals {
+    pub fn tlab_totals(&self) -> TlabTotals {
         self.shared.after_fork_or_abort();
         self.shared.threads.registry.totals()
     }
@@ -87,7 +87,7 @@ impl Heap {
     ///
     /// # Aborts
     /// In a child of `fork()` in which this heap [cannot be used](crate::ForkError).
-    pub fn collections(&self) -> Collections {
+    pub fn collections(&self) -> CollectionHistory {
         self.shared.after_fork_or_abort();
         self.history.snapshot()
     }

@@ -28,7 +28,7 @@ mod snapshot;
 mod tests;
 mod verify;
 
-pub use crate::collector::verify::{BadReference, Fault, HeapCensus, Holder, Problem, SlotPlace};
+pub use crate::collector::verify::{BadReference, Fault, Holder, Problem, SlotPlace, VerifySummary};
 pub use figures::MemoryUse;
 pub use layout::{LayoutKind, LayoutPart, ShapeLayout};
 pub use metrics::{Metric, MetricValue, Metrics};

@@ -5,7 +5,7 @@
 //! check that nothing was lost.
 
 use crate::Heap;
-use crate::collector::verify::{Fault, HeapCensus, Level, Scope, verify};
+use crate::collector::verify::{Fault, Level, Scope, VerifySummary, verify};
 use crate::heap::StillAttached;
 use crate::mutator::{ForkError, Halted, World};
 use crate::object::SlotVisitor;
@@ -39,7 +39,7 @@ impl Heap {
     /// # Errors
     /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of
     /// `fork()` in which the heap cannot be used; else the first fault found.
-    pub fn verify(&self) -> Result<HeapCensus, VerifyError> {
+    pub fn verify(&self) -> Result<VerifySummary, VerifyError> {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
         let _halted = Halted::begin(&*self.shared.collector);
@@ -47,7 +47,7 @@ impl Heap {
         outcome.map_err(|threads| StillAttached { threads })?
     }
 
-    fn verify_detached(&self, level: Level) -> Result<HeapCensus, VerifyError> {
+    fn verify_detached(&self, level: Level) -> Result<VerifySummary, VerifyError> {
         let shared = &self.shared;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);

@@ -105,7 +105,7 @@ impl StripedCounters {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::statistics::Totals;
+    use super::super::statistics::TlabTotals;
     use super::*;
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         const REFILLS: u64 = 20_000;
         let stripes: [StripedCounters; 3] = Default::default();
         let sum = || {
-            let mut totals = Totals::default();
+            let mut totals = TlabTotals::default();
             stripes.iter().for_each(|stripe| totals.add(&stripe.read()));
             totals
         };

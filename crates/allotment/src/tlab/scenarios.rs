@@ -9,7 +9,7 @@
 
 use super::budget::{Budget, CensusEntry, Settlement};
 use super::sizing::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
-use super::statistics::{TlabStatistics, Totals};
+use super::statistics::{TlabStatistics, TlabTotals};
 use crate::options::TlabPolicy;
 
 const OBJECT: usize = 48;
@@ -40,7 +40,7 @@ struct Simulation {
     threads: Vec<Option<Thread>>,
     /// Threads that have not ended.
     alive: usize,
-    ended: Totals,
+    ended: TlabTotals,
     cycles: usize,
     /// Bytes free in all buffers, now and at worst.
     idle: usize,
@@ -60,7 +60,7 @@ impl Simulation {
             now_ms: 0,
             threads: Vec::new(),
             alive: 0,
-            ended: Totals::default(),
+            ended: TlabTotals::default(),
             cycles: 0,
             idle: 0,
             worst_idle: 0,
@@ -153,7 +153,7 @@ impl Simulation {
     /// Takes all buffers and frees everything.
     fn cycle(&mut self) {
         let (used, capacity) = (self.used, self.capacity);
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         for thread in self.threads.iter_mut().flatten() {
             thread.statistics.gc_waste += thread.free as u64;
             thread.free = 0;

@@ -102,9 +102,9 @@ impl TlabStatistics {
 /// Prints as the debug line of `-Xlog:gc+tlab` in JDK 22 to 26, without its decorations:
 ///
 /// ```
-/// use allotment::stats::{TlabStatistics, Totals};
+/// use allotment::stats::{TlabStatistics, TlabTotals};
 ///
-/// let mut totals = Totals::default();
+/// let mut totals = TlabTotals::default();
 /// let quick = TlabStatistics { refills: 3, allocated: 4000, gc_waste: 410, ..Default::default() };
 /// totals.add(&quick);
 /// let slow = TlabStatistics { refill_waste: 16, slow_allocations: 1, ..Default::default() };
@@ -116,7 +116,7 @@ impl TlabStatistics {
 /// );
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct TlabTotals {
     /// Field by field, the sum over threads.
     pub sum: TlabStatistics,
     /// Field by field, the largest value of any one thread.
@@ -125,7 +125,7 @@ pub struct Totals {
     pub threads: usize,
 }
 
-impl Totals {
+impl TlabTotals {
     /// Adds one thread.
     pub fn add(&mut self, thread: &TlabStatistics) {
         self.sum.add(thread);
@@ -141,7 +141,7 @@ impl Totals {
     }
 }
 
-impl fmt::Display for Totals {
+impl fmt::Display for TlabTotals {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sum, max, threads } = self;
         // No colon after the second `max`, and two spaces before `refills`, as in HotSpot's line.
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn without_a_buffer_nothing_is_wasted_and_no_thread_counts() {
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         totals.add(&TlabStatistics { outside_allocations: 7, outside_bytes: 700, ..Default::default() });
         assert_eq!(totals.waste_percent(), 0.0);
         assert_eq!((totals.threads, totals.sum.outside_bytes), (0, 700));
@@ -205,7 +205,7 @@ mod tests {
             outside_bytes: 1 << 40,
             ..Default::default()
         };
-        let mut totals = Totals::default();
+        let mut totals = TlabTotals::default();
         totals.add(&thread);
         assert_eq!(totals.waste_percent(), 100.0);
         assert!(totals.to_string().contains("waste: 100.0% gc: 936B max: 936B slow: 64B max: 64B"));
@@ -236,7 +236,7 @@ mod tests {
         fn totals_do_not_depend_on_the_order_of_threads(
             threads in proptest::collection::vec(statistics(), 0..8),
         ) {
-            let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
+            let (mut forwards, mut backwards) = (TlabTotals::default(), TlabTotals::default());
             threads.iter().for_each(|thread| forwards.add(thread));
             threads.iter().rev().for_each(|thread| backwards.add(thread));
             prop_assert_eq!(forwards, backwards);

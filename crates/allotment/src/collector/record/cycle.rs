@@ -5,10 +5,11 @@ use crate::collector::sizing::AGES;
 use std::fmt;
 use std::time::Duration;
 
-/// The counts of a concurrent cycle, or of one that was finished in a stop.
+/// The details of a concurrent cycle, or of one that was finished in a stop:
+/// [`CollectionRecord::cycle`](super::CollectionRecord::cycle).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CycleRecord {
+pub struct CycleDetails {
     /// The stops of the cycle, in order: how long all threads stood still, the time to the
     /// safepoint included.
     pub pauses: Vec<Phase>,
@@ -19,15 +20,15 @@ pub struct CycleRecord {
     pub times_to_safepoint: Vec<Duration>,
     /// What triggered the cycle, with its numbers; empty if it was asked for.
     pub trigger: String,
-    /// The step in which threads had to be stopped until the end of the cycle; `None`: they were
-    /// not.
+    /// The step in which threads had to be stopped until the end of the cycle; `None` if threads ran
+    /// in all steps.
     pub degenerated: Option<&'static str>,
     /// How many of the record's phases came before the stop that ended the cycle; `None`: the cycle
     /// ended beside threads. A cycle whose moves were over by then did not degenerate.
     pub(in crate::collector) before_stop: Option<usize>,
     /// Regions whose live objects were moved.
     pub set_regions: usize,
-    /// Regions of the set in which objects had to stay, for want of memory for copies.
+    /// Regions of the set in which objects had to stay, because there was no memory for copies.
     pub kept_regions: usize,
     /// Regions that became free because nothing in them was live, those of humongous objects
     /// included.
@@ -46,12 +47,13 @@ pub struct CycleRecord {
     pub recorded_words: u64,
     /// Slots that got the new place of their referent from a worker.
     pub updated_slots: u64,
-    /// `None`: the heap has no generations.
-    pub generations: Option<GenerationsRecord>,
+    /// The details of generations; `None` in a heap without them.
+    pub generations: Option<GenerationsDetails>,
 }
 
-/// The objects that a cycle of a heap with generations looks at.
+/// The objects that a cycle of a heap with generations looks at: [`GenerationsDetails::scope`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CycleScope {
     /// Young ones, and old ones in dirty cards.
     Young,
@@ -68,8 +70,10 @@ impl fmt::Display for CycleScope {
     }
 }
 
-/// What a cycle did for the marking of old objects, which may take several cycles.
+/// How far the marking of old objects is, which may take several cycles:
+/// [`GenerationsDetails::old_marking`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OldMarking {
     /// Old objects are not being marked.
     #[default]
@@ -93,10 +97,10 @@ impl fmt::Display for OldMarking {
     }
 }
 
-/// The counts that a cycle has only in a heap with generations.
+/// The details that a cycle has only in a heap with generations: [`CycleDetails::generations`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct GenerationsRecord {
+pub struct GenerationsDetails {
     /// The objects that the cycle looked at.
     pub scope: CycleScope,
     /// Bytes that copies took in old regions. Of a global cycle these are mostly copies of objects
@@ -110,9 +114,9 @@ pub struct GenerationsRecord {
     pub ages: [u64; AGES],
     /// Dirty cards of old regions when a young cycle looked at them.
     pub dirty_cards: u64,
-    /// Regions of old objects behind the cycle.
+    /// Regions of old objects after the cycle.
     pub old_regions: usize,
-    /// What the cycle did for the marking of old objects.
+    /// How far the marking of old objects was at the end of the cycle.
     pub old_marking: OldMarking,
     /// The time that workers marked old objects between cycles, where that ended.
     pub old_marking_time: Duration,
@@ -124,7 +128,7 @@ pub struct GenerationsRecord {
     pub old_candidates: usize,
 }
 
-impl CycleRecord {
+impl CycleDetails {
     /// What stands behind the names of its phases: nothing in a heap without generations.
     pub(in crate::collector) fn suffix(&self) -> String {
         self.generations.as_ref().map_or_else(String::new, |of| format!(" ({})", of.scope))

@@ -31,7 +31,7 @@ impl CollectionRecord {
     }
 
     /// One line for each phase, as `-Xlog:gc+phases` has them: `GC(3) Mark 4.100ms`.
-    pub fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
+    pub(in crate::collector) fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.phases.iter().map(|phase| self.phase_line("", phase))
     }
 

@@ -6,9 +6,10 @@ use crate::collector::full::Statistics;
 use crate::mutator::{Cause, World};
 use std::time::Duration;
 
-/// The counts of a full collection.
+/// The details of a full collection: [`CollectionRecord::full`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FullRecord {
+#[non_exhaustive]
+pub struct FullDetails {
     /// Regions whose objects stayed in place because there was too little garbage among them.
     pub regions_left_alone: usize,
     /// Regions that became free, those of humongous objects included.
@@ -31,7 +32,7 @@ pub struct FullRecord {
     pub worker_objects: Vec<u64>,
 }
 
-impl FullRecord {
+impl FullDetails {
     /// The busiest worker's objects, relative to an even share: 1 is perfect.
     pub fn imbalance(&self) -> f64 {
         imbalance(&self.worker_objects)
@@ -65,7 +66,7 @@ impl CollectionRecord {
             weak_cleared: done.weak_cleared as usize,
             uncommitted,
             buffers: world.end_buffer_count(),
-            details: Details::Full(FullRecord {
+            details: Details::Full(FullDetails {
                 regions_left_alone: done.regions_left_alone,
                 regions_freed: done.regions_freed,
                 humongous_freed: done.humongous_freed,

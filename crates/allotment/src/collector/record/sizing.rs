@@ -1,5 +1,5 @@
 //! The decisions on sizes around a collection: before it, while threads ran, and after it, from its
-//! results.
+//! results. Only the log shows them ([`CollectionRecord::detail_lines`](super::CollectionRecord::detail_lines)).
 
 use super::Milliseconds;
 use crate::collector::sizing::{Collection, Decision};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The decisions around a collection, and their inputs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SizingRecord {
+pub struct SizingDetails {
     /// Eden was made larger before this collection, without a stop.
     pub enlarged: Option<EnlargedEden>,
     /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection,

@@ -1,10 +1,10 @@
-//! What all collections of a heap did, in numbers that only grow.
+//! Counts and sums over all collections of a heap, which only grow.
 
 use super::{CollectionKind, CollectionRecord, OldMarking};
 use std::time::Duration;
 
-/// Counts and sums over all collections of a heap whose records are complete. Each of them only
-/// grows.
+/// Counts and sums over all collections of a heap that ended:
+/// [`Metrics::collections`](crate::stats::Metrics::collections). Each of them only grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectionSums {

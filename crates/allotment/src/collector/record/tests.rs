@@ -25,7 +25,7 @@ fn record(details: Details) -> CollectionRecord {
         moved_bytes: 0,
         weak_cleared: 0,
         uncommitted: 0,
-        buffers: Totals::default(),
+        buffers: TlabTotals::default(),
         details,
         sizing: None,
         overhead: None,
@@ -38,7 +38,7 @@ const TOTALS: &str = "GC(3) TLAB totals: thrds: 0  refills: 0 max: 0 slow allocs
 fn young() -> CollectionRecord {
     let mut survived_bytes = [0; MAX_AGE as usize + 1];
     survived_bytes[2] = 48;
-    let young = YoungRecord {
+    let young = YoungDetails {
         survived_bytes,
         promoted_bytes: 24,
         kept_bytes: 16,
@@ -55,7 +55,7 @@ fn young() -> CollectionRecord {
 }
 
 fn full() -> CollectionRecord {
-    let full = FullRecord {
+    let full = FullDetails {
         regions_left_alone: 8,
         regions_freed: 9,
         humongous_freed: 2,
@@ -108,7 +108,7 @@ fn phase(name: &'static str, microseconds: u64) -> Phase {
 
 /// A cycle with two pauses.
 fn cycle() -> CollectionRecord {
-    let cycle = CycleRecord {
+    let cycle = CycleDetails {
         pauses: vec![phase("Pause Init Mark", 21), phase("Pause Final Mark", 300)],
         concurrent_time: Duration::from_micros(900),
         times_to_safepoint: vec![Duration::from_micros(20); 2],
@@ -192,7 +192,7 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
     let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
     let mut ages = [0; AGES];
     (ages[0], ages[2]) = (4096, 8);
-    cycle.generations = Some(GenerationsRecord {
+    cycle.generations = Some(GenerationsDetails {
         scope: CycleScope::Young,
         old_copied_bytes: 1025,
         promoted_regions: 1,
@@ -323,7 +323,7 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
         share: 64 << 10,
     };
     let part = |look| LastPart { after: Duration::from_micros(12_345), look };
-    let sizing = SizingRecord {
+    let sizing = SizingDetails {
         enlarged: Some(EnlargedEden { regions: (4, 80), threads: 41 }),
         last_part: Some(part(IdleLook::Began)),
         collection: Collection { eden_regions: 80, threads: 41, ..Collection::default() },
@@ -343,7 +343,7 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
     let before = young().detail_lines().len();
     let lines = |sizing| CollectionRecord { sizing: Some(Box::new(sizing)), ..young() }.detail_lines();
     assert_eq!(lines(sizing.clone())[before..], expected);
-    let quiet = SizingRecord {
+    let quiet = SizingDetails {
         enlarged: None,
         last_part: None,
         buffers: BufferSizes { cut: 0, ..buffers },

@@ -3,7 +3,7 @@
 //! All that is drawn is in the record: a pause is as long here as there. A pause of a stopped world
 //! begins with the time to its safepoint, which is in its length.
 
-use super::{CollectionRecord, CycleRecord, Details, Phase};
+use super::{CollectionRecord, CycleDetails, Details, Phase};
 use crate::timeline::{Arguments, Category, Row, Slice, Timeline};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl CollectionRecord {
         }
     }
 
-    fn drawn_cycle(&self, cycle: &CycleRecord, canvas: Canvas<'_>) -> Vec<Slice> {
+    fn drawn_cycle(&self, cycle: &CycleDetails, canvas: Canvas<'_>) -> Vec<Slice> {
         let beside = self.phases_before_stop();
         let mut slices = Vec::new();
         if let Some(last) = beside.last() {

@@ -1,11 +1,12 @@
-//! How many threads work on a collection, why so many, and how evenly the work was shared.
+//! How many threads work on a collection, and how evenly they shared the work.
 
 use super::CollectionRecord;
 use std::fmt;
 
-/// The number of threads that a collection should have had, and why. Fewer work if the system gives
-/// no more.
+/// The number of threads that a collection should have had, and why:
+/// [`CollectionRecord::wanted`]. Fewer work if the system gives no more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WantedWorkers {
     /// Number of threads that the collection was worth.
     pub workers: usize,

@@ -3,14 +3,16 @@
 use super::workers::imbalance;
 use crate::object::MAX_AGE;
 
-/// The counts of a young collection.
+/// The details of a young collection:
+/// [`CollectionRecord::young`](super::CollectionRecord::young).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct YoungRecord {
+#[non_exhaustive]
+pub struct YoungDetails {
     /// Bytes that stayed young, by the number of collections that they have survived now.
     pub survived_bytes: [usize; MAX_AGE as usize + 1],
     /// Bytes that were copied to old regions.
     pub promoted_bytes: usize,
-    /// Bytes that became old in place: pinned, humongous, or for want of memory.
+    /// Bytes that became old in place: pinned, humongous, or without memory for copies.
     pub kept_bytes: usize,
     /// Age at which an object became old.
     pub tenuring_threshold: u8,
@@ -31,7 +33,7 @@ pub struct YoungRecord {
     pub caller_rested: bool,
 }
 
-impl YoungRecord {
+impl YoungDetails {
     /// The busiest worker's objects, relative to an even share: 1 is perfect.
     pub fn imbalance(&self) -> f64 {
         imbalance(&self.worker_objects)

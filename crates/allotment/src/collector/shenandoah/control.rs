@@ -12,14 +12,14 @@ use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
-use crate::collector::record::{CollectionRecord, CycleRecord, Details, WantedWorkers};
+use crate::collector::record::{CollectionRecord, CycleDetails, Details, WantedWorkers};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
 use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -297,8 +297,8 @@ impl Shenandoah {
             old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.space.free, percent, is_marking);
         }
         let kind = match cycle.record {
-            CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
-            CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
+            CycleDetails { degenerated: Some(_), .. } => CycleKind::Degenerated,
+            CycleDetails { set_regions: 0, .. } => CycleKind::Abbreviated,
             _ => CycleKind::Concurrent,
         };
         self.learn(kind, cycle.start, shared);
@@ -361,8 +361,8 @@ impl Shenandoah {
             moved_bytes: details.moved_by_workers + details.moved_by_mutators,
             weak_cleared: weak_cleared as usize,
             uncommitted: 0,
-            buffers: Totals::default(),
-            details: Details::Cycle(CycleRecord { recorded_words: found.recorded, generations, ..details }),
+            buffers: TlabTotals::default(),
+            details: Details::Cycle(CycleDetails { recorded_words: found.recorded, generations, ..details }),
             sizing: None,
             overhead: None,
         }

@@ -25,7 +25,7 @@ use super::choose::{
 use super::engine::Engine;
 use crate::collector::concurrent::{Clearing, Found, MarkShared, Marker, passage};
 use crate::collector::kernel::Phase;
-use crate::collector::record::CycleRecord;
+use crate::collector::record::CycleDetails;
 use crate::collector::work::{Team, Turns, WorkStack};
 use crate::mutator::{Cause, Shared};
 use crate::object::reference;
@@ -83,7 +83,7 @@ pub(super) struct Cycle {
     pub(super) used_before: usize,
     /// Pauses and what ran between them.
     pub(super) phases: Vec<Phase>,
-    pub(super) record: CycleRecord,
+    pub(super) record: CycleDetails,
     pub(super) found: Found,
     pub(super) weak_cleared: u64,
     /// Marking has lost something in a stop: a full collection follows there.
@@ -124,7 +124,7 @@ impl Cycle {
             start: Duration::ZERO,
             used_before: 0,
             phases: Vec::new(),
-            record: CycleRecord::default(),
+            record: CycleDetails::default(),
             found: Found::default(),
             weak_cleared: 0,
             lost: false,

@@ -17,7 +17,7 @@ use super::old_marking::{OldWork, Plan};
 use super::tenuring::Tenuring;
 use crate::collector::concurrent::{Found, OldShared, settle_old};
 use crate::collector::kernel::OldTables;
-use crate::collector::record::{CycleScope, GenerationsRecord};
+use crate::collector::record::{CycleScope, GenerationsDetails};
 use crate::collector::work::Team;
 use crate::mutator::Shared;
 use crate::object::MAX_AGE;
@@ -86,10 +86,10 @@ impl Old {
     }
 
     /// The counts of a cycle that ends.
-    pub(super) fn record_of(&self, cycle: &Cycle, free: &FreeSet, is_marking: bool) -> GenerationsRecord {
+    pub(super) fn record_of(&self, cycle: &Cycle, free: &FreeSet, is_marking: bool) -> GenerationsDetails {
         let mut plan = self.plan.lock().expect(POISONED);
         let (old_marking_time, old_marked_bytes) = plan.take_marked(cycle);
-        GenerationsRecord {
+        GenerationsDetails {
             scope: if cycle.is_global() { CycleScope::Global } else { CycleScope::Young },
             old_marking: plan.marking_of(cycle, is_marking),
             old_marking_time,

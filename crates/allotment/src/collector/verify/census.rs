@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The result of a walk over the whole heap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeapCensus {
+pub struct VerifySummary {
     /// Objects and their bytes, by shape.
     pub shapes: BTreeMap<ShapeId, (u64, u64)>,
     /// Fillers, and their bytes.
@@ -20,7 +20,7 @@ pub struct HeapCensus {
     pub quarantined: usize,
 }
 
-impl HeapCensus {
+impl VerifySummary {
     /// Objects of that shape.
     pub fn objects(&self, shape: ShapeId) -> u64 {
         self.shapes.get(&shape).map_or(0, |(objects, _)| *objects)

@@ -34,7 +34,7 @@ mod stopped;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use census::HeapCensus;
+pub use census::VerifySummary;
 pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
 pub(crate) use stopped::Checks;
 
@@ -103,7 +103,7 @@ pub(crate) unsafe fn verify(
     pins: &mut Pins<'_>,
     level: Level,
     scope: Scope,
-) -> Result<HeapCensus, Fault> {
+) -> Result<VerifySummary, Fault> {
     free.verify().map_err(Fault::FreeSet)?;
     let verifier = Verifier { free, shapes, cards, level };
     // SAFETY: the caller's predicates are those of all these.
@@ -155,12 +155,12 @@ impl Verifier<'_> {
 
     /// # Safety
     /// As for [`verify`].
-    unsafe fn walk(&self) -> Result<(HeapCensus, Starts), Fault> {
+    unsafe fn walk(&self) -> Result<(VerifySummary, Starts), Fault> {
         let table = self.free.table();
         // The first level needs no memory.
         let look_up = self.level >= Level::References;
         let (mut census, mut starts) =
-            (HeapCensus::default(), Starts::new(if look_up { table.len() } else { 0 })?);
+            (VerifySummary::default(), Starts::new(if look_up { table.len() } else { 0 })?);
         (0..table.len()).for_each(|index| census.count_region(table.get(index).state()));
         for index in self.used() {
             if look_up {

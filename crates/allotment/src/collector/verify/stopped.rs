@@ -1,6 +1,6 @@
 //! The check of a stopped world, before and after a collection.
 
-use super::{Fault, HeapCensus, Level, Scope, verify};
+use super::{Fault, Level, Scope, VerifySummary, verify};
 use crate::mutator::World;
 use crate::object::SlotVisitor;
 use crate::platform::abort_because;
@@ -40,7 +40,7 @@ fn check(world: &World<'_>, level: Level, when: &str) {
     }
 }
 
-pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<HeapCensus, Fault> {
+pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<VerifySummary, Fault> {
     let shared = world.shared();
     let scope = Scope::of(&*shared.collector);
     let (mut roots, mut pins) = (

@@ -18,7 +18,7 @@ use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
 use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator};
 use crate::object::{SlotVisitor, reference};
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -175,7 +175,7 @@ impl<'w> World<'w> {
 
     /// What the threads' buffers did since the last call, or since the heap was reset. To be called
     /// once for each collection.
-    pub(crate) fn end_buffer_count(&self) -> Totals {
+    pub(crate) fn end_buffer_count(&self) -> TlabTotals {
         self.shared.threads.registry.end_count_stopped()
     }
 
@@ -185,7 +185,7 @@ impl<'w> World<'w> {
     /// allow. Returns these sizes.
     pub(crate) fn end_buffer_cycle(
         &self,
-        counted: &Totals,
+        counted: &TlabTotals,
         used: usize,
         capacity: usize,
         next: usize,

@@ -94,7 +94,7 @@ pub(crate) trait Concurrent: Send + Sync {
 }
 
 /// Collects garbage. One per heap, chosen when the heap is built.
-pub trait Collector: Send + Sync {
+pub(crate) trait Collector: Send + Sync {
     /// The collector's name, as in options and logs.
     fn name(&self) -> &'static str;
 
@@ -119,7 +119,6 @@ pub trait Collector: Send + Sync {
 
     /// The answers to barriers, if this collector works while threads run. `None`: it needs no
     /// barrier but the cards.
-    #[expect(private_interfaces, reason = "the lab sees collectors, and implements none")]
     fn concurrent(&self) -> Option<&dyn Concurrent> {
         None
     }

@@ -18,7 +18,7 @@ use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
-use crate::tlab::statistics::Totals;
+use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -64,9 +64,9 @@ pub(crate) struct Registry {
 pub(in crate::mutator) struct Ledger {
     ever: u64,
     /// Totals of the threads that detached.
-    left: Totals,
+    left: TlabTotals,
     /// What those threads did since the end of the last cycle.
-    left_in_cycle: Totals,
+    left_in_cycle: TlabTotals,
     /// The averages that newly attached threads start from.
     averages: Averages,
 }
@@ -121,8 +121,8 @@ impl Registry {
     pub(crate) fn new(config: &Config, cpus: usize, late: Late) -> Registry {
         let ledger = Ledger {
             ever: 0,
-            left: Totals::default(),
-            left_in_cycle: Totals::default(),
+            left: TlabTotals::default(),
+            left_in_cycle: TlabTotals::default(),
             averages: Averages::new(config),
         };
         Registry { threads: Safepoints::new(late, cpus, ledger), count: AtomicUsize::new(0) }
@@ -139,7 +139,7 @@ impl Registry {
     }
 
     /// The counts of all threads, detached ones included.
-    pub(crate) fn totals(&self) -> Totals {
+    pub(crate) fn totals(&self) -> TlabTotals {
         totals(&self.threads.lock())
     }
 
@@ -275,7 +275,7 @@ impl Registry {
 
     /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
     /// detached ones included.
-    pub(in crate::mutator) fn end_count_stopped(&self) -> Totals {
+    pub(in crate::mutator) fn end_count_stopped(&self) -> TlabTotals {
         end_count(&mut self.threads.lock())
     }
 
@@ -286,7 +286,7 @@ impl Registry {
     pub(in crate::mutator) fn end_cycle_stopped(
         &self,
         policy: &Policy,
-        counted: &Totals,
+        counted: &TlabTotals,
         used: usize,
         capacity: usize,
         next: usize,
@@ -357,7 +357,7 @@ impl Registry {
 }
 
 /// What all threads did since the last call. None of the attached threads runs.
-fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
+fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
     let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
     for state in inner.threads.iter().map(Attached::state) {
         let now = state.statistics();
@@ -369,12 +369,12 @@ fn end_count(inner: &mut Inner<Attached, Ledger>) -> Totals {
 }
 
 /// Adds a cycle to the averages.
-fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &Totals, used: usize, capacity: usize) {
+fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &TlabTotals, used: usize, capacity: usize) {
     let requested = counted.sum.allocated_in_all() as usize;
     inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
 }
 
-fn totals(inner: &Inner<Attached, Ledger>) -> Totals {
+fn totals(inner: &Inner<Attached, Ledger>) -> TlabTotals {
     let mut totals = inner.data.left;
     inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
     totals

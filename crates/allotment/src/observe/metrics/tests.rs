@@ -2,7 +2,7 @@
 
 use super::{Metric, MetricValue, Metrics};
 use crate::Heap;
-use crate::collector::{CollectionKind, CollectionRecord, CollectionSums, Collections, OldMarking};
+use crate::collector::{CollectionHistory, CollectionKind, CollectionRecord, CollectionSums, OldMarking};
 use crate::mutator::{Cause, Mutator, OutOfMemory, RootProvider, RootVisitor, SafepointStatistics};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::observe::MemoryUse;
@@ -70,7 +70,7 @@ fn work(mutator: &mut Mutator<'_>, pair: ShapeRef, pairs: usize) -> Result<(), O
 struct Others {
     memory: MemoryUse,
     stops: SafepointStatistics,
-    collections: Collections,
+    collections: CollectionHistory,
     records: Vec<CollectionRecord>,
 }
 

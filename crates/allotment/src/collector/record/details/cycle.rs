@@ -7,7 +7,7 @@
 //! Refused: lines while the cycle runs. Lines of several heaps would mix, and a cycle's number is
 //! known when its record is added.
 
-use super::super::{CollectionRecord, CycleRecord, Milliseconds, OldMarking, Phase};
+use super::super::{CollectionRecord, CycleDetails, Milliseconds, OldMarking, Phase};
 use std::fmt;
 
 impl CollectionRecord {
@@ -31,7 +31,7 @@ impl CollectionRecord {
     }
 
     /// The lines of what only a cycle has to tell.
-    pub(super) fn cycle_details(&self, cycle: &CycleRecord, line: &mut dyn FnMut(fmt::Arguments<'_>)) {
+    pub(super) fn cycle_details(&self, cycle: &CycleDetails, line: &mut dyn FnMut(fmt::Arguments<'_>)) {
         if !cycle.trigger.is_empty() {
             line(format_args!("{}", cycle.trigger));
         }

@@ -2,7 +2,7 @@
 
 use super::kit::{BY_HAND, Kit, Lists, generational};
 use crate::collector::concurrent::Scope;
-use crate::collector::record::{GenerationsRecord, OldMarking};
+use crate::collector::record::{GenerationsDetails, OldMarking};
 use crate::collector::shenandoah::cycle::Step;
 use crate::mutator::{Hot, Mutator};
 use crate::sync::Ordering;
@@ -34,7 +34,7 @@ fn with_options(options: &str, test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)
 }
 
 /// What the last cycle did about old objects.
-fn last(kit: &Kit) -> GenerationsRecord {
+fn last(kit: &Kit) -> GenerationsDetails {
     kit.collector().publish();
     let recent = kit.heap.collections().recent;
     let cycle = recent.iter().rev().find_map(|record| record.cycle()).expect("a cycle");
@@ -71,7 +71,7 @@ fn old_regions_move_in_mixed_cycles() {
             (0..30).for_each(|_| lists.pop(mutator, 0));
             mutator.blocking(|| kit.cycle());
             lists.check(mutator);
-            let GenerationsRecord { old_marking, old_set_regions, .. } = last(kit);
+            let GenerationsDetails { old_marking, old_set_regions, .. } = last(kit);
             if old_marking == OldMarking::None && old_set_regions > 0 {
                 return;
             }
