@@ -1,7 +1,7 @@
 //! Measures the gain from each part of the heap on this machine: the library behind the `allotment`
 //! command.
 //!
-//! The layers, lowest first; a module may use only modules before it:
+//! The layers, lowest first. A module uses only modules before it; `.ci/layers` reads the table:
 //!
 //! | module | content |
 //! |---|---|
@@ -9,12 +9,12 @@
 //! | [`format`](mod@format) | results, and how to write them |
 //! | [`counters`] | counts of the processor and the system while a thread works |
 //! | [`machine`] | the machine that measures |
+//! | `walk` | memory that threads walk to keep caches busy |
 //! | [`tlab_log`] | a JVM's log of its TLABs |
 //! | [`snapshot`] | heap snapshots in files |
 //! | [`pprof`] | allocation profiles in files |
 //! | [`coherence`] | a model of cache coherence, on machines with more cores |
 //! | [`jvm`] | Java virtual machines, and the benchmarks they run |
-//! | `walk` | memory that threads walk to keep caches busy |
 //! | [`tlab_simulation`] | a model of threads that wait for memory, on any machine |
 //! | [`profile`] | the time of measured code: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |

@@ -1,4 +1,22 @@
 //! The collectors: one file each, plus the parts that they share.
+//!
+//! The parts, lowest first. A part uses only parts above it in this list; those on one line know
+//! nothing of each other. `.ci/layers` reads the list.
+//!
+//! ```text
+//! control                     a thread that waits for requests and knows no collection
+//! work                        a gang of threads, which knows no work, and stacks of words
+//! kernel                      what marking, evacuation and full collections share: maps, forwarding
+//! sizing                      sizes of the next collection: numbers only
+//! overhead                    the limit on the cost of collections
+//! full, evacuate, concurrent  three ways to collect, which do not know who calls them
+//! record                      what a collection tells
+//! log                         the lines of collections in a file
+//! history                     the latest records, and sums
+//! verify                      the checker of a stopped heap
+//! settings                    options of every collector, and the frame around a full collection
+//! epsilon, mark_compact, parallel, shenandoah   the collectors: choreographies of the parts
+//! ```
 
 mod concurrent;
 mod control;
