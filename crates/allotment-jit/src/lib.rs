@@ -22,6 +22,18 @@
 //! [`RootProvider`](allotment::raw::RootProvider) learns where each thread called from, and looks
 //! up the address.
 
+// The files, lowest first. `.ci/layers` reads the list:
+//
+// ```text
+// debug, perf_map                 errors as text, names for profilers
+// error                           what cannot be emitted
+// registers, allocation           registers of a sequence, the object that it allocates
+// sequence                        code to paste
+// assembly                        the two parts of a sequence, put together
+// emitter, listing, code          sequences made, shown, and run
+// cranelift                       the same allocations in Cranelift's form
+// ```
+
 mod allocation;
 mod assembly;
 mod code;

@@ -1,16 +1,15 @@
 //! Measures the gain from each part of the heap on this machine: the library behind the `allotment`
 //! command.
 //!
-//! The layers, lowest first; a module may use only modules before it:
+//! The layers, lowest first. A module uses only modules before it; `.ci/layers` reads the table:
 //!
 //! | module | content |
 //! |---|---|
-//! | [`statistics`] | mean, error, percentiles, ratios: of the crate `allotment-report` |
 //! | [`format`](mod@format) | results, and how to write them |
 //! | [`counters`] | counts of the processor and the system while a thread works |
 //! | [`machine`] | the machine that measures |
-//! | [`jvm`] | Java virtual machines, and the benchmarks they run |
 //! | `walk` | memory that threads walk to keep caches busy |
+//! | [`jvm`] | Java virtual machines, and the benchmarks they run |
 //! | [`profile`] | the time of measured code: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | the definitions of the experiments |

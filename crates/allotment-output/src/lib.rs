@@ -46,6 +46,17 @@
 //! and write files can use it alone. Refused: the crate `tempfile`, whose `persist` replaces a
 //! device, forgets the mode, and leaves a killed writer's files for ever.
 
+// The files, lowest first. `.ci/layers` reads the list:
+//
+// ```text
+// descriptor, name, planted   writes without signals, names, what others may have put there
+// resolve                     what a path leads to
+// partial                     a file under another name until it is whole
+// found                       what is at a place
+// output_file, log_file       files that are whole, files that grow
+// place                       a path, tried before the work begins
+// ```
+
 mod descriptor;
 mod found;
 mod log_file;

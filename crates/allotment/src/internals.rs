@@ -10,7 +10,9 @@
 pub mod platform {
     pub use crate::platform::limit::available_memory;
     pub use crate::platform::topology::{Cache, CacheKind, Cpu, Topology};
-    pub use crate::platform::{Reservation, huge_page_size, page_size, transparent_huge_pages};
+    pub use crate::platform::{
+        Reservation, huge_page_size, page_size, transparent_huge_pages, write_word_and_zeroes,
+    };
 }
 
 /// The sizes of buffers, and the budget of idle ones.

@@ -6,10 +6,10 @@
 //! many workers as are worth waking share the pause. The collector suits small heaps, tests, and
 //! embedders that prefer all of the memory to short pauses.
 
-use super::build::Parts;
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::overhead::Overhead;
+use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL, raise_capacity};
 use super::sizing::{Capacity, Scope};

@@ -29,13 +29,13 @@ mod room;
 mod tests;
 mod workers;
 
-use super::build::Parts;
 use super::control::ControlThread;
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, SpaceKind, ToSpace, adopt_all};
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
+use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};

@@ -6,9 +6,32 @@
 //! in ARCHITECTURE.md describes the protocol.
 //!
 //! This layer does not know which collector is in use. It asks the [`Collector`] trait for room.
+//!
+//! The rooms and files of this folder, lowest first. A room uses only rooms above it in this list;
+//! `.ci/layers` reads the list.
+//!
+//! ```text
+//! random         numbers for schedules
+//! gc_overhead    the share of time that collections take
+//! out_of_memory  the error of an allocation
+//! zeal           collections and errors where a program does not expect them
+//! barrier_bits   the barriers in force
+//! safepoint      the protocol that stops threads: it knows statuses and limits, no mutator, so it
+//!                is model-checked alone
+//! roots          tables and lists of references from outside: they need no thread
+//! sampling       which allocations are sampled: sampled objects have a table of weak roots
+//! thread         a thread's state, which has a list of roots, and distances of samples
+//! handles        what attached threads hold roots by, each in a table of roots
+//! alloc          allocation from a thread's buffer
+//! barrier        loads and stores of slots, and of what handles hold
+//! identity       identity hashes
+//! stop           the stopped world, which takes back what all rooms above keep
+//! generated      the entries for generated code
+//! ```
 
 mod alloc;
 mod barrier;
+mod barrier_bits;
 mod gc_overhead;
 mod generated;
 mod handles;

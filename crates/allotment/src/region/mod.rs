@@ -9,6 +9,23 @@
 //!
 //! This layer does not know the contents of a region. Its data about cards and starts of objects
 //! comes from the layers above. Only `early.rs` walks objects, with the shapes that a [`Space`] has.
+//!
+//! The files, lowest first. A file uses only files above it in this list; those on one line know
+//! nothing of each other. `.ci/layers` reads the list.
+//!
+//! ```text
+//! geometry, card_bytes, bitmap   sizes, and sets of numbers
+//! backing, carve, refill_lock    memory behind regions, a piece of it, how threads take it
+//! quarantine, transit            regions that are kept from use for a while, or between two sets
+//! cards, starts                  tables about slots and objects
+//! spares, committer              rests of buffers, and pages of the heap
+//! table                          the state of each region
+//! free_set                       who may allocate where
+//! capacity, collection, disposal, extend, humongous, occupancy, supply, verify   what it does
+//! space_settings                 options about regions and their memory
+//! space                          all of it, as a collector sees it
+//! early                          headers that were written before their types had ids
+//! ```
 
 mod backing;
 mod bitmap;

@@ -3,7 +3,7 @@
 use super::eden::{Eden, HEADER, calls};
 use super::widest::{Loop, Only, widest};
 use crate::harness::{Bench, Case, Worker, keep};
-use allotment::platform::write_word_and_zeroes;
+use allotment::internals::platform::write_word_and_zeroes;
 use allotment::raw::Prefetch;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -7,7 +7,7 @@
 use super::eden::HEADER;
 use super::widest::{Loop, Only, widest};
 use crate::harness::{Bench, Case, Worker, keep};
-use allotment::platform::write_word_and_zeroes;
+use allotment::internals::platform::write_word_and_zeroes;
 use std::alloc::{GlobalAlloc, Layout};
 
 /// Objects alive at a time.

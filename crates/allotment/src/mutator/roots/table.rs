@@ -10,7 +10,7 @@
 //! may clone and drop handles meanwhile. So the table knows the barriers in force, under its lock,
 //! and a change tells what it takes away or copies ([`Changed`]).
 
-use crate::mutator::Hot;
+use crate::mutator::barrier_bits::FORWARDING;
 use crate::object::reference;
 use crate::sync::{Mutex, MutexGuard};
 use std::alloc::{Layout, handle_alloc_error};
@@ -178,7 +178,7 @@ impl RootTable {
         self.count(&inner);
         let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
         slot.word().store(copied(Changed { barriers, word }), Ordering::Release);
-        if barriers & Hot::FORWARDING != 0 {
+        if barriers & FORWARDING != 0 {
             inner.copies.push(slot);
         }
         slot

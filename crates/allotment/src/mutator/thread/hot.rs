@@ -13,6 +13,7 @@
 
 use super::barrier_calls::BarrierCalls;
 use super::pointer::Pointer;
+use crate::mutator::barrier_bits;
 use crate::mutator::safepoint::limit::Limit;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
@@ -80,15 +81,15 @@ impl Hot {
     pub const BARRIERS_OFFSET: usize = 40;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a store first hands over what the slot
     /// held.
-    pub const MARKING: u32 = 1;
+    pub const MARKING: u32 = barrier_bits::MARKING;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a load of a weak slot gives null if the
     /// referent is dead.
-    pub const WEAK: u32 = 2;
+    pub const WEAK: u32 = barrier_bits::WEAK;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): a load gives the referent's new place.
-    pub const FORWARDING: u32 = 4;
+    pub const FORWARDING: u32 = barrier_bits::FORWARDING;
     /// Bit of [`BARRIERS_OFFSET`](Self::BARRIERS_OFFSET): generated code hands each loaded
     /// reference to its hook ([`World::set_load_hook`](crate::mutator::World::set_load_hook)).
-    pub const HOOK: u32 = 8;
+    pub const HOOK: u32 = barrier_bits::HOOK;
     /// Offset in bytes of the top at which code in `AllocatePrefetchStyle=2` prefetches again. That
     /// code then raises it. Each new buffer sets it to the buffer's start.
     pub const WATERMARK_OFFSET: usize = 48;

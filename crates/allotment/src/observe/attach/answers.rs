@@ -1,10 +1,10 @@
 //! What is done for each question. Most is a call of the heap and a table.
 
+use super::super::snapshot::SnapshotSettings;
 use super::protocol::Question;
 use super::{text, window};
 use crate::Heap;
 use crate::platform::Connection;
-use crate::stats::SnapshotSettings;
 use allotment_output::OutputFile;
 use std::time::Instant;
 

@@ -7,9 +7,9 @@
 //! each interval for good.
 
 use crate::Heap;
+use crate::mutator::DEFAULT_SAMPLE_INTERVAL;
 use crate::observe::AllocationProfile;
 use crate::platform::Connection;
-use crate::stats::DEFAULT_SAMPLE_INTERVAL;
 use allotment_output::OutputFile;
 use std::io::{self, Write};
 use std::time::Duration;
