@@ -91,7 +91,9 @@ impl<'s> Reader<'s> {
                             continue;
                         }
                         _ => {
-                            return Err(Fault::new("a dot is allowed only before the last element of a list"));
+                            return Err(Fault::new(
+                                "a dot is allowed only before the last element of a list",
+                            ));
                         }
                     }
                 }

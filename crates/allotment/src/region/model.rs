@@ -18,7 +18,7 @@ use loom::thread;
 const REGION: usize = 256;
 const BASE: usize = 1 << 40;
 
-/// Memory without end.
+/// Unlimited memory.
 struct Plenty;
 
 impl Backing for Plenty {
