@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-/// What is at a path.
+/// The file, stream or free place at a path.
 pub(crate) enum Found {
     /// Nothing, and its directory is there.
     Nothing(PathBuf),

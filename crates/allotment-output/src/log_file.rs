@@ -54,13 +54,13 @@ pub enum LogError {
     Write {
         /// The number of lost lines.
         lost: usize,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
     /// The lines were written, but the log could not be renamed. It grows from now on, or as long
     /// as another program holds a lock on it ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     Rotation {
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
 }

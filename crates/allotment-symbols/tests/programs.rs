@@ -47,7 +47,7 @@ fn program(folder: &Path, build_id: &str) -> (PathBuf, u64) {
     let address = file.symbols().find(|symbol| symbol.name() == Ok("place")).unwrap().address();
     let holds = |segment: &object::Segment<'_, '_>| address.wrapping_sub(segment.address()) < segment.size();
     let segment = file.segments().find(holds).unwrap();
-    // The label would name the code behind it.
+    // The label would name the code after it.
     run("objcopy", &["--strip-symbol=place", &paths[1]]);
     (program, address - segment.address() + segment.file_range().0)
 }

@@ -27,7 +27,7 @@ pub(crate) enum At<'g> {
 /// A node with children. All leaves below it are at one depth.
 ///
 /// ```text
-/// keys[0]      is not looked at: the key above the node stands for it
+/// keys[0]      is not read: the key above the node stands for it
 /// keys[i]      ticks of child i-1 < keys[i] <= ticks of child i
 /// children[i]  Nothing from `len` on
 /// ```

@@ -90,7 +90,7 @@ impl Lowering {
         }
     }
 
-    /// Sets the writer of the memory behind the headers, from here on.
+    /// Sets the writer of the memory after the headers, from here on.
     pub fn initialise(&mut self, initialise: Initialise) -> &mut Lowering {
         self.initialise = initialise;
         self

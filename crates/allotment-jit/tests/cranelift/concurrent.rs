@@ -35,7 +35,7 @@ fn queue_node(heap: &Heap) -> ShapeRef {
     heap.register(shape.slot("right", 16, SlotKind::Weak)).unwrap()
 }
 
-/// How a queue is cut.
+/// The way to cut a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cut {
     Store,

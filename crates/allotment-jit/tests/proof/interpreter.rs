@@ -42,11 +42,11 @@ pub(crate) struct Interpreter {
     pub(crate) memory: HashMap<u64, u64>,
     pub(crate) events: Vec<Event>,
     pub(crate) written: BTreeSet<Register>,
-    /// Where a call returns to, in the cold part.
+    /// The return address of a call, in the cold part.
     pub(crate) return_offset: usize,
     /// The answer of a barrier's slow path that has one.
     pub(crate) answer: u64,
-    /// How many instructions were executed.
+    /// The number of executed instructions.
     pub(crate) steps: usize,
     hot: Vec<u8>,
     cold: Vec<u8>,

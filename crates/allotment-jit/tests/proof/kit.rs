@@ -68,7 +68,7 @@ impl Assignment {
         Registers { mutator, object, top, scratch, vectors: [self.vectors[0], self.vectors[1]] }
     }
 
-    /// Where a size or a length is.
+    /// The register of a size or a length.
     pub(crate) fn input(&self) -> Register {
         self.general[4]
     }

@@ -72,7 +72,7 @@ impl Machine {
     }
 }
 
-/// Where a register is kept.
+/// The place of a register.
 fn place(register: Register) -> usize {
     if register.is_xmm() {
         offset_of!(Machine, vectors) + 16 * register.number()
@@ -137,7 +137,7 @@ static NO_ROOM: LazyLock<(Code, FunctionId)> = LazyLock::new(|| {
     (buffer.finish(|_| None).unwrap(), leave)
 });
 
-/// Where pasted sequences go when there is no room; `load_hook` is the address of a hook.
+/// The targets of pasted sequences; `load_hook` is the address of a hook.
 pub(crate) fn targets(load_hook: u64) -> impl Fn(Target) -> Option<u64> {
     move |target| match target {
         Target::OutOfMemory => Some(NO_ROOM.0.entry(NO_ROOM.1).addr() as u64),

@@ -53,7 +53,7 @@ pub(crate) struct Case {
     watermark: i64,
 }
 
-/// Where the mutator's hot part is in the interpreter's memory.
+/// The address of the mutator's hot part in the interpreter's memory.
 pub(crate) const HOT_PART: u64 = 0x6000_0000_0000;
 
 impl Piece {

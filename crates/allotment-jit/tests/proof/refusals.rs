@@ -63,10 +63,10 @@ fn headers_that_no_new_object_has() {
     let hashed = Header::from_bits(1 << 32 | 1 << 8);
     says(
         emitter().allocate(&site(&[Allocation::with_header(hashed, 24).unwrap()])),
-        "0x100000100 is no new object's header: its upper half is 0 then, as in 0x100",
+        "0x100000100 is not the header of a new object: the upper half of such a header is 0, as in 0x100",
     );
     let sized = Allocation::sized_in(hashed, Register::RSI);
-    says(emitter().stub(sized, Initialise::ByCaller), "0x100000100 is no new object's header");
+    says(emitter().stub(sized, Initialise::ByCaller), "0x100000100 is not the header of a new object");
     says(
         emitter().allocate(&site(&[object(16), Allocation::with_header(hashed, 24).unwrap()])),
         "0x100000100",

@@ -20,7 +20,7 @@ enum Answer {
     NoRoom,
 }
 
-/// Where the heap's answer lies.
+/// The address of the heap's answer.
 const ELSEWHERE: u64 = 0x4000_0000;
 
 /// Runs the sequence and checks each call: the target, the arguments, and the statements about its

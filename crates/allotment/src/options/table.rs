@@ -187,7 +187,7 @@ macro_rules! for_each_option {
             /// Milliseconds that a young collection should not exceed; 0: no goal.
             MaxGCPauseMillis, max_gc_pause_millis: u64 = 0,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
-                ["MaxGCPauseMillis"] "the largest number is no goal there.";
+                ["MaxGCPauseMillis"] "there the largest number means no goal.";
             /// Time of the program for each time in young collections: N is a share of 1/(1+N).
             GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
                 ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
@@ -307,7 +307,7 @@ macro_rules! for_each_option {
             /// Bytes of GCLog after which it gets a number and a new file begins; 0: no limit.
             GCLogFileSize, gc_log_file_size: usize = 20 * MIB, Size => Size::zero_or(4 * KIB, TIB),
                 ["GCLogFileSize"] "filesize of -Xlog in later releases.";
-            /// How many numbered files are kept; 0: none, lines are appended to GCLog.
+            /// Number of numbered files that are kept; 0: none, lines are appended to GCLog.
             NumberOfGCLogFiles, number_of_gc_log_files: usize = 5, Count => Count { min: 0, max: 1000 },
                 ["NumberOfGCLogFiles"] "filecount of -Xlog in later releases, where 0 empties the file.";
             /// The file that shows what collections did when, in Chrome's trace format; Perfetto

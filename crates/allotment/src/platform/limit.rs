@@ -39,7 +39,7 @@ pub enum LimitSource {
     Cgroup {
         /// Its interface.
         version: CgroupVersion,
-        /// Where its files are.
+        /// The directory of its files.
         directory: PathBuf,
     },
 }

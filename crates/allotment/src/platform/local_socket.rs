@@ -53,7 +53,7 @@ pub enum AttachListenerError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
     /// Other users could use the folder for sockets.
@@ -70,7 +70,7 @@ pub enum AttachListenerError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system gives no thread that listens.
@@ -78,7 +78,7 @@ pub enum AttachListenerError {
         "StartAttachListener: the system refused the thread that listens: {source}; a higher limit on threads may work"
     )]
     Thread {
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -228,7 +228,7 @@ pub struct SocketPeer {
 /// from outside a container.
 ///
 /// # Errors
-/// What the kernel answered.
+/// The kernel's error.
 pub fn socket_peer(socket: impl AsFd) -> io::Result<SocketPeer> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut bytes = size_of_val(&peer) as libc::socklen_t;

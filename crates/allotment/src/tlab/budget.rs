@@ -180,7 +180,7 @@ impl Budget {
         }
     }
 
-    /// Applies a cycle's end to the thread ([`Sizing::end_cycle`], whatever the policy), and
+    /// Applies a cycle's end to the thread ([`Sizing::end_cycle`], under every policy), and
     /// returns to the budget the bytes that it gives up.
     ///
     /// After the last thread, call [`forget_census`](Self::forget_census).

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 pub struct Phase {
     /// Its name.
     pub name: &'static str,
-    /// When it began, by the system's clock.
+    /// Its start, by the system's clock.
     pub start: Instant,
-    /// How long it took.
+    /// Its duration.
     pub time: Duration,
 }
 

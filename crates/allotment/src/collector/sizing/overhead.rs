@@ -74,9 +74,9 @@ pub struct Effort {
     pub scope: Scope,
     /// The party that needed it.
     pub need: Need,
-    /// How long threads waited for it.
+    /// The time for which threads waited for it.
     pub collecting: Duration,
-    /// How long they had run before.
+    /// The time for which they had run before.
     pub running: Duration,
     /// Bytes that are free after it.
     pub free_bytes: usize,

@@ -51,7 +51,7 @@ crate::debug::debug_is_display!(Fault);
 /// A word that refers to an address at which no object begins.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BadReference {
-    /// Where the word is.
+    /// The place of the word.
     pub holder: Holder,
     /// The word.
     pub bits: u64,
@@ -97,7 +97,7 @@ pub enum Holder {
     Pin,
 }
 
-/// Which slot of an object.
+/// A slot of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SlotPlace {
@@ -146,7 +146,7 @@ pub enum Problem {
     BeyondTop {
         /// The region's number.
         region: usize,
-        /// Where its objects end.
+        /// The end of its objects.
         top: usize,
     },
     /// It is inside an object, or in a gap.

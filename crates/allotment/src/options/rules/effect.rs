@@ -237,7 +237,7 @@ fn check_prefetch(set: &OptionSet) -> Result<(), OptionError> {
         let others = OF_PREFETCH.iter().copied().filter(|id| *id != distance);
         let style = (options.allocate_prefetch_style != 0).then_some(style);
         if let Some(id) = style.into_iter().chain(others).find(|id| set.is_given(*id)) {
-            return no_effect(set, id, distance, "which is no distance ahead");
+            return no_effect(set, id, distance, "which prefetches nothing ahead");
         }
     }
     let one_line = options.allocate_prefetch_lines == 1 && options.allocate_instance_prefetch_lines == 1;
@@ -275,7 +275,7 @@ fn check_log(set: &OptionSet) -> Result<(), OptionError> {
     let (log, size, files) = (OptionId::GCLog, OptionId::GCLogFileSize, OptionId::NumberOfGCLogFiles);
     if options.gc_log.as_os_str().is_empty() {
         return match first_given(set, &[size, files]) {
-            Some(id) => no_effect(set, id, log, "without which there is no file"),
+            Some(id) => no_effect(set, id, log, "so there is no file"),
             None => Ok(()),
         };
     }

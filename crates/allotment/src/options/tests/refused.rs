@@ -158,7 +158,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "AllocatePrefetchDistance=0 AllocatePrefetchStyle=2",
         &["AllocatePrefetchStyle", "AllocatePrefetchDistance"],
-        "AllocatePrefetchDistance=0 {command line}, which is no distance ahead",
+        "AllocatePrefetchDistance=0 {command line}, which prefetches nothing ahead",
     ),
     (
         "AllocatePrefetchLines=1 AllocateInstancePrefetchLines=1 AllocatePrefetchStepSize=128",
@@ -296,9 +296,9 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "GCLogFileSize=1m",
         &["GCLogFileSize", "GCLog"],
-        "GCLogFileSize=1m {command line} has no effect with GCLog= {default}, without which there is no file",
+        "GCLogFileSize=1m {command line} has no effect with GCLog= {default}, so there is no file",
     ),
-    ("+PrintGC NumberOfGCLogFiles=1", &["NumberOfGCLogFiles", "GCLog"], "without which there is no file"),
+    ("+PrintGC NumberOfGCLogFiles=1", &["NumberOfGCLogFiles", "GCLog"], "so there is no file"),
     (
         "GCLog=gc.log GCLogFileSize=1m NumberOfGCLogFiles=0",
         &["GCLogFileSize", "NumberOfGCLogFiles"],

@@ -71,7 +71,7 @@ fn group_of<'a>(line: &'a str, version: CgroupVersion, controller: &str) -> Opti
     fits.then_some(path)
 }
 
-/// Where a hierarchy is mounted.
+/// The mount of a hierarchy.
 struct Mount {
     /// The group that is the top of the mount.
     top: String,

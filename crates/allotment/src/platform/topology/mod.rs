@@ -70,9 +70,9 @@ pub struct CacheLevel {
     pub bytes: usize,
     /// Line size in bytes; the largest if they differ.
     pub line_bytes: usize,
-    /// How many of this process's CPUs share one cache; the most if they differ.
+    /// The number of this process's CPUs that share one cache; the largest if they differ.
     pub sharers: usize,
-    /// How many such caches this process's CPUs have.
+    /// The number of such caches that this process's CPUs have.
     pub instances: usize,
 }
 

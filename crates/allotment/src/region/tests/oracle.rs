@@ -6,7 +6,7 @@
 use super::*;
 use proptest::sample::Index;
 
-/// What the holder of a piece knows about it.
+/// The data of a piece that its holder has.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: usize,
@@ -116,7 +116,7 @@ impl Oracle {
             State::Free | State::Shared => {}
             state => panic!("region {index} is {state:?}"),
         }
-        assert_eq!(start, self.top(index), "a hole stays behind");
+        assert_eq!(start, self.top(index), "a hole stays");
         let exact = end - start == desired;
         assert!(exact || min < desired && end == region_end, "{piece:x?} for {min} to {desired} bytes");
         assert!(exact || end - start >= min && end - start < desired + MIN_OBJECT_BYTES);

@@ -23,7 +23,7 @@ fn size() -> impl Strategy<Value = usize> {
 
 /// Objects that follow each other from [`BASE`] on, and the range that contains them.
 struct Objects {
-    /// Where each begins.
+    /// The start of each.
     starts: Vec<usize>,
     end: usize,
 }
