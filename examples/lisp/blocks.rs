@@ -41,7 +41,7 @@ impl Compiler<'_, '_, '_> {
         Ok(names)
     }
 
-    /// Pushes the initial values of variables. `bind` is called behind each, with the name.
+    /// Pushes the initial values of variables. After each one calls `bind` with the name.
     pub fn initial_values(
         &mut self,
         mu: &mut Mutator<'_>,
@@ -164,7 +164,7 @@ impl Compiler<'_, '_, '_> {
         root!(mu, end = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil), commands = after(mu, rest.get(mu), 1));
         root!(
             mu,
-            test = nth(mu, end.get(mu), 0).ok_or_else(|| Fault::new("do wants (test expression ...)"))?
+            test = nth(mu, end.get(mu), 0).ok_or_else(|| Fault::new("do needs (test expression ...)"))?
         );
         self.expression(mu, test, false)?;
         let go_on = self.emit(Op::JumpFalse, 0);

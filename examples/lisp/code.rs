@@ -34,7 +34,7 @@ pub enum Op {
     Closure,
     /// Calls the function that lies below that many arguments.
     Call,
-    /// The same, but the new call replaces this one.
+    /// As `Call`, but the new call replaces this one.
     TailCall,
     Return,
 }

@@ -16,7 +16,7 @@ Runs the files, one after the other, in one Lisp; without files, a prompt.
   --zeal [N]      looks for errors: collects at every Nth allocation (1000), moves every object each
                   time, fills what is freed, checks the whole heap before and after";
 
-/// The options behind `--zeal`, except the interval.
+/// The options that `--zeal` sets, except the interval.
 const ZEAL: &str = "+ZealMove,+ZealPoison,+VerifyBeforeGC,+VerifyAfterGC";
 
 /// The requests of the command line.
@@ -31,7 +31,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, Fault> {
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
         let number = arguments.next_if(|next| argument == "--zeal" && next.parse::<u32>().is_ok());
-        let mut value = || arguments.next().ok_or_else(|| Fault::new(format!("{argument} wants a value")));
+        let mut value = || arguments.next().ok_or_else(|| Fault::new(format!("{argument} needs a value")));
         match &*argument {
             "--heap" => parsed.heap = value()?,
             "--options" => parsed.options.push(value()?),

@@ -138,7 +138,9 @@ impl Compiler<'_, '_, '_> {
                 }
             }
             Val::Nil => {
-                return Err(Fault::new("() is no expression: the empty list is '()").at(self.file, self.line));
+                return Err(
+                    Fault::new("() is not an expression: the empty list is '()").at(self.file, self.line)
+                );
             }
             value => {
                 self.constant(mu, value);
@@ -332,7 +334,7 @@ impl Compiler<'_, '_, '_> {
         match nth(mu, form, 1) {
             Some(Val::Pair(header)) => Ok(header.car.load(mu)),
             Some(name) => Ok(name),
-            None => Err(Fault::new("define wants a name")),
+            None => Err(Fault::new("define needs a name")),
         }
     }
 

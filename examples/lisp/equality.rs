@@ -5,7 +5,7 @@
 use crate::value::Val;
 use allotment::Mutator;
 
-/// The same object, or the same number, character or boolean: `eqv?`.
+/// Whether both are one object, or the same number, character or boolean: `eqv?`.
 pub fn same(a: Val<'_>, b: Val<'_>) -> bool {
     match (a, b) {
         (Val::Float(a), Val::Float(b)) => a.value == b.value,
@@ -13,7 +13,7 @@ pub fn same(a: Val<'_>, b: Val<'_>) -> bool {
     }
 }
 
-/// The same by content: `equal?`.
+/// Whether both are the same by content: `equal?`.
 pub fn equal(mu: &Mutator<'_>, a: Val<'_>, b: Val<'_>) -> bool {
     let mut left = vec![(a, b)];
     while let Some((a, b)) = left.pop() {

@@ -34,14 +34,14 @@ impl Fault {
         Fault { incomplete: true, ..Fault::new(message) }
     }
 
-    /// The same fault at this place, unless a more precise place is known.
+    /// Adds this place to the fault, unless a more precise place is known.
     #[must_use]
     pub fn at(mut self, file: &str, line: u32) -> Fault {
         self.place.get_or_insert_with(|| (file.to_string(), line));
         self
     }
 
-    /// The same fault, attributed to a builtin.
+    /// Attributes the fault to a builtin.
     #[must_use]
     pub fn of(mut self, name: &str) -> Fault {
         if !self.said {

@@ -1,4 +1,4 @@
-//! The special forms: all forms that look like a call and are none.
+//! The special forms: forms that look like calls but are not.
 //!
 //! Each compiles to a handful of instructions. None is rewritten into other lists first, so none
 //! allocates. A program may give their names to variables, which then hide them.
@@ -48,7 +48,7 @@ impl Compiler<'_, '_, '_> {
             .ok_or_else(|| Fault::new(format!("{name}: a list without a dot")))?;
         if parts < least || parts > most {
             let wanted = if least == most { format!("{least}") } else { format!("at least {least}") };
-            return Err(Fault::new(format!("{name} wants {wanted} parts and has {parts}")));
+            return Err(Fault::new(format!("{name} needs {wanted} parts and has {parts}")));
         }
         root!(mu, first = nth(mu, e.get(mu), 1).unwrap_or(Val::Nil));
         root!(mu, rest = after(mu, e.get(mu), 2));
@@ -159,7 +159,7 @@ impl Compiler<'_, '_, '_> {
             return Ok(name);
         }
         if length(mu, rest.get(mu)) != Some(1) {
-            return Err(Fault::new("define wants a name and one expression"));
+            return Err(Fault::new("define needs a name and one expression"));
         }
         root!(mu, value = nth(mu, rest.get(mu), 0).unwrap_or(Val::Nil));
         self.named_expression(mu, name, value)?;
@@ -181,7 +181,9 @@ impl Compiler<'_, '_, '_> {
 
     pub fn global_definition(&mut self, mu: &mut Mutator<'_>, form: Local<'_, Value>, tail: bool) -> Done {
         if !self.is_outermost() {
-            return Err(Fault::new("define stands outside of functions or in a body, not in another form"));
+            return Err(Fault::new(
+                "define is allowed outside of functions or in a body, not in another form",
+            ));
         }
         let name = self.definition(mu, form)?;
         if (name as usize) < SPECIAL.len() {

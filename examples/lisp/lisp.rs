@@ -101,7 +101,7 @@ impl<'t, 'o> Lisp<'t, 'o> {
         }
         match rest {
             Val::Nil => Ok(()),
-            other => Err(Fault::new(format!("wants a list, and was given {}", other.kind()))),
+            other => Err(Fault::new(format!("needs a list, but was given {}", other.kind()))),
         }
     }
 

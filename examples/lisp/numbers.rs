@@ -40,7 +40,7 @@ pub fn boxed<'m>(mu: &'m mut Mutator<'_>, value: f64) -> Result<Val<'m>, Fault> 
     Ok(Val::Float(alloc!(mu, NewFloat { value })?))
 }
 
-/// The number with that text; nothing if it is none.
+/// The number with that text; nothing if it is not a number.
 pub fn parse(word: &str) -> Option<Result<Number, Fault>> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {

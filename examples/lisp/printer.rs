@@ -14,7 +14,7 @@ const LONGEST: usize = 16 << 20;
 
 enum Task<'g> {
     Value(Val<'g>),
-    /// The rest of a list, behind its first element.
+    /// The rest of a list, after its first element.
     Rest(Val<'g>),
     /// A vector from this element on.
     Elements(Val<'g>, usize),

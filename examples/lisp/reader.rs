@@ -90,7 +90,11 @@ impl<'s> Reader<'s> {
                             *what = What::Dotted(height);
                             continue;
                         }
-                        _ => return Err(Fault::new("a dot stands before the last element of a list only")),
+                        _ => {
+                            return Err(Fault::new(
+                                "a dot is allowed only before the last element of a list",
+                            ));
+                        }
                     }
                 }
                 Token::End => {
@@ -126,7 +130,7 @@ impl<'s> Reader<'s> {
             '#' if rest.starts_with("#(") => (Token::Begin(What::Vector), 2),
             '"' => return self.text_token().map(Some),
             _ => {
-                // `#\(` is a character, though a bracket ends words.
+                // `#\(` is a character, although a bracket ends words.
                 let character =
                     rest.strip_prefix("#\\").map(|rest| rest.chars().next().map_or(0, char::len_utf8));
                 let least = character.map_or(1, |bytes| 2 + bytes);
@@ -174,7 +178,9 @@ impl<'s> Reader<'s> {
                     Some((_, 't')) => text.push('\t'),
                     Some((_, c @ ('"' | '\\'))) => text.push(c),
                     Some((_, c)) => {
-                        return Err(Fault::new(format!("\\{c} is no escape: \\n, \\t, \\\" and \\\\ are")));
+                        return Err(Fault::new(format!(
+                            "\\{c} is not an escape: \\n, \\t, \\\" and \\\\ are"
+                        )));
                     }
                     None => break,
                 },
@@ -199,7 +205,7 @@ fn close<'m>(mu: &'m mut Mutator<'_>, lisp: &mut Lisp<'_, '_>, ended: &Open) -> 
             let last = lisp.stack.pop(mu).expect("counted");
             tail.set(mu, last);
         }
-        What::Dotted(_) => return Err(Fault::new("after the dot of a list stands one element")),
+        What::Dotted(_) => return Err(Fault::new("exactly one element follows the dot of a list")),
         What::Prefix(name) => return Err(Fault::new(format!("nothing follows the {name}"))),
     }
     root!(mu, list = list(mu, &mut lisp.stack, ended.height, tail.local())?);

@@ -75,7 +75,7 @@ pub fn prompt(
     loop {
         write!(lisp.out, "{}", if text.is_empty() { "> " } else { "  " }).map_err(cannot)?;
         lisp.out.flush().map_err(cannot)?;
-        // A collection that another thread wants does not wait for the typing user.
+        // A collection that another thread requests does not wait for the typing user.
         if mu.blocking(|| input.read_line(&mut text)).map_err(cannot)? == 0 {
             return writeln!(lisp.out).map_err(cannot);
         }

@@ -9,11 +9,11 @@ use iced_x86::Register;
 /// 128 Ki words of 8 bytes). A larger object goes to the heap at once.
 pub const MAX_INLINE_BYTES: usize = 1 << 20;
 
-/// The writer of the memory behind a new header. These are the policies of [`allotment::raw`],
+/// The writer of the memory after a new header. These are the policies of [`allotment::raw`],
 /// chosen when code is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Initialise {
-    /// The code behind the allocation writes every word.
+    /// The code after the allocation writes every word.
     ByCaller,
     /// The allocation writes zeroes.
     #[default]
@@ -24,7 +24,7 @@ pub enum Initialise {
 
 impl Initialise {
     /// Whether the slow path hands out zeroed memory. If the size is `known` when the code is made,
-    /// the body is zeroed behind the return from the slow path; otherwise only the fast path zeroes
+    /// the body is zeroed after the return from the slow path. Otherwise only the fast path zeroes
     /// it.
     pub(crate) fn slow_path_zeroes(self, known: bool) -> bool {
         match self {

@@ -1,8 +1,8 @@
 //! Two assemblers, one for each part of a sequence, and the assembly of both into one sequence.
 //!
-//! iced-x86 needs the target of each jump. For a jump between parts, or out of the sequence, the
-//! target is not known yet; nor is an address that the code loads. Such a jump or load gets a
-//! placeholder number that stands for its target, and becomes a relocation at the end. The
+//! iced-x86 needs the target of each jump. The target of a jump between parts, or out of the
+//! sequence, is not known yet. Neither is an address that the code loads. Such a jump or load gets
+//! a placeholder number that stands for its target, and becomes a relocation at the end. The
 //! placeholders are far from both parts, so that no jump to one is encoded as a short jump.
 
 use crate::EmitError;
@@ -29,13 +29,13 @@ enum Referred {
 
 struct Half {
     assembler: CodeAssembler,
-    /// The index of an instruction, and the note for it and the instructions behind it.
+    /// The index of an instruction, and the note for it and the instructions that follow.
     notes: Vec<(usize, &'static str)>,
     /// The index of a call that is a safepoint, and the bytes on the stack there.
     safepoints: Vec<(usize, usize)>,
 }
 
-/// A sequence in the course of assembly.
+/// A sequence during its assembly.
 pub(crate) struct Assembly {
     hot: Half,
     cold: Half,
@@ -132,7 +132,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// The sequence. `result` is the output register, which is no clobber.
+    /// The sequence. `result` is the output register, which is not a clobber.
     pub(crate) fn finish(self, result: Option<Register>, offsets: Vec<usize>) -> Result<Sequence, EmitError> {
         let Assembly { hot, cold, referred, marks } = self;
         let (hot_notes, cold_notes) = (hot.notes, cold.notes);

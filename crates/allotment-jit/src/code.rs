@@ -4,8 +4,8 @@
 //! The protection of these pages is changed before any caller has an address in them. Finished code
 //! does not change; another [`Code`] adds a function.
 //!
-//! Refused: two mappings of the same pages, one to write and one to execute. An attacker who finds
-//! the writable mapping writes code that runs.
+//! Refused: a second, writable mapping of the pages. An attacker who finds it writes code that
+//! runs.
 
 use crate::sequence::{Sequence, Target};
 use crate::{EmitError, PerfMap};
@@ -53,7 +53,7 @@ crate::debug::debug_is_display!(CodeError);
 /// A function that can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name, also in a [`PerfMap`].
+    /// Its name, also used in a [`PerfMap`].
     pub name: String,
     /// Its address.
     pub address: usize,

@@ -1,11 +1,11 @@
 //! `Debug` of an error prints the same text as `Display`.
 //!
-//! `main() -> Result<(), Box<dyn Error>>`, `unwrap` and `expect` show an error by `Debug`. A user
-//! should read there what was wrong and what would be right.
+//! `main() -> Result<(), Box<dyn Error>>`, `unwrap` and `expect` show an error by `Debug`. So a
+//! user reads there what was wrong and what would be right.
 //!
 //! Refused: the derived `Debug`. It shows fields and variants, which describe the code.
 
-/// Implements such a `Debug` for errors that implement `Display`.
+/// Implements `Debug` by `Display` for the error types.
 macro_rules! debug_is_display {
     ($($error:ty),+) => {
         $(impl std::fmt::Debug for $error {

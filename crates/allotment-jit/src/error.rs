@@ -1,4 +1,4 @@
-//! The code that cannot be emitted, with the nearest code that can.
+//! Errors: code that cannot be emitted, with the nearest code that can.
 
 use allotment::raw::PrefetchError;
 use iced_x86::{IcedError, Register};
@@ -10,16 +10,16 @@ pub enum EmitError {
     /// Prefetch settings that do not work.
     #[error(transparent)]
     Prefetch(#[from] PrefetchError),
-    /// A register has two parts to play.
+    /// A register has two roles.
     #[error("{} is both {first} and {second}; {} is free", name(.register), name(.free))]
     Clobbered {
         /// The register.
         register: Register,
-        /// A part it has.
+        /// One role of the register.
         first: &'static str,
-        /// Another part it has.
+        /// Another role of the register.
         second: &'static str,
-        /// A register without a part.
+        /// A register without a role.
         free: Register,
     },
     /// Not a general register of 64 bits, or the stack pointer.
@@ -27,9 +27,9 @@ pub enum EmitError {
     NoGeneral {
         /// The register.
         register: Register,
-        /// The part that the register was to play.
+        /// The role that the register was given.
         part: &'static str,
-        /// A register that could play it.
+        /// A register that can have the role.
         free: Register,
     },
     /// Not one of the vector registers that every processor has.
@@ -57,7 +57,8 @@ pub enum EmitError {
         nearest: usize,
     },
     /// A header that no new object has.
-    #[error("{bits:#x} is no new object's header: its upper half is 0 then, as in {:#x}", .bits & u64::from(u32::MAX))]
+    #[error("{bits:#x} is not the header of a new object: the upper half of such a header is 0, as
+    #in {:#x}", .bits & u64::from(u32::MAX))]
     Header {
         /// The request.
         bits: u64,
@@ -83,19 +84,19 @@ pub enum EmitError {
     /// Two parts of a program lie too far apart for a jump.
     #[error("code at {from:#x} cannot jump to {to:#x}: the parts of a sequence must lie within 2 GiB")]
     TooFar {
-        /// Address behind the jump.
+        /// The address after the jump.
         from: u64,
         /// The target of the jump.
         to: u64,
     },
     /// Code that works at one address only.
     #[error(
-        "the code jumps to an address outside of it, which is right in one place only: jumps to its own labels, and \
+        "the code jumps to an address outside of it, which is right at one place only: jumps to its own labels, and \
          through registers, work"
     )]
     Position,
     /// The linking code gave no address for a target.
-    #[error("nobody said where {0} is")]
+    #[error("there is no address for {0}")]
     Unresolved(&'static str),
     /// The assembler refused an instruction.
     #[error("the assembler refused an instruction: {0}")]

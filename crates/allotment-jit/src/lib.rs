@@ -13,7 +13,7 @@
 //! | exchange, poll | [`Emitter::compare_exchange`], [`Emitter::poll`] |
 //! | read the emitted code | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
-//! | build the same with Cranelift | the module `cranelift`, behind the feature of that name |
+//! | build the sequences with Cranelift | the module `cranelift`, with the feature of that name |
 //!
 //! The code finds a thread's buffer through the address of its [`Hot`](allotment::raw::Hot) part,
 //! and calls the heap through [`GeneratedCalls`](allotment::raw::GeneratedCalls). A slow path may

@@ -72,7 +72,7 @@ impl Sequence {
     }
 }
 
-/// An instruction of code that is no sequence.
+/// An instruction of code that is not a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disassembled {
     /// The address.

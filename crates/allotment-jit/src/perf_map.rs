@@ -1,7 +1,7 @@
 //! Names of functions for profilers: `/tmp/perf-PID.map`, which `perf report` reads.
 //!
 //! The file has a line per function, `START SIZE name`, with the numbers in hexadecimal. It is
-//! written only on request: no one ever deletes the file, so a library should not leave it in
+//! written only on request: nobody ever deletes the file, so a library must not leave it in
 //! `/tmp` unasked.
 
 use std::fs::{File, OpenOptions};

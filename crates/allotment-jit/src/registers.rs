@@ -1,8 +1,8 @@
 //! The registers of a sequence, as assigned by the compiler that pastes it.
 //!
 //! A sequence reads its inputs, writes its outputs and scratch registers, and uses no other
-//! register. Each register has one part to play. An assignment that gives a register two parts is
-//! refused, and the error names a free register.
+//! register. Each register has one role. An assignment that gives a register two roles is refused,
+//! and the error names a free register.
 
 use crate::EmitError;
 use iced_x86::Register;
@@ -57,8 +57,7 @@ impl Registers {
         vectors: [Register::XMM0, Register::XMM1],
     };
 
-    /// Checks that each register has one part, beside the registers that hold `inputs`, and can
-    /// play it.
+    /// Checks that each register, those of `inputs` included, has one role that it can have.
     pub(crate) fn check(&self, inputs: &[(&'static str, Register)]) -> Result<(), EmitError> {
         let parts = [
             ("the mutator", self.mutator),
@@ -86,7 +85,7 @@ impl Registers {
     }
 }
 
-/// Checks that each part has a general register of its own that is not the stack pointer.
+/// Checks that each role has a general register of its own that is not the stack pointer.
 pub(crate) fn check_general(parts: &[(&'static str, Register)]) -> Result<(), EmitError> {
     let free = |taken: &[(&'static str, Register)]| {
         GENERAL.into_iter().find(|register| taken.iter().all(|(_, other)| other != register))

@@ -76,7 +76,7 @@ impl Target {
 /// The encoding of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelocationKind {
-    /// 4 bytes: the distance from behind them to the target.
+    /// 4 bytes: the distance from their end to the target.
     Relative32,
     /// 8 bytes: the target.
     Absolute64,
@@ -123,7 +123,7 @@ pub struct Sequence {
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) safepoints: Vec<Safepoint>,
     pub(crate) clobbers: Vec<Register>,
-    /// The register with the address of its objects, which is no clobber.
+    /// The register with the address of its objects, which is not a clobber.
     pub(crate) result: Option<Register>,
     pub(crate) offsets: Vec<usize>,
     pub(crate) notes: Vec<Note>,
@@ -188,8 +188,8 @@ impl Sequence {
         Ok(Sequence { hot, clobbers: clobbers(assembler.instructions(), None), ..Sequence::default() })
     }
 
-    /// Appends `other` to this sequence, part by part. Its objects are forgotten: the register that
-    /// holds them is now a clobber, as are all its own clobbers.
+    /// Appends `other` to this sequence, part by part. The objects of `other` are forgotten: the
+    /// register that holds them becomes a clobber, as do all clobbers of `other`.
     pub fn append(&mut self, other: &Sequence) {
         let (hot, cold) = (self.hot.len(), self.cold.len());
         let start = |part| if part == Part::Hot { hot } else { cold };
@@ -227,7 +227,7 @@ impl Sequence {
     /// such as [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
     ///
     /// # Errors
-    /// [`EmitError::Assembler`] if it is no such code.
+    /// [`EmitError::Assembler`] if it is not such a code.
     pub fn jump(&mut self, jump: Code, target: Target) -> Result<(), EmitError> {
         // So far that a displacement of one byte is refused.
         const FAR: u64 = 1 << 28;
@@ -245,8 +245,8 @@ impl Sequence {
         Ok(())
     }
 
-    /// The parts, for these addresses. `resolve` gives the addresses of targets outside of the
-    /// sequence.
+    /// The bytes of both parts, for these addresses. `resolve` gives the addresses of targets
+    /// outside of the sequence.
     ///
     /// # Errors
     /// [`EmitError::TooFar`], [`EmitError::Unresolved`].

@@ -18,7 +18,7 @@ fn debug_of_errors_is_what_display_says() {
     alike(&EmitError::TooFar { from: 1, to: 2 });
     alike(&CodeError::Link { name: "f".into(), error: EmitError::Unresolved("a target") });
     let boxed: Box<dyn Error> = EmitError::Unresolved("a target").into();
-    assert_eq!(format!("Error: {boxed:?}"), "Error: nobody said where a target is");
+    assert_eq!(format!("Error: {boxed:?}"), "Error: there is no address for a target");
 }
 
 #[cfg(feature = "cranelift")]
@@ -42,7 +42,7 @@ fn no_public_error_derives_debug() {
             let Ok(text) = std::fs::read_to_string(&file) else { continue };
             for rest in text.split("thiserror::Error)]").skip(1) {
                 let line = rest.lines().find(|line| line.contains("enum ") || line.contains("struct "));
-                let line = line.expect("a type behind a derive");
+                let line = line.expect("a type after a derive");
                 let Some(named) = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct ")) else {
                     continue;
                 };

@@ -31,7 +31,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     let Some(span) = generics.lifetimes().next().map(|parameter| &parameter.lifetime) else {
         return Err(Error::new_spanned(
             name,
-            "it has no span to be replaced: what holds no bare value needs no live list",
+            "it has no lifetime of a span: a struct without bare values needs no live list",
         ));
     };
     let lifetimes = generics.lifetimes().skip(1).map(|parameter| &parameter.lifetime);

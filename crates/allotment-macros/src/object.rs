@@ -3,7 +3,7 @@
 //! The derive distinguishes slots from plain data by the name of their type, `Field` or
 //! `WeakField`. It takes a slot under another name for plain data; the library refuses that,
 //! because a slot is not `Send`. The library also refuses another type under one of these names,
-//! because it is no slot.
+//! because it is not a slot.
 
 use crate::parts::{Library, arguments, called, docs, mentions, predicates, replace};
 use proc_macro2::{Ident, TokenStream};
@@ -140,7 +140,7 @@ fn never_dropped(name: Option<&str>) -> String {
         }
         Some("Box" | "Rc" | "Arc") => "a reference to another object is `Field<T>`",
         Some("HashMap" | "BTreeMap") => "a map of the heap is `Field<Map<K, V>>`",
-        _ => "it holds nothing that wants to be: no `Drop`, `String`, `Vec` or `Box`",
+        _ => "no field may have drop glue, as `String`, `Vec`, `Box` and types with `Drop` have",
     };
     format!("an object of the heap is never dropped: {instead}")
 }

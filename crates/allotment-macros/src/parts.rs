@@ -111,7 +111,7 @@ fn bounds(
     Ok(predicates)
 }
 
-/// The name of each parameter of a type, with a comma behind it, as arguments of the type.
+/// The name of each parameter of a type, followed by a comma, as arguments of the type.
 pub(crate) fn arguments(generics: &Generics) -> TokenStream {
     generics
         .params
@@ -135,7 +135,7 @@ pub(crate) fn called(r#type: &Type) -> Option<String> {
     }
 }
 
-/// The same tokens, with each identifier replaced for which `replace_one` gives tokens. A lifetime
+/// Replaces each identifier for which `replace_one` gives tokens. A lifetime
 /// is an apostrophe and an identifier, so the function also gets whether an apostrophe precedes.
 pub(crate) fn replace(
     tokens: TokenStream,

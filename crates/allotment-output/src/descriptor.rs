@@ -1,13 +1,13 @@
 //! Writes to a descriptor that never end the process by a signal, and numbers of descriptors.
 //!
 //! The kernel sends `SIGPIPE` to a thread that writes to a pipe without readers, and `SIGXFSZ` to
-//! one that writes past `RLIMIT_FSIZE`. Both end a process that does not handle them. Programs of
-//! Rust ignore the first, programs in C do not, and nobody thinks of the second. Here the writing
-//! thread blocks both for the time of the write, and takes back the one that the write caused.
-//! Nothing else of the program changes.
+//! one that writes past `RLIMIT_FSIZE`. Both end a process that does not handle them. Programs in
+//! Rust ignore `SIGPIPE`, programs in C do not, and few handle `SIGXFSZ`. Here the writing thread
+//! blocks both during the write, and removes the signal that the write caused. Nothing else in the
+//! program changes.
 //!
-//! Refused: to ignore the signals, since handlers belong to the whole program. Refused: to look at
-//! the limit before each write, since it may change, and there is none for pipes.
+//! Refused: to ignore the signals, since handlers belong to the whole program. Refused: to read the
+//! limit before each write, since it may change, and pipes have none.
 
 use rustix::io::Errno;
 use std::fs::File;
@@ -16,8 +16,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 
-/// Gives the file a number above those of the standard streams. A daemon may have closed these. The
-/// next file gets such a number then, and what the program prints would go into the file.
+/// Gives the file a number above those of the standard streams. If a daemon has closed these, the
+/// next file gets such a number, and the program would print into the file.
 pub(crate) fn lift(file: &mut File) -> io::Result<()> {
     if file.as_raw_fd() <= libc::STDERR_FILENO {
         *file = File::from(rustix::io::fcntl_dupfd_cloexec(&*file, libc::STDERR_FILENO + 1)?);
@@ -25,13 +25,13 @@ pub(crate) fn lift(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes some of `bytes` to a descriptor that is open, such as standard error, and returns how many.
-/// Whatever the program does about `SIGPIPE` and `SIGXFSZ`, they do not end it. No memory is
-/// allocated, and no lock is taken.
+/// Writes some of `bytes` to an open descriptor, such as standard error, and returns their number.
+/// `SIGPIPE` and `SIGXFSZ` do not end the program, however it handles them. The function allocates
+/// no memory and takes no lock.
 ///
 /// # Errors
-/// The system's: nobody reads the pipe, the file is as large as allowed, or the descriptor is set
-/// not to wait and would have to.
+/// The system's: nobody reads the pipe, the file is as large as allowed, or the descriptor is
+/// non-blocking and the write would block.
 ///
 /// ```
 /// let written = allotment_output::write_without_signals(std::io::stderr(), b"one line\n")?;
@@ -49,8 +49,8 @@ pub fn write_without_signals(descriptor: impl AsFd, bytes: &[u8]) -> io::Result<
     }
 }
 
-/// Writes some of `bytes`, and returns how many. Waits for a pipe that is full, even if the
-/// descriptor is set not to wait.
+/// Writes some of `bytes`, and returns their number. Waits for a full pipe, even if the descriptor
+/// is non-blocking.
 pub(crate) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
     loop {
         match write_without_signals(file, bytes) {
@@ -60,7 +60,7 @@ pub(crate) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Waits until the descriptor takes bytes, or has an error to tell.
+/// Waits until the descriptor takes bytes or reports an error.
 fn wait_for_room(file: &File) {
     let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
     // SAFETY: one entry, which the call alone uses. If it fails, the next write says why.
@@ -71,7 +71,7 @@ fn wait_for_room(file: &File) {
 fn without_signals(write: impl FnOnce() -> Result<usize, Errno>) -> Result<usize, Errno> {
     let both = signals(&[libc::SIGPIPE, libc::SIGXFSZ]);
     let before = block(&both);
-    // A signal that the program keeps waiting is the program's.
+    // A signal that was pending before belongs to the program.
     let waiting = waiting();
     let written = write();
     let caused = match written {
@@ -113,7 +113,7 @@ fn restore(before: &libc::sigset_t) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
 }
 
-/// The signals that wait until this thread no longer blocks them.
+/// The pending signals: they wait until this thread no longer blocks them.
 fn waiting() -> libc::sigset_t {
     let mut set = signals(&[]);
     // SAFETY: the set is initialised, and the call writes to it alone.

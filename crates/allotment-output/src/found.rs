@@ -1,7 +1,7 @@
-//! What is at a place, opened to be written.
+//! Opens what is at a place, for writing.
 //!
-//! There is one opening, so that what is looked at is what is written: between a look and an opening
-//! somebody could put something else there.
+//! The place is opened once and then examined. Otherwise somebody could replace it between the
+//! examination and the opening.
 
 use super::descriptor;
 use super::planted::refuse_planted;
@@ -13,20 +13,20 @@ use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-/// What is at a path.
+/// The file, stream or free place at a path.
 pub(crate) enum Found {
     /// Nothing, and its directory is there.
     Nothing(PathBuf),
     /// A regular file, opened to be written.
     File(PathBuf, File),
-    /// What is written through.
+    /// A device, a pipe or a descriptor, which is written through.
     Stream(File),
 }
 
-/// Opens what is there to write to it.
+/// Opens what is there, for writing.
 ///
 /// # Errors
-/// The system's; a pipe that nobody reads; or another user has put a file or a pipe into a
+/// The system's; or nobody reads the pipe; or another user has put a file or a pipe into a
 /// directory that all share. Users cannot make devices.
 pub(crate) fn found(target: Target) -> io::Result<Found> {
     let path = match target {
@@ -34,7 +34,7 @@ pub(crate) fn found(target: Target) -> io::Result<Found> {
         Target::Foreign(path) => return Ok(Found::Stream(open_there(&path, OFlags::APPEND)?.0)),
         Target::Path(path) => path,
     };
-    // Links have been followed: one that is here now was put here since.
+    // Links have been followed already, so somebody has just put a link here.
     match open_there(&path, OFlags::NOFOLLOW) {
         Ok((file, kind)) => {
             if matches!(kind, FileType::RegularFile | FileType::Fifo) {
@@ -47,7 +47,7 @@ pub(crate) fn found(target: Target) -> io::Result<Found> {
     }
 }
 
-/// Opens what is at `path`. A pipe that nobody reads is an error instead of a wait without end.
+/// Opens what is at `path`. A pipe that nobody reads is an error, not an endless wait.
 fn open_there(path: &Path, more: OFlags) -> io::Result<(File, FileType)> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK | more;
     let mut opened = match open(path, flags, Mode::empty()) {
@@ -56,13 +56,13 @@ fn open_there(path: &Path, more: OFlags) -> io::Result<(File, FileType)> {
         Err(error) => return Err(error.into()),
     };
     descriptor::lift(&mut opened)?;
-    // A pipe that is full is waited for.
+    // The descriptor blocks again, so writes wait for a full pipe.
     fcntl_setfl(&opened, more & OFlags::APPEND)?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
     Ok((opened, kind))
 }
 
-/// What "no such device or address" means.
+/// The error for "no such device or address": a pipe without readers or a socket.
 fn unreadable(path: &Path) -> io::Error {
     let kind = rustix::fs::stat(path).map(|about| FileType::from_raw_mode(about.st_mode));
     match kind {
@@ -78,10 +78,11 @@ fn unreadable(path: &Path) -> io::Error {
     }
 }
 
-/// Another descriptor of what the process has open under this number. Both write at one position.
+/// Another descriptor of the file that the process has open under this number. Both share a
+/// position.
 pub(crate) fn duplicate(number: RawFd) -> io::Result<File> {
-    // Closed between the two calls, the number is that of nothing, or of what the program opened
-    // since. The calls are harmless for either.
+    // If the program closes the number between the two calls, it is free, or names another open
+    // file. The calls are harmless for either.
     if rustix::fs::fcntl_getfl(borrowed(number)?)? & OFlags::RWMODE == OFlags::RDONLY {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
@@ -95,12 +96,12 @@ fn borrowed<'f>(number: RawFd) -> io::Result<BorrowedFd<'f>> {
     if number < 0 {
         return Err(Errno::BADF.into());
     }
-    // SAFETY: the number is not -1. It is used for two system calls that only look at it, and if
-    // the program closes the descriptor meanwhile, they fail or see another open file.
+    // SAFETY: the number is not -1. It is used for two system calls that only read it. If the
+    // program closes the descriptor meanwhile, they fail or see another open file.
     Ok(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
-/// Whether a file cannot be made because of who asks, or where.
+/// Whether a file cannot be made because of the user or the file system.
 pub(crate) fn is_refusal(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::ACCESS | Errno::PERM | Errno::ROFS))
 }

@@ -1,26 +1,25 @@
 //! A file of lines that grows while a program runs, and is rotated by size.
 //!
-//! The newest lines are always in the file at the path. When it has no room for the next, it is
-//! renamed to `gc.log.0`, `gc.log.1` and so on, and a new one begins; when all numbers are used, the
-//! oldest file is replaced. That is how HotSpot's `-Xlog:gc:file=gc.log` does it. So is what happens
-//! at the start: a log that is there gets a number, and is not lost.
+//! The newest lines are always in the file at the path. When it has no room for the next line, it
+//! is renamed to `gc.log.0`, `gc.log.1` and so on, and a new file begins. When all numbers are
+//! used, the oldest file is replaced. At the start an existing log gets a number too, and is not
+//! lost. HotSpot's `-Xlog:gc:file=gc.log` does all of this.
 //!
 //! **Several writers** of one path, such as two heaps of a program, or two programs, write one log.
 //! Each line, or batch of lines, is one write at the end of the file, so lines stay whole. Before
-//! each write a writer looks whether its file is still the one at the path. If another writer, or
-//! `logrotate`, has renamed it, the writer follows the links of the path again, and opens what is
-//! there. Each holds a shared lock (`flock`) on
-//! its file. So a writer that starts sees whether the log is somebody's, and then joins it instead
-//! of renaming it. Two locks of another kind, of the open file description, keep two writers from
-//! renaming at once.
+//! each write a writer checks whether its file is still at the path. If another writer, or
+//! `logrotate`, has renamed the file, the writer follows the links of the path again, and opens
+//! what is there. Each writer holds a shared lock (`flock`) on its file. So a writer that starts
+//! sees whether the log has a writer, and then joins it instead of renaming it. Locks of another
+//! kind, of the open file description, keep two writers from renaming at once.
 //!
-//! **A gap.** When a disk is full within a line, the writer takes the part of the line away if nobody
-//! has added something since. Another writer's line that comes between the look and the cut is cut
-//! off, and nobody tells. Linux has no call that does both at once, and a lock would have to be taken
-//! for each line of each writer.
+//! **A gap.** When a disk is full within a line, the writer removes the part of the line if nobody
+//! has added a line since. If another writer adds a line between the check and the cut, that line
+//! is lost without a report. Linux has no call that does both at once, and a lock would cost every
+//! line of every writer.
 //!
-//! Refused: a file that is written whole at its end, as [`OutputFile`](super::OutputFile) is. A log
-//! is read while the program runs, and after it was killed.
+//! Refused: a file that is complete only at the end, as [`OutputFile`](super::OutputFile). People
+//! read a log while the program runs, and after it was killed.
 
 use super::descriptor;
 use super::found::{Found, found};
@@ -35,33 +34,33 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Openings that are tried while other writers rename the log.
+/// The number of attempts to open the log while other writers rename it.
 const ATTEMPTS: u32 = 1000;
 
 /// When a log gets a number and a new one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
-    /// Bytes of a file at most, unless one line is longer; 0: no limit.
+    /// The most bytes of a file, unless one line is longer; 0: no limit.
     pub file_bytes: u64,
-    /// Files with a number beside the log; 0: none, and the log grows, over restarts too.
+    /// The number of rotated files beside the log; 0: none, and the log grows, even over restarts.
     pub files: usize,
 }
 
-/// Why lines were lost, or a log is larger than it should be.
+/// The reason why lines were lost, or why a log is larger than it should be.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LogError {
     /// Lines could not be written. The next ones may be.
     Write {
-        /// How many.
+        /// The number of lost lines.
         lost: usize,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The lines were written, but the log could not get a number. It grows from now on, or as long
+    /// The lines were written, but the log could not be renamed. It grows from now on, or as long
     /// as another program holds a lock on it ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     Rotation {
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -89,20 +88,20 @@ pub struct LogFile {
     file: File,
     /// The path that the user gave, absolute. Links in it are followed whenever the log is opened.
     path: PathBuf,
-    /// Where the file is; `None`: it is a device, a pipe, or a descriptor of the process.
+    /// The place of the file; `None` for a device, a pipe, or a descriptor of the process.
     place: Option<PathBuf>,
     rotation: Rotation,
-    /// The number that this writer would give first, where others are as good.
+    /// The number to try first when the log is renamed.
     next: usize,
-    /// The user knows that another program's lock keeps the log from being renamed.
+    /// Whether the user has been told that another program's lock prevents the renaming.
     has_told: bool,
 }
 
 impl LogFile {
-    /// Opens the log at `path`. A relative path is that of the folder in which the program is now.
-    /// A link is followed, a device or a pipe is written through, as by
-    /// [`Place::open`](super::Place::open). A log that is there, and that nobody writes, gets a
-    /// number first, if there are any, and if it can be renamed.
+    /// Opens the log at `path`. A relative path starts at the program's current folder. A link is
+    /// followed, and a device or a pipe is written through, as in
+    /// [`Place::open`](super::Place::open). An existing log without a writer is renamed first, if
+    /// `rotation` has numbers and the system allows it.
     ///
     /// # Errors
     /// The file cannot be made or written.
@@ -114,7 +113,8 @@ impl LogFile {
             return Ok(log);
         }
         if rotation.files > 0 && log.bytes()? > 0 && log.is_nobodys() {
-            // A log that cannot be renamed is added to. If it is too large one day, that is told.
+            // A log that cannot be renamed stays in use. When it becomes too large, `append`
+            // reports that.
             let _ = log.rotate();
         }
         if log.has_moved() {
@@ -124,21 +124,21 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Adds lines, each of which ends with a line break. They are in the file, whole, when this
+    /// Adds lines, each of which ends with a line break. They are complete in the file when this
     /// returns.
     ///
     /// # Errors
-    /// [`LogError::Write`] if lines were lost; no part of a line is left, then.
-    /// [`LogError::Rotation`] once, if the log is too large and cannot be renamed, and once if it is
-    /// more than twice too large since another program holds a lock on it.
+    /// [`LogError::Write`] if lines were lost; then no part of a line is left.
+    /// [`LogError::Rotation`] once if the log is too large and cannot be renamed, and once if it
+    /// has twice its size because another program holds a lock on it.
     pub fn append(&mut self, lines: &str) -> Result<(), LogError> {
         let mut failed = Ok(());
         let mut rest = lines;
         let mut may_rotate = true;
         while !rest.is_empty() {
             let lost = |source| LogError::Write { lost: line_count(rest.as_bytes()), source };
-            // What was just given a number takes the lines if no new file can be opened. The next call
-            // tries again.
+            // If no new file can be opened, the file that was just renamed takes the lines. The
+            // next call tries again.
             if self.has_moved()
                 && let Err(source) = self.reopen()
                 && may_rotate
@@ -154,11 +154,13 @@ impl LogFile {
             let used = self.bytes().map_err(lost)?;
             let mut fitting = self.fitting(rest, used);
             if fitting == 0 {
-                // Once for each piece: a new file that others have filled is not waited for.
+                // Once for each piece: if other writers have filled the new file, the lines go
+                // there anyway.
                 if std::mem::take(&mut may_rotate) {
                     match self.rotate() {
                         Ok(true) => continue,
-                        // Another writer is about to rename the log. If it is not, that is told.
+                        // Another writer is about to rename the log. Otherwise the lock is
+                        // reported.
                         Ok(false) => {
                             let is_long = used > self.rotation.file_bytes.saturating_mul(2);
                             if is_long
@@ -169,7 +171,7 @@ impl LogFile {
                             }
                         }
                         Err(source) => {
-                            // Not tried again: the reason stays, and each line would be told.
+                            // Not tried again: the reason stays, and every line would report it.
                             self.rotation.files = 0;
                             failed = Err(LogError::Rotation { source });
                         }
@@ -194,7 +196,8 @@ impl LogFile {
         self.place.as_ref().is_some_and(|place| !is_at(&self.file, place))
     }
 
-    /// Opens what is at the path now, wherever its links lead. A new file has the mode of the old one.
+    /// Opens what is at the path now, and follows its links. A new file gets the mode of the old
+    /// one.
     fn reopen(&mut self) -> io::Result<()> {
         let mode = self.file.metadata()?.mode() & 0o777;
         (self.file, self.place) = open_at(&self.path, Some(mode))?;
@@ -206,8 +209,8 @@ impl LogFile {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Bytes of whole lines for which a file of `used` bytes has room. An empty file has room for
-    /// any first line. 0: the log is to be rotated first.
+    /// The bytes of whole lines for which a file of `used` bytes has room. An empty file has room
+    /// for any first line. 0: the log must be rotated first.
     fn fitting(&self, lines: &str, used: u64) -> usize {
         let Rotation { file_bytes, files } = self.rotation;
         if file_bytes == 0 || files == 0 {
@@ -224,33 +227,33 @@ impl LogFile {
         }
     }
 
-    /// Takes a part of a line away. `written` bytes were added at `used`; `whole` of them stay.
-    /// Not if another writer has added something since, as far as one can see (the head of this file).
+    /// Removes a part of a line. `written` bytes were added at `used`; `whole` of them stay. Does
+    /// nothing if it sees that another writer has added a line since (see the head of this file).
     fn cut(&self, used: u64, written: usize, whole: usize) {
         if whole < written && self.bytes().is_ok_and(|bytes| bytes == used + written as u64) {
-            // The error of the write is told, and there is no better place for this one.
+            // The caller reports the error of the write; there is no place for this one.
             let _ = self.file.set_len(used + whole as u64);
         }
     }
 
-    /// Whether no other writer has the log open. If so, the lock that says it is held.
+    /// Whether no other writer has the log open. If so, this writer now holds the lock.
     fn is_nobodys(&self) -> bool {
         flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
-    /// Tells other writers that the log is in use. A file system without locks does not tell them.
+    /// Shows other writers that the log is in use. A file system without locks does not show it.
     fn join(&self) {
         let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
     }
 
-    /// Gives the file a number. Returns whether its path is free, by this writer or another, or
-    /// `false` if somebody holds a lock on the file.
+    /// Renames the file to a number. Returns whether the path is free now, by this writer or
+    /// another one; `false` if somebody holds a lock on the file.
     fn rotate(&mut self) -> io::Result<bool> {
         let Some(place) = self.place.clone() else { return Ok(false) };
         if !lock(&self.file, libc::F_WRLCK) {
             return Ok(false);
         }
-        // Another writer may have had the lock before.
+        // Another writer may have renamed it before.
         let renamed = if is_at(&self.file, &place) {
             let (number, name) = numbered(&place, self.rotation.files, self.next);
             self.next = number + 1;
@@ -263,11 +266,11 @@ impl LogFile {
     }
 }
 
-/// Opens the log at `path`, or makes it, and tells where links lead; `None`: to what is written
-/// through. A new log has this `mode`; `None`: the usual one.
+/// Opens the log at `path`, or makes it. Returns its path without links, or `None` for a device, a
+/// pipe or a descriptor. A new log gets `mode`, or the usual mode for `None`.
 ///
-/// What is there is looked at after it is open (`found`), and a log is made only where nothing is
-/// (`O_EXCL`). So nobody can put a link or a pipe under it in between.
+/// A log that exists is opened first and then examined (`found`), and a log is made only where
+/// nothing is (`O_EXCL`). So nobody can put a link or a pipe there in between.
 fn open_at(path: &Path, mode: Option<u32>) -> io::Result<(File, Option<PathBuf>)> {
     for _ in 0..ATTEMPTS {
         match found(resolve(path)?)? {
@@ -287,21 +290,21 @@ fn open_at(path: &Path, mode: Option<u32>) -> io::Result<(File, Option<PathBuf>)
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes the log where nothing is.
+/// Makes the log at a place where nothing is.
 fn make(place: &Path, mode: Option<u32>) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
-    // The log of a private one is private from the first instant.
+    // The successor of a private log is private from the first instant.
     let first = if mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(open(place, flags, Mode::from_raw_mode(first))?);
     descriptor::lift(&mut file)?;
     if let Some(mode) = mode {
-        // A file system without modes has one for all.
+        // A file system without modes has one mode for all files.
         let _ = file.set_permissions(Permissions::from_mode(mode));
     }
     Ok(file)
 }
 
-/// Writes all, or returns how much of it was written, and why not more.
+/// Writes all bytes. Otherwise returns the number of written bytes and the error.
 fn write_all(file: &File, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
     let mut written = 0;
     while written < bytes.len() {
@@ -318,7 +321,7 @@ fn line_count(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The number and the name that the log gets: the first that is free, from `first` on, or those of
+/// The number and the name for the renamed log: the first free number from `first` on, or that of
 /// the oldest file.
 fn numbered(log: &Path, files: usize, first: usize) -> (usize, PathBuf) {
     let width = (files - 1).to_string().len();
@@ -339,26 +342,26 @@ fn numbered(log: &Path, files: usize, first: usize) -> (usize, PathBuf) {
     (number, path)
 }
 
-/// Why a log is not renamed although nothing forbids it.
+/// The error for a log that is not renamed because of a lock.
 fn locked() -> io::Error {
     io::Error::new(
         io::ErrorKind::WouldBlock,
-        "another program holds a lock on it; when the lock is gone, it is renamed again",
+        "another program holds a lock on it; it can be renamed when the lock is gone",
     )
 }
 
-/// With `F_WRLCK` keeps other writers of the file from renaming it, until `F_UNLCK`. `false` if
-/// somebody has a lock: another writer, for an instant, or any program that may read the file.
+/// `F_WRLCK` prevents other writers of the file from renaming it, until `F_UNLCK`. Returns `false`
+/// if somebody has a lock: another writer, for an instant, or any program that may read the file.
 fn lock(file: &File, kind: libc::c_int) -> bool {
     let whole = whole(kind);
     // SAFETY: the descriptor is open, and the struct is what this command reads.
     let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const whole) };
-    // On a file system without locks nobody has one.
+    // On a file system without locks nobody has a lock.
     locked == 0 || !matches!(io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN | libc::EACCES))
 }
 
-/// Whether somebody has a lock who is no writer of the log: writers have those of an open file
-/// description, to write, and for an instant.
+/// Whether a program that is not a writer of the log has a lock. Writers only have write locks of
+/// an open file description, for an instant.
 fn is_locked_by_others(file: &File) -> bool {
     let mut found = whole(libc::F_WRLCK);
     // SAFETY: the descriptor is open, and the struct is what this command reads and writes.
@@ -367,7 +370,7 @@ fn is_locked_by_others(file: &File) -> bool {
     asked == 0 && (kind == libc::F_RDLCK || kind == libc::F_WRLCK && found.l_pid != -1)
 }
 
-/// All of a file.
+/// A lock of that kind on the whole file.
 fn whole(kind: libc::c_int) -> libc::flock {
     // SAFETY: a struct of numbers, all of which may be zero.
     let mut whole: libc::flock = unsafe { std::mem::zeroed() };

@@ -1,8 +1,8 @@
-//! `%p` and `%t` in paths, as HotSpot has them.
+//! `%p` and `%t` in paths, as in HotSpot.
 //!
-//! A user who names a file for many processes writes `%p`: each then has a file of its own. Only
-//! paths in options are expanded. A shell, or the program, makes all other paths, and a `%` there
-//! may be part of a name.
+//! With `%p` in the name each of many processes gets its own file. Only paths in options are
+//! expanded. All other paths come from a shell or the program, and a `%` there may be part of a
+//! name.
 
 use std::ffi::OsString;
 use std::mem::MaybeUninit;

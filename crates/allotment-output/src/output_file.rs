@@ -1,19 +1,18 @@
-//! A file that is made at one go, and is at its place when it is whole.
+//! A file that is written at once, and appears at its place when it is whole.
 //!
 //! A profile or a snapshot may be written when memory is short, and then a disk may be full, too.
-//! So the file is written beside its place under another name (`partial.rs`), brought to the disk,
-//! and moved to its place. If anything fails, it is removed, and what was there stays.
+//! So the file is written beside its place under another name (`partial.rs`), synced to the disk,
+//! and moved to its place. If anything fails, the new file is removed, and the old one stays.
 //!
-//! **Where that cannot be.** A directory may be closed to the process although the file is not, and
+//! **In place.** The process may have no permission to write to the directory, only to the file. Or
 //! a file may be mounted by itself, as `docker run -v results.json:/results.json` does. Then no
-//! rename can replace the file, and writing into it is the only way; a shell's `>` does the same.
-//! In a closed directory the file is written from its beginning. After an error the file is empty:
-//! an empty file is plainly no result, and half of one may look like a whole. A mounted file is
-//! still written beside its place first, and copied when it is whole. So what was there is lost
-//! only if the copy fails. A whole file that cannot be brought to its place stays beside it, and the
-//! error names it.
+//! rename can replace the file, so it is written in place, as by a shell's `>`. Without permission
+//! for the directory the file is overwritten from its beginning. After an error the file is empty,
+//! since half a file may look like a whole one. A mounted file is first written beside its place,
+//! and copied when it is whole. So the old contents are lost only if the copy fails. A whole file
+//! that cannot be moved to its place stays beside it, and the error names it.
 //!
-//! Refused: an error instead. The user has named this file, and gave the permission for it.
+//! Refused: an error in these cases. The user has named this file, and gave permission to write it.
 
 use super::descriptor;
 use super::found::{Found, found, is_refusal};
@@ -26,35 +25,36 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// A file under way. [`finish`](Self::finish) puts it in its place. If it is dropped before, what
-/// was there stays.
+/// A file that is being written. [`finish`](Self::finish) puts it in its place. If it is dropped
+/// before, the old file stays.
 ///
-/// **In place.** A directory may be closed to the process although the file is not. Then the file is
-/// written from its beginning. What was there is lost with the first byte, and if the write fails,
-/// the file is empty. A file that is mounted by itself, as containers have them, is written beside
-/// its place first, and copied when it is whole.
+/// **In place.** If the process may write the file but not its directory, the file is overwritten
+/// from its beginning. The old contents are lost with the first byte, and if the write fails, the
+/// file is empty. A file that is mounted by itself, as containers have them, is written beside its
+/// place first, and copied when it is whole.
 #[derive(Debug)]
 pub struct OutputFile(Way);
 
 #[derive(Debug)]
 enum Way {
-    /// Beside its place.
+    /// A new file beside its place.
     Beside { partial: PartialFile, target: PathBuf },
-    /// Into the file that is there.
+    /// The existing file.
     InPlace(InPlace),
-    /// Through a descriptor.
+    /// An open descriptor.
     Stream(File),
 }
 
 impl OutputFile {
-    /// Writes through a descriptor that somebody else has opened, and puts into its place.
+    /// Writes through a descriptor that somebody else has opened, and also moves the file to its
+    /// place.
     #[must_use]
     pub fn stream(file: File) -> OutputFile {
         OutputFile(Way::Stream(file))
     }
 
-    /// The regular file under way, for another process to write to. `None`: the output is written
-    /// through a descriptor, or in place.
+    /// The regular file that is being written, for another process to write to. `None` if the
+    /// output is written through a descriptor, or in place.
     #[must_use]
     pub fn beside_its_place(&self) -> Option<&File> {
         match &self.0 {
@@ -67,16 +67,16 @@ impl OutputFile {
         OutputFile(Way::InPlace(InPlace::new(file)))
     }
 
-    /// A file beside `target`, with the mode and the owner of what is there.
+    /// A file beside `target`, with the mode and the owner of the existing file.
     pub(crate) fn beside(partial: PartialFile, target: PathBuf) -> io::Result<OutputFile> {
-        // It may be another one than when the place was tried.
+        // It may be another file than when the place was tried.
         if let Ok(there) = fs::symlink_metadata(&target)
             && there.is_file()
         {
             refuse_planted(&target, &rustix::fs::lstat(&target)?)?;
             let new = partial.file().metadata()?;
             if (there.uid(), there.gid()) != (new.uid(), new.gid()) {
-                // Only root can give files away. Others can give them to groups of their own.
+                // Only root can give files away. Other users can give them to their own groups.
                 let _ = fchown(partial.file(), Some(there.uid()), Some(there.gid()))
                     .or_else(|_| fchown(partial.file(), None, Some(there.gid())));
             }
@@ -89,19 +89,19 @@ impl OutputFile {
         Ok(OutputFile(Way::Beside { partial, target }))
     }
 
-    /// Ends the file: brings it to the disk, and puts it in its place.
+    /// Completes the file: syncs it to the disk, and puts it in its place.
     ///
     /// # Errors
-    /// The system's: a disk that is full may say so only now. What was at the place stays then.
-    /// Where the file has to be written in place, it is empty, or the error names the file that is
-    /// whole. So does the error if another user has put something at the place meanwhile, in a
-    /// directory that all share.
+    /// The system's: a full disk may fail only now. The old file then stays. If the file has to be
+    /// written in place, it is empty, or the error names the whole file. The error also names the
+    /// whole file if another user has put something at the place meanwhile, in a directory that all
+    /// share.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Way::Stream(_) => Ok(()),
             Way::InPlace(mut file) => file.finish(),
             Way::Beside { partial, target } => {
-                // What a network file system does not take is told here.
+                // A network file system reports its errors here.
                 partial.file().sync_all()?;
                 match partial.move_to(&target) {
                     Ok(()) => Ok(()),
@@ -122,20 +122,20 @@ impl Write for OutputFile {
         }
     }
 
-    /// Nothing is kept back.
+    /// Does nothing: there is no buffer.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// A file that is written over.
+/// A file that is overwritten in place.
 #[derive(Debug)]
 struct InPlace {
     file: File,
-    /// What was there has gone.
+    /// Whether the old contents are gone.
     is_begun: bool,
     is_whole: bool,
-    /// The process that began. A child of `fork()` does not empty the file.
+    /// The process that made this value. A child of `fork()` does not empty the file.
     process: u32,
 }
 
@@ -144,7 +144,7 @@ impl InPlace {
         InPlace { file, is_begun: false, is_whole: false, process: std::process::id() }
     }
 
-    /// Empties the file when its first new byte comes, and not before.
+    /// Empties the file before its first new byte, not earlier.
     fn begin(&mut self) -> io::Result<()> {
         if !self.is_begun {
             self.file.set_len(0)?;
@@ -175,20 +175,20 @@ impl Write for InPlace {
 impl Drop for InPlace {
     fn drop(&mut self) {
         if self.is_begun && !self.is_whole && self.process == std::process::id() {
-            // The first error has been told.
+            // The first error has been reported.
             let _ = self.file.set_len(0);
         }
     }
 }
 
-/// Whether the rename failed because of what is at the place, and not because of the file: it is
-/// mounted by itself, or belongs to the owner of a directory that all share.
+/// Whether the rename failed because of the existing file: it is mounted by itself, or belongs to
+/// the owner of a directory that all share.
 fn cannot_replace(error: &io::Error) -> bool {
     is_refusal(error) || matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::XDEV))
 }
 
-/// Copies a whole file into the one that is at `target`, where `error` forbids to replace it. If
-/// that fails, the whole file stays, and the error names it.
+/// Copies a whole file into the one at `target`, which could not be replaced because of `error`. If
+/// the copy fails, the whole file stays, and the returned error names it.
 fn copy(partial: PartialFile, target: &Path, error: io::Error) -> io::Result<()> {
     let copied = match found(Target::Path(target.to_owned())) {
         Ok(Found::File(_, there)) => copy_into(&mut InPlace::new(there), partial.file()),
@@ -200,12 +200,12 @@ fn copy(partial: PartialFile, target: &Path, error: io::Error) -> io::Result<()>
         partial.leave();
         io::Error::new(
             error.kind(),
-            format!("{error}; what was to be written is in `{}`, until the next write", whole.display()),
+            format!("{error}; the new contents are in `{}`, until the next write", whole.display()),
         )
     })
 }
 
-/// Reads the file that was written, and does not open it again: its mode may forbid to read it.
+/// Copies from the open file, without opening it again: its mode may forbid reading.
 fn copy_into(there: &mut InPlace, mut whole: &File) -> io::Result<()> {
     whole.rewind()?;
     io::copy(&mut whole, there)?;

@@ -1,21 +1,21 @@
-//! A file beside its place, under another name, until it is whole.
+//! A file that lies beside its place, under another name, until it is whole.
 //!
 //! The file of `heap.json` is `.heap.json.4711-0-5c1f03a9be274d10.partial` while process 4711 writes
 //! it. If the process is killed, the file stays. The next writer of the same place removes it.
 //!
 //! **Who is dead?** A writer holds a lock (`flock`) on its file as long as it lives, and the kernel
-//! gives the lock back, however the process ends. So whoever gets the lock knows that nobody writes
-//! the file. The number of the process proves nothing: numbers are used again, and a container
-//! counts its own.
+//! gives the lock back, however the process ends. So a process that gets the lock knows that nobody
+//! writes the file. The number of the process proves nothing: numbers are reused, and a container
+//! has its own.
 //!
 //! **Who sees the lock?** All containers of one kernel, if they write to one mounted file system.
-//! Other machines may not, and neither may the machine that exports a disk: it has locks of one kind
-//! for its own processes, and of another for its clients. So the name has a mark of the kernel's
-//! start and of the file system, and a file with another mark stays. What was left before the
-//! machine was started again stays, too. Files of other users are left to them.
+//! Other machines may not see it. The machine that exports a disk may not see it either, since it
+//! has one kind of locks for its own processes and another kind for its clients. So the name has a
+//! mark of the kernel's start and of the file system, and a file with another mark stays. Files
+//! from before the last start of the machine stay, too, and so do files of other users.
 //!
-//! A file is new for an instant before its writer has the lock. A remover may take the lock first.
-//! Then the writer makes another file.
+//! For an instant a new file exists before its writer has the lock. A remover may take the lock
+//! first. Then the writer makes another file.
 
 use super::descriptor;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -32,13 +32,13 @@ const SUFFIX: &[u8] = b".partial";
 /// The most bytes of a name (`NAME_MAX`).
 const LONGEST_NAME: usize = 255;
 
-/// Room for what is added to a name: dots, dashes, two numbers, the mark, the suffix.
+/// Room for the additions to a name: dots, dashes, two numbers, the mark, the suffix.
 const ADDED: usize = 48;
 
-/// Names that are tried.
+/// The number of names to try.
 const ATTEMPTS: u32 = 1000;
 
-/// A new file that goes away when it is dropped, unless it was moved to its place.
+/// A new file that is removed when it is dropped, unless it was moved to its place.
 #[derive(Debug)]
 pub(crate) struct PartialFile {
     file: File,
@@ -49,26 +49,26 @@ pub(crate) struct PartialFile {
 }
 
 impl PartialFile {
-    /// Makes a file beside `target`, which must be a path with a directory and a name. If something
-    /// is at `target`, the file is for its owner alone until it gets the mode of what is there: a
-    /// private target must not be public for an instant.
+    /// Makes a file beside `target`, which must be a path with a directory and a name. If `target`
+    /// exists, only the owner can open the new file until it gets the mode of `target`: a private
+    /// target must never be public, not even for an instant.
     pub(crate) fn create(target: &Path) -> io::Result<PartialFile> {
         let is_new = fs::symlink_metadata(target).is_err();
         PartialFile::with_mode(target, if is_new { 0o666 } else { 0o600 })
     }
 
-    /// As [`create`](Self::create), for its owner alone in any case.
+    /// As [`create`](Self::create), but only the owner can open the file.
     pub(crate) fn create_private(target: &Path) -> io::Result<PartialFile> {
         PartialFile::with_mode(target, 0o600)
     }
 
-    /// `mode`: at most, as the process's mask of modes takes bits away.
+    /// `mode` is the most permissive mode: the process's umask takes bits away.
     fn with_mode(target: &Path, mode: u32) -> io::Result<PartialFile> {
         let directory = target.parent().unwrap_or(Path::new("/"));
         let stem = stem(target);
         let mark = mark(directory).unwrap_or(0);
         let process = std::process::id();
-        // Other threads of the process may write there, and processes of other containers.
+        // Other threads of the process, and processes of other containers, may use names, too.
         for attempt in 0..ATTEMPTS {
             let path = directory.join(partial_name(stem, process, attempt, mark));
             let made = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(&path);
@@ -81,14 +81,14 @@ impl PartialFile {
             descriptor::lift(&mut partial.file)?;
             match flock(&partial.file, FlockOperation::NonBlockingLockExclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    // A remover has it, and removes it.
+                    // A remover has the lock, and removes the file.
                 }
                 // A file system without locks: nobody removes files there.
                 Err(_) => return Ok(partial),
                 Ok(()) if partial.is_there() => return Ok(partial),
                 Ok(()) => {}
             }
-            // The name may be another writer's by now.
+            // The name may belong to another writer now.
             partial.leave();
         }
         Err(io::ErrorKind::AlreadyExists.into())
@@ -105,7 +105,7 @@ impl PartialFile {
     /// Moves the file to `target`.
     ///
     /// # Errors
-    /// That of the rename, with the file, which is as it was.
+    /// The error of the rename, with the unchanged file.
     pub(crate) fn move_to(self, target: &Path) -> Result<(), (PartialFile, io::Error)> {
         match fs::rename(&self.path, target) {
             Ok(()) => {
@@ -130,14 +130,14 @@ impl PartialFile {
 impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.stays && self.process == std::process::id() {
-            // The first error has been told; there is no better place for this one.
+            // The first error has been reported; there is no place for this one.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The part of a place's name that names of its partial files have. A long name is cut, so that the
-/// numbers have room.
+/// The part of a place's name in the names of its partial files. A long name is cut, so that the
+/// additions have room.
 fn stem(target: &Path) -> &OsStr {
     let name = target.file_name().unwrap_or_default().as_bytes();
     OsStr::from_bytes(&name[..name.len().min(LONGEST_NAME - ADDED)])
@@ -162,21 +162,22 @@ fn stem_in(name: &OsStr, mark: u64) -> Option<&OsStr> {
     two.then(|| OsStr::from_bytes(&inner[..dot]))
 }
 
-/// A number of this start of this kernel, and of the file system on which the directory is.
+/// A number for this start of the kernel and for the file system of the directory.
 fn mark(directory: &Path) -> Option<u64> {
     let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let digits: String = start.chars().filter(char::is_ascii_hexdigit).take(16).collect();
     Some(u64::from_str_radix(&digits, 16).ok()? ^ fs::metadata(directory).ok()?.dev())
 }
 
-/// Removes what dead writers of `target` left. What cannot be removed stays, and is no error of the
-/// write that comes now.
+/// Removes the files that dead writers of `target` left. A file that cannot be removed stays, which
+/// is not an error of the coming write.
 pub(crate) fn remove_left(target: &Path) {
     let stem = stem(target);
     remove_left_in(target.parent().unwrap_or(Path::new("/")), |name| name == stem);
 }
 
-/// Removes what dead writers left of the files in `directory` whose names `is_name` takes.
+/// Removes the files that dead writers left in `directory`, if `is_name` accepts the name of the
+/// place.
 pub(crate) fn remove_left_in(directory: &Path, is_name: impl Fn(&OsStr) -> bool) {
     let (Some(mark), Ok(entries)) = (mark(directory), fs::read_dir(directory)) else { return };
     for entry in entries.flatten() {
@@ -186,10 +187,10 @@ pub(crate) fn remove_left_in(directory: &Path, is_name: impl Fn(&OsStr) -> bool)
     }
 }
 
-/// Removes the file if it is this user's and nobody holds its lock.
+/// Removes the file if it belongs to this user and nobody holds its lock.
 fn remove_if_left(path: &Path) {
     let is_own = |about: &Metadata| about.is_file() && about.uid() == rustix::process::geteuid().as_raw();
-    // Looked at before it is opened: a device might do something.
+    // Examined before it is opened: opening a device might have an effect.
     if !fs::symlink_metadata(path).is_ok_and(|about| is_own(&about)) {
         return;
     }
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// The partial file's name that a process with this number leaves.
+    /// The name of the partial file that a process with this number leaves.
     fn left_by(process: u32, target: &Path) -> PathBuf {
         let mark = mark(target.parent().unwrap()).expect("a kernel says when it started");
         target.with_file_name(partial_name(stem(target), process, 0, mark))
@@ -229,7 +230,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("out.json");
         let held = PartialFile::create(&target).unwrap();
-        // Numbers prove nothing: one is this process's, and one is no process's.
+        // Numbers of processes prove nothing: one may be alive and one cannot be.
         let left = [left_by(std::process::id() + 1, &target), left_by(u32::MAX, &target)];
         let mark = mark(folder.path()).unwrap();
         let others = [
@@ -242,7 +243,7 @@ mod tests {
             format!(".out.json.old.1-0-{mark:016x}.partial"),
             format!(".out.json.1-0-{mark:016x}.partial.txt"),
             format!("out.json.1-0-{mark:016x}.partial"),
-            // Another machine's, or of another file system.
+            // A file of another machine, or of another file system.
             format!(".out.json.1-0-{:016x}.partial", mark + 1),
         ];
         left.iter().for_each(|path| fs::write(path, "half").unwrap());
@@ -268,7 +269,7 @@ mod tests {
         assert!(!at("heap-1").exists() && !at("heap-2").exists() && at("other").exists());
     }
 
-    /// Regression: another user may have put a link there, and the file went where it led.
+    /// Regression: another user could put a link there, and the file went where the link led.
     #[test]
     fn a_name_at_which_something_is_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
@@ -308,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Regression: what was to replace a private file had the usual mode at first, and another user
+    /// Regression: the successor of a private file had the usual mode at first, and another user
     /// could open it then.
     #[test]
     fn what_replaces_a_private_file_is_private_from_the_first_instant() {
@@ -322,8 +323,8 @@ mod tests {
         assert_eq!(mode(PartialFile::create(&target).unwrap().file()), 0o600);
     }
 
-    /// A remover that sees a file before its writer has the lock must not take it away from under
-    /// the writer.
+    /// A remover that sees a file before its writer has the lock must not remove it while the
+    /// writer uses it.
     #[test]
     fn a_new_file_is_never_removed_under_its_writer() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,12 +1,11 @@
-//! A path at which something can be written, as far as one can know before.
+//! A path that can be written, as far as a trial shows.
 //!
-//! A measurement takes an hour, and a heap's profile is written at its end. A mistyped path must be
-//! told before. So a [`Place`] is tried when it is opened: a file is made beside it and removed at
-//! once, and what is not a regular file is opened and stays open. Nothing is left if the program is
-//! killed between the trial and the write.
+//! A measurement may take an hour, and a heap's profile is written at its end. A wrong path must
+//! fail at the beginning. So a [`Place`] is tried when it is opened: a file is made beside it and
+//! removed at once. A device, a pipe or a descriptor is opened and stays open. Nothing is left if
+//! the program is killed between the trial and the write.
 //!
-//! Refused: to ask for permissions (`access`). It says nothing of read-only file systems, quotas
-//! and what a security module thinks.
+//! Refused: `access`, which ignores read-only file systems, quotas and security modules.
 
 use super::found::{Found, duplicate, found, is_refusal};
 use super::output_file::OutputFile;
@@ -18,13 +17,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A place for an [`OutputFile`], which has been tried.
+/// A place for an [`OutputFile`] that has been tried.
 #[derive(Debug)]
 pub struct Place(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// An absolute path without links: of a regular file, or of nothing.
+    /// An absolute path without links, of a regular file or where nothing is yet.
     File(PathBuf),
     /// A regular file in a directory in which this process may make no files.
     InPlace(PathBuf),
@@ -33,12 +32,12 @@ enum Kind {
 }
 
 impl Place {
-    /// Finds out what is at `path`, and whether it can be written. A relative path is that of the
-    /// folder in which the program is now. What is there keeps its contents.
+    /// Finds out what is at `path`, and whether it can be written. A relative path starts at the
+    /// program's current folder. An existing file keeps its contents.
     ///
     /// # Errors
-    /// The directory is missing or cannot be written to; a directory is at `path`, or a file that
-    /// this process may not write, or a named pipe that nobody reads.
+    /// The directory is missing or cannot be written to; or `path` is a directory, a file that this
+    /// process may not write, or a named pipe that nobody reads.
     pub fn open(path: &Path) -> io::Result<Place> {
         match found(resolve(path)?)? {
             Found::Stream(file) => Ok(Place(Kind::Stream(file))),
@@ -54,20 +53,20 @@ impl Place {
         }
     }
 
-    /// Standard output, whatever is behind it.
+    /// Standard output: a terminal, a pipe, a socket or a file.
     ///
     /// # Errors
-    /// The program has closed it.
+    /// The program has closed standard output.
     pub fn standard_output() -> io::Result<Place> {
         Ok(Place(Kind::Stream(duplicate(1)?)))
     }
 
-    /// Tries whether files can be made in the directory `path`. If nothing is at `path`, whether
-    /// the directory can be made.
+    /// Tries whether files can be made in the directory `path`. If nothing is at `path`, tries
+    /// whether the directory can be made.
     ///
     /// # Errors
-    /// A file is there; or the directory, or the one above it where nothing is, is missing or
-    /// cannot be written to.
+    /// `path` is a file; or the directory, or the one above it if nothing is at `path`, is missing
+    /// or cannot be written to.
     pub fn try_directory(path: &Path) -> io::Result<()> {
         let path = std::path::absolute(path)?;
         let inside = match std::fs::metadata(&path) {
@@ -79,15 +78,14 @@ impl Place {
         PartialFile::create(&inside).map(drop)
     }
 
-    /// Removes what dead writers left in `directory` of files whose names `is_name` takes. For files
-    /// that have the process in their names: the next writer has another name, and
-    /// [`create`](Self::create) looks for its own alone.
+    /// Removes the partial files that dead writers left in `directory`, if `is_name` accepts the
+    /// name of the place. Use it for names that contain the process: the next writer has another
+    /// name, and [`create`](Self::create) only removes files of its own name.
     pub fn remove_left_in(directory: &Path, is_name: impl Fn(&OsStr) -> bool) {
         remove_left_in(directory, is_name);
     }
 
-    /// The path with links followed, of a file; `None` for devices, pipes and descriptors, which are
-    /// written through.
+    /// The path of a file, with links followed; `None` for devices, pipes and descriptors.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
             Kind::File(path) | Kind::InPlace(path) => Some(path),
@@ -95,16 +93,16 @@ impl Place {
         }
     }
 
-    /// Begins the file. What dead writers of this place left is removed.
+    /// Begins the file. Removes the partial files that dead writers of this place left.
     ///
     /// # Errors
-    /// As [`open`](Self::open), if something has changed since.
+    /// As [`open`](Self::open), if the place has changed since.
     pub fn create(self) -> io::Result<OutputFile> {
         self.create_by(PartialFile::create)
     }
 
-    /// As [`create`](Self::create), but a file that is new is for its owner alone (mode 600). A file
-    /// that is replaced keeps its mode.
+    /// As [`create`](Self::create), but only the owner can read a new file (mode 600). A replaced
+    /// file keeps its mode.
     ///
     /// # Errors
     /// As [`create`](Self::create).

@@ -1,11 +1,11 @@
-//! What a path leads to, before anything is there.
+//! Follows the links of a path, even if nothing is at its end.
 //!
 //! The kernel follows links when it opens a file, but a rename replaces a link by the file. So
-//! links are followed here, the last one to a place where nothing is yet, too.
+//! links are followed here, even a last one that leads to nothing.
 //!
 //! A path such as `/dev/stdout` leads to a descriptor of the process. It is not followed further:
-//! a second opening of a regular file would write from its beginning, over what the program has
-//! printed, and a socket cannot be opened at all.
+//! a second opening of a regular file would overwrite what the program has printed, and a socket
+//! cannot be opened at all.
 
 use super::planted::refuse_planted;
 use rustix::io::Errno;
@@ -16,19 +16,19 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Links that are followed at most, as many as the kernel follows.
+/// The most links to follow, as in the kernel.
 const MOST_LINKS: usize = 40;
 
 /// The type of the file system `proc`, from `linux/magic.h`.
 const PROC: u64 = 0x9fa0;
 
-/// What a path leads to.
+/// The target of a path.
 pub(crate) enum Target {
     /// A descriptor of this process.
     Descriptor(RawFd),
-    /// A file of another process, by its entry in `/proc`. It has no other name that is sure.
+    /// A file of another process, by its entry in `/proc`. No other name is certain.
     Foreign(PathBuf),
-    /// A path, absolute and without links. Nothing need be there, except its directory.
+    /// An absolute path without links. Only its directory must exist.
     Path(PathBuf),
 }
 
@@ -36,13 +36,13 @@ pub(crate) enum Target {
 ///
 /// # Errors
 /// The directory is missing or closed to the process, another user has put a link into a directory
-/// that all share, links lead in a circle, or the path names a
-/// directory by its form: it is empty, or ends with `/`.
+/// that all share, links lead in a circle, or the path has the form of a directory: it is empty,
+/// or ends with `/`.
 pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     // The program may go to another folder before the file is written.
     let mut path = std::path::absolute(path)?;
     for _ in 0..MOST_LINKS {
-        // `file_name` overlooks what stands behind the last name.
+        // `file_name` ignores what follows the last name.
         let form = path.as_os_str().as_bytes();
         if form.ends_with(b"/") || form.ends_with(b"/.") {
             return Err(Errno::ISDIR.into());
@@ -70,7 +70,8 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Target> {
     Err(Errno::LOOP.into())
 }
 
-/// The number of the descriptor that `name` is in `/proc/self/fd`, by any name of that directory.
+/// The number of the descriptor that `name` is in `/proc/self/fd`, or in that directory by another
+/// path.
 fn own_descriptor(directory: &Path, name: &OsStr) -> Option<RawFd> {
     let number = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))?;
     let own = directory.ends_with("fd") && directory.starts_with(fs::canonicalize("/proc/self").ok()?);

@@ -243,7 +243,7 @@ fn permissions_are_told_before_the_work() {
     assert_eq!(read(&folder.path().join("sticky/write-only")), "new");
 }
 
-/// A folder that all users share, for tests of what they plant. `None`: this process is not root.
+/// A folder that all users share, for tests of what they plant. `None` if this process is not root.
 fn shared_folder() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir().unwrap();
     if fs::metadata(folder.path()).unwrap().uid() != 0 {
@@ -257,7 +257,8 @@ fn shared_folder() -> Option<tempfile::TempDir> {
 /// A user that this test is not.
 const OTHER: Option<u32> = Some(12345);
 
-/// Regression: links were followed in folders such as `/tmp`, too, whoever had put them there.
+/// Regression: links were followed in folders such as `/tmp`, too, even if another user had put
+/// them there.
 #[test]
 fn links_that_another_user_planted_are_refused() {
     let Some(folder) = shared_folder() else { return };
@@ -367,7 +368,7 @@ fn files_and_pipes_that_another_user_planted_are_refused() {
     assert_eq!(read(&at("late")), "planted");
 }
 
-/// What a container has for a file of the host.
+/// A file of the host in a container: it is mounted by itself.
 #[test]
 fn a_file_that_is_mounted_by_itself_is_written_into() {
     let folder = tempfile::tempdir().unwrap();

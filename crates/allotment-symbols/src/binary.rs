@@ -1,12 +1,12 @@
-//! A file of code, and the names of what lies in it.
+//! A file of code, and the names of its functions.
 //!
 //! A profile knows the place of an address in its file: the address less the start of the mapping,
-//! and the mapping's offset. That place has no traces of where the kernel loaded the file. The
-//! program headers say which address it has for the debug information. A file that holds debug
-//! information only has no such places, but its segment of code begins where the mapping does.
+//! plus the mapping's offset. The place does not depend on where the kernel loaded the file. The
+//! program headers give the place's address in the debug information. A file of debug information
+//! only has no such places, but its segment of code begins where the mapping does.
 //!
 //! Names come from DWARF first, with inlined functions, and from the symbol table where DWARF says
-//! nothing. A symbol counts as far as its size reaches, so that a stripped file does not name a
+//! nothing. A symbol names only the bytes of its size, so that a stripped file does not name a
 //! function after its neighbour.
 
 use crate::{Frame, debug_files, readable};
@@ -17,14 +17,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file names no code.
+/// The reason why a file names no code.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] io::Error),
-    /// It is not an ELF file, or a damaged one.
-    #[error("it is no program and no library in the form ELF, or a damaged one: {0}")]
+    /// The file is not an ELF file, or a damaged one.
+    #[error("it is not an ELF program or library, or it is damaged: {0}")]
     NoBinary(String),
 }
 
@@ -39,7 +39,7 @@ struct Segment {
     address: u64,
 }
 
-/// A file of code that names its places.
+/// A file of code that names the functions at its places.
 pub struct Binary {
     path: PathBuf,
     build_id: String,
@@ -51,7 +51,7 @@ pub struct Binary {
     has_lines: bool,
 }
 
-/// What is read of a file before its debug information.
+/// The parts of a file that are read before its debug information.
 struct Header {
     build_id: String,
     segments: Vec<Segment>,
@@ -63,7 +63,8 @@ struct Header {
 
 impl Header {
     fn read(path: &Path) -> Result<Header, BinaryError> {
-        // A pipe would wait for its writer, and some files of the kernel, which have no length, for news.
+        // A pipe would wait for its writer, and some files of the kernel, which have no length, for
+        // events.
         let found = std::fs::metadata(path)?;
         if found.is_file() && found.len() == 0 {
             return Err(BinaryError::NoBinary("it is empty".into()));
@@ -96,8 +97,8 @@ impl Header {
 }
 
 impl Binary {
-    /// Opens a program, a library or a separate debug file. If it has no debug information, that of
-    /// its debug file is used, if there is one with the same build id.
+    /// Opens a program, a library or a separate debug file. If the file has no debug information,
+    /// uses that of a debug file with the same build id.
     ///
     /// # Errors
     /// [`BinaryError`].
@@ -122,7 +123,7 @@ impl Binary {
         })
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -146,15 +147,15 @@ impl Binary {
         self.has_lines
     }
 
-    /// The functions at a place in the file, the innermost first: those that were inlined, and last
-    /// the one that they were inlined into. Empty if the place has no name.
+    /// The functions at a place in the file, the innermost first: inlined functions, and last the
+    /// function that contains them. Empty if the place has no name.
     #[must_use]
     pub fn frames(&self, place: u64) -> Vec<Frame> {
         self.frames_of(self.address(place, None))
     }
 
-    /// The same for a place in a mapping of the file that begins at the place `start`. Needed for a
-    /// file of debug information only.
+    /// As `frames`, for a place in a mapping of the file that begins at the place `start`. A file
+    /// of debug information only needs this.
     #[must_use]
     pub fn frames_in(&self, start: u64, place: u64) -> Vec<Frame> {
         self.frames_of(self.address(place, Some(start)))
@@ -166,7 +167,7 @@ impl Binary {
         if let Some(segment) = self.segments.iter().find(holds) {
             return Some(place - segment.offset + segment.address);
         }
-        // Without contents, where the contents were is gone. A mapping begins with a whole page.
+        // A file without contents does not say where they were. A mapping begins with a whole page.
         let [only] = self.segments[..] else { return None };
         let page = only.address & !0xFFF;
         let start = start.filter(|_| only.bytes == 0)?;
@@ -178,12 +179,12 @@ impl Binary {
         let symbol = || self.loader.find_symbol(address).map(str::to_owned);
         let mut found = self.inlined(address);
         match found.last_mut() {
-            // Of assembly there are lines and no functions.
+            // Assembly has lines but no functions.
             Some(outermost) if outermost.system_name.is_empty() => match symbol() {
                 Some(name) => *outermost = frame(name, &outermost.file, outermost.line),
                 None => _ = found.pop(),
             },
-            // Short debug information has names without modules; the symbol has all of it.
+            // Short debug information has names without modules; the symbol has the whole name.
             Some(outermost) if outermost.function == outermost.system_name => {
                 if let Some(name) = symbol().filter(|name| readable(name) != *name) {
                     *outermost = frame(name, &outermost.file, outermost.line);
@@ -195,7 +196,7 @@ impl Binary {
         found
     }
 
-    /// What DWARF says of an address. What it says up to an error is left out.
+    /// The functions at an address by DWARF, up to the first error.
     fn inlined(&self, address: u64) -> Vec<Frame> {
         let mut found = Vec::new();
         let Ok(mut frames) = self.loader.find_frames(address) else { return found };
@@ -216,7 +217,7 @@ fn frame(system_name: String, file: &str, line: u32) -> Frame {
 
 /// The debug file of a program without debug information.
 fn debug_file(program: &Path, header: &Header) -> Option<(PathBuf, Header)> {
-    // A file that stands in for the program has to be of the same build.
+    // A debug file must be of the program's build.
     if header.build_id.is_empty() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Where the debug information of a stripped file lies: the places that distributions and `gdb` use.
+//! The places where distributions and `gdb` look for the debug information of a stripped file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +30,8 @@ pub(crate) fn places(program: &Path, build_id: &str, link: Option<&[u8]>) -> Vec
     found
 }
 
-/// The file that `.gnu_debugaltlink` of the file at `path` names: what several debug files share.
+/// The file that `.gnu_debugaltlink` of the file at `path` names: information that several debug
+/// files share.
 pub(crate) fn shared(path: &Path, name: &[u8], build_id: &[u8]) -> Option<PathBuf> {
     let name = Path::new(OsStr::from_bytes(name));
     let beside = path.parent().map(|folder| folder.join(name));

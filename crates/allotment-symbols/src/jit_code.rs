@@ -1,5 +1,5 @@
-//! Functions that were made at run time, as a compiler in the process has told of them: the lines of
-//! `/tmp/perf-PID.map`, `START SIZE NAME` with the numbers in hexadecimal.
+//! Functions that were made at run time, from the file `/tmp/perf-PID.map` of a compiler in the
+//! process. Its lines are `START SIZE NAME`, with the numbers in hexadecimal.
 //!
 //! The file's name can be guessed, so only an ordinary file of the process's own user is read.
 
@@ -25,12 +25,12 @@ pub struct JitFunction {
 /// The functions of a process that were made at run time.
 #[derive(Clone, Debug, Default)]
 pub struct JitCode {
-    /// By address. Of two with one address the later one is last.
+    /// Sorted by address. Of two functions with one address the later one is last.
     functions: Vec<JitFunction>,
 }
 
 impl JitCode {
-    /// Reads the text of a perf map. Lines that are none of a map are left out.
+    /// Reads the text of a perf map. Skips lines of another form.
     #[must_use]
     pub fn parse(text: &str) -> JitCode {
         let mut functions: Vec<_> = text.lines().filter_map(function).collect();
@@ -38,7 +38,7 @@ impl JitCode {
         JitCode { functions }
     }
 
-    /// The functions of this process. There are none if no compiler has told of any.
+    /// The functions of this process. There are none if no compiler has written a map.
     #[must_use]
     pub fn of_this_process() -> JitCode {
         let path = format!("/tmp/perf-{}.map", std::process::id());
@@ -67,7 +67,7 @@ fn function(line: &str) -> Option<JitFunction> {
     Some(JitFunction { address, bytes, name: columns.next()?.into() })
 }
 
-/// The text of an ordinary file that belongs to whoever runs this process.
+/// The text of an ordinary file that belongs to the user of this process.
 fn own_file(path: &Path) -> Option<String> {
     let found = fs::symlink_metadata(path).ok()?;
     let own = fs::metadata("/proc/self").ok()?.uid();

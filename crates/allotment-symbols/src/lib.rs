@@ -2,10 +2,12 @@
 //!
 //! Profiles hold addresses. A [`Binary`] names a place in a file of code with the file's debug
 //! information, or its symbols where there is none. [`Symbols`] finds and keeps the files of a
-//! profile, and checks their build ids. [`JitCode`] reads what a compiler in the process says of its
-//! code. The crate knows neither heaps nor formats of profiles: the heap and the lab both use it.
+//! profile, and checks their build ids. [`JitCode`] reads the names that a compiler in the process
+//! gave its code. The crate knows neither heaps nor formats of profiles. The heap and the lab both
+//! use it.
 //!
-//! Refused: the crate `backtrace`, which names code of its own process only, and checks no build id.
+//! Refused: the crate `backtrace`, which only names code of its own process, and checks no build
+//! id.
 
 mod binary;
 mod debug_files;
@@ -23,7 +25,7 @@ pub use symbols::{Mapped, Symbols};
 pub struct Frame {
     /// The name in readable form.
     pub function: String,
-    /// The name as the file has it: mangled, where the language does that.
+    /// The name in the file: mangled, if the language mangles names.
     pub system_name: String,
     /// The source file; empty if it is not known.
     pub file: String,

@@ -1,8 +1,7 @@
 //! Names of functions in readable form.
 //!
 //! Rust's names lose their hashes. C++'s names lose their parameters, as in the tables of
-//! `go tool pprof`: a row of a table has room for a name, and overloads are told apart by their
-//! lines.
+//! `go tool pprof`: a row of a table has room for a name, and lines distinguish overloads.
 
 use std::fmt::Write as _;
 
@@ -19,7 +18,7 @@ use std::fmt::Write as _;
 pub fn readable(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         let mut text = String::new();
-        // The alternate form has no hashes. A name too long to write stays as it is.
+        // The alternate form has no hashes. A name that is too long to write stays as it is.
         if write!(text, "{rust:#}").is_ok() {
             return text;
         }

@@ -20,9 +20,9 @@ pub struct Mapped<'a> {
 /// Finds the files of a profile by path and build id, and names addresses in them.
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// Files to look into first.
+    /// Files to search first.
     given: Vec<Binary>,
-    /// What was found for a path and a build id; a number is that of a given file.
+    /// The result for a path and a build id; a number is the index of a given file.
     found: HashMap<(PathBuf, String), Found>,
 }
 
@@ -34,8 +34,8 @@ enum Found {
 }
 
 impl Symbols {
-    /// Looks into `given` before it looks for other files. A given file is that of a mapping if the
-    /// build ids are equal; if one of the two has none, if their names are.
+    /// Searches `given` before other files. A given file belongs to a mapping if their build ids
+    /// are equal, or, if one of the two has no build id, if their names are equal.
     #[must_use]
     pub fn new(given: Vec<Binary>) -> Symbols {
         Symbols { given, found: HashMap::new() }
@@ -43,7 +43,7 @@ impl Symbols {
 
     /// The file of a mapping: a given one, the file at its path, a debug file with its build id, or the
     /// program that runs.
-    /// A file of another build is none.
+    /// A file of another build does not count.
     pub fn binary(&mut self, mapped: Mapped<'_>) -> Option<&Binary> {
         let key = (mapped.path.to_owned(), mapped.build_id.to_owned());
         let given = &self.given;
@@ -54,13 +54,14 @@ impl Symbols {
         }
     }
 
-    /// The functions at an address in a mapping, the innermost first. Empty if it has no name.
+    /// The functions at an address in a mapping, the innermost first. Empty if the address has no
+    /// name.
     pub fn frames(&mut self, mapped: Mapped<'_>, address: u64) -> Vec<Frame> {
         let place = address.wrapping_sub(mapped.start).wrapping_add(mapped.offset);
         self.binary(mapped).map_or(Vec::new(), |binary| binary.frames_in(mapped.offset, place))
     }
 
-    /// The given files that no mapping was found to be of.
+    /// The given files that belong to no mapping so far.
     pub fn unused(&self) -> impl Iterator<Item = &Binary> {
         let used =
             |index| self.found.values().any(|found| matches!(found, Found::Given(one) if *one == index));
@@ -81,7 +82,7 @@ fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
     }
     let open = |path: PathBuf| Binary::open(&path).ok().filter(|binary| binary.build_id() == build_id);
     let by_id = debug_files::by_build_id(Path::new("/usr/lib/debug"), build_id);
-    // Where a relative path leads is known by the build id alone.
+    // Only a build id shows whether a relative path leads to the right file.
     let own = (path.is_absolute() || !build_id.is_empty()).then(|| path.to_owned());
     // A program whose file was replaced or deleted while it runs.
     let running = (!build_id.is_empty()).then(|| PathBuf::from("/proc/self/exe"));

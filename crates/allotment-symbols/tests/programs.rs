@@ -47,7 +47,7 @@ fn program(folder: &Path, build_id: &str) -> (PathBuf, u64) {
     let address = file.symbols().find(|symbol| symbol.name() == Ok("place")).unwrap().address();
     let holds = |segment: &object::Segment<'_, '_>| address.wrapping_sub(segment.address()) < segment.size();
     let segment = file.segments().find(holds).unwrap();
-    // The label would name the code behind it.
+    // The label would name the code after it.
     run("objcopy", &["--strip-symbol=place", &paths[1]]);
     (program, address - segment.address() + segment.file_range().0)
 }
@@ -133,7 +133,7 @@ fn what_is_no_binary_is_told() {
     let path = folder.path().join("file");
     fs::write(&path, "#!/bin/sh\n").unwrap();
     let error = |path: &Path| Binary::open(path).unwrap_err().to_string();
-    assert!(error(&path).contains("it is no program and no library"), "{}", error(&path));
+    assert!(error(&path).contains("it is not an ELF program or library"), "{}", error(&path));
     assert!(error(folder.path()).contains("not an ordinary file"));
     assert!(error(Path::new("/proc/self/maps")).contains("it is empty"));
     assert!(error(&folder.path().join("none")).contains("No such file"));

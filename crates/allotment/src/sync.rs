@@ -1,15 +1,15 @@
 //! Atomics, locks and threads, from `std` or from the model checker.
 //!
 //! Every lock-free protocol of this crate takes its primitives from this module. So loom explores
-//! the same code that runs (`RUSTFLAGS="--cfg loom"`).
+//! the code that runs (`RUSTFLAGS="--cfg loom"`).
 //!
 //! Refused: a model written beside the code. Such a test checks the model, not the code.
 
 #[cfg(loom)]
 pub(crate) mod deque;
 
-/// Deques from which other threads steal. The model checker gets vectors with the same interface:
-/// the deque library has models of its own.
+/// Deques from which other threads steal. The model checker gets vectors with this interface: the
+/// deque library has its own models.
 #[cfg(not(loom))]
 pub(crate) mod deque {
     pub(crate) use crossbeam_deque::{Steal, Stealer, Worker};
@@ -79,7 +79,7 @@ impl Waiting {
     }
 }
 
-/// The same in a model: another thread runs.
+/// A wait in a model: another thread runs.
 #[cfg(loom)]
 pub(crate) struct Waiting;
 

@@ -5,9 +5,9 @@
 //! of a concurrent collector takes tens of microseconds, a full collection of a large heap takes
 //! seconds.
 //!
-//! Refused: to count in the histograms of three digits that [`TimePercentiles`](crate::stats::TimePercentiles) has for
-//! percentiles. These have thousands of buckets, whose bounds are no decimal numbers. A reader
-//! would have to copy them all.
+//! Refused: to count in the histograms of three digits that
+//! [`TimePercentiles`](crate::stats::TimePercentiles) has for percentiles. They have thousands of
+//! buckets, whose bounds are not decimal numbers.
 
 use std::time::Duration;
 
@@ -39,8 +39,8 @@ pub struct TimeHistogram {
 }
 
 impl TimeHistogram {
-    /// The largest time of each bucket but the last, which has none: 10 us · 2^i for i = 0 to 20,
-    /// so up to 10.48576 s.
+    /// The largest time of each bucket except the last one, which has none: 10 us · 2^i for i = 0
+    /// to 20, so up to 10.48576 s.
     pub const BOUNDS: [Duration; BOUNDS] = {
         let mut bounds = [Duration::from_micros(10); BOUNDS];
         let mut place = 1;
@@ -51,8 +51,8 @@ impl TimeHistogram {
         bounds
     };
 
-    /// The same in seconds, as exporters want them: 0.00001 to 10.48576. The nearest numbers to
-    /// these decimals, which [`Duration::as_secs_f64`] need not find.
+    /// The bounds in seconds, for exporters: 0.00001 to 10.48576. These are the nearest numbers to
+    /// the decimals, which [`Duration::as_secs_f64`] need not find.
     pub fn bounds_in_seconds() -> [f64; BOUNDS] {
         Self::BOUNDS.map(|bound| bound.as_micros() as f64 / 1e6)
     }
@@ -63,8 +63,8 @@ impl TimeHistogram {
         self.sum += time;
     }
 
-    /// Number of times in each bucket. Of the bucket at place i, i > 0, these are above
-    /// `BOUNDS[i - 1]`, and at most `BOUNDS[i]`.
+    /// Number of times in each bucket. The times in bucket i, i > 0, are above `BOUNDS[i - 1]`, and
+    /// at most `BOUNDS[i]`.
     pub fn counts(&self) -> &[u64; BOUNDS + 1] {
         &self.counts
     }

@@ -146,10 +146,10 @@ fn the_zeal_of_the_command_line() {
 fn faults_say_what_and_where() {
     for (text, expected) in [
         ("(display 1)\n(foo)", "program.lisp:2: the variable foo has no value"),
-        ("\n\n(car 5)", "program.lisp:3: car: wants a pair, and was given an integer"),
+        ("\n\n(car 5)", "program.lisp:3: car: needs a pair, but was given an integer"),
         (
             "(define (f x)\n  (+ x\n     (vector-ref x 1)))\n(f 5)",
-            "program.lisp:3: vector-ref: wants a vector, and was given an integer",
+            "program.lisp:3: vector-ref: needs a vector, but was given an integer",
         ),
         (
             "(vector-ref (vector 1 2)\n 2)",
@@ -165,7 +165,7 @@ fn faults_say_what_and_where() {
             "program.lisp:1: *: integer overflow: the result has more than 56 bits",
         ),
         ("(quotient 1 0)", "program.lisp:1: quotient: division by zero"),
-        ("(+ 1 'a)", "program.lisp:1: +: wants numbers, and was given a symbol"),
+        ("(+ 1 'a)", "program.lisp:1: +: needs numbers, but was given a symbol"),
         ("(error \"no such thing:\" 'x \"y\")", "program.lisp:1: no such thing: x \"y\""),
         ("\n(assert (= 1 2))", "program.lisp:2: assertion failed: (= 1 2)"),
         ("(letrec ((a b) (b 1)) a)", "program.lisp:1: the variable b has no value"),
@@ -174,20 +174,20 @@ fn faults_say_what_and_where() {
         ("(display\n  (+ 1 2)", "program.lisp:2: the text ends within what begins in line 1"),
         ("\n\"abc", "program.lisp:2: the text ends within the string that begins in line 2"),
         ("1\n2)", "program.lisp:2: this ) closes nothing"),
-        ("(1 . 2 3)", "program.lisp:1: after the dot of a list stands one element"),
-        ("(. 2)", "program.lisp:1: a dot stands before the last element of a list only"),
+        ("(1 . 2 3)", "program.lisp:1: exactly one element follows the dot of a list"),
+        ("(. 2)", "program.lisp:1: a dot is allowed only before the last element of a list"),
         ("'", "program.lisp:1: the text ends within what begins in line 1"),
         ("(')", "program.lisp:1: nothing follows the quote"),
-        ("\"\\q\"", "program.lisp:1: \\q is no escape: \\n, \\t, \\\" and \\\\ are"),
+        ("\"\\q\"", "program.lisp:1: \\q is not an escape: \\n, \\t, \\\" and \\\\ are"),
         ("#\\abc", "program.lisp:1: no character is called #\\abc"),
         ("#q", "program.lisp:1: #q means nothing"),
         (
             "99999999999999999",
             "program.lisp:1: the integer 99999999999999999 is too large: integers have 56 bits",
         ),
-        ("()", "program.lisp:1: () is no expression: the empty list is '()"),
+        ("()", "program.lisp:1: () is not an expression: the empty list is '()"),
         ("(f . x)", "program.lisp:1: a call is a list without a dot"),
-        ("(if)", "program.lisp:1: if wants at least 2 parts and has 0"),
+        ("(if)", "program.lisp:1: if needs at least 2 parts and has 0"),
         ("\n(let ((x)) x)", "program.lisp:2: a variable is bound as (name expression)"),
         ("(let* ((x 1) . 2) x)", "program.lisp:1: bindings are a list: ((name expression) ...)"),
         ("(cond ())", "program.lisp:1: cond: a clause is (test expression ...)"),
@@ -196,7 +196,7 @@ fn faults_say_what_and_where() {
         ("(define if 1)", "program.lisp:1: if is a special form and cannot be defined"),
         (
             "(if #t (begin (define x 1)))\n(lambda () (if #t (define y 1)))",
-            "program.lisp:2: define stands outside of functions or in a body, not in another form",
+            "program.lisp:2: define is allowed outside of functions or in a body, not in another form",
         ),
     ] {
         let Ran { err, code, .. } = run(text, &[]);
@@ -319,7 +319,7 @@ fn the_command_line() {
     assert_eq!((&*err, code), ("/nowhere/a.lisp: No such file or directory (os error 2)\n", 1));
     for (arguments, expected) in [
         (&["--heap", "much"][..], "MaxHeapSize"),
-        (&["--heap"], "--heap wants a value"),
+        (&["--heap"], "--heap needs a value"),
         (&["--options", "NoSuchOption=1"], "NoSuchOption"),
         (&["--frobnicate"], "no option --frobnicate"),
     ] {
@@ -336,7 +336,7 @@ fn the_command_line() {
 fn the_prompt_answers_and_survives_faults() {
     let input = "(define (square x)\n  (* x x))\n(square 7)\n(car 1)\n(with-output-to-string (lambda () (car 1)))\n'(a \"b\" #\\c 1.5) (list)\n";
     let Ran { out, err, code } = command(&[], input);
-    let expected = "> \u{20} > 49\n> prompt:1: car: wants a pair, and was given an integer\n\
-        > prompt:1: car: wants a pair, and was given an integer\n> (a \"b\" #\\c 1.5)\n()\n> \n";
+    let expected = "> \u{20} > 49\n> prompt:1: car: needs a pair, but was given an integer\n\
+        > prompt:1: car: needs a pair, but was given an integer\n> (a \"b\" #\\c 1.5)\n()\n> \n";
     assert_eq!((&*out, &*err, code), (expected, "", 0));
 }

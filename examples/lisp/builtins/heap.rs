@@ -1,4 +1,4 @@
-//! What the heap says of itself, for a program that looks for its leak.
+//! The heap's view of itself, for a program that searches for its leak.
 
 use super::kinds::Builtin;
 use crate::fault::Fault;

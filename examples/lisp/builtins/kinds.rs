@@ -74,7 +74,7 @@ pub struct Args {
 
 /// An argument of the wrong type.
 pub fn wrong(wanted: &str, value: Val<'_>) -> Fault {
-    Fault::new(format!("wants {wanted}, and was given {}", value.kind()))
+    Fault::new(format!("needs {wanted}, but was given {}", value.kind()))
 }
 
 /// Arguments by their type.

@@ -41,7 +41,7 @@ pub const ALL: &[Builtin] = &[
     }),
     Builtin::number("inexact->exact", 1, 1, |mu, lisp, args| match number(mu, lisp, args, 0)? {
         Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e18 => integer(Some(value as i64)),
-        Number::Float(value) => Err(Fault::new(format!("{} is no integer", float_text(value)))),
+        Number::Float(value) => Err(Fault::new(format!("{} is not an integer", float_text(value)))),
         int => Ok(int),
     }),
     Builtin::look("=", 1, ANY, |mu, lisp, args| compare(mu, lisp, args, Ordering::is_eq)),

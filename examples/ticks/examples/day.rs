@@ -1,4 +1,5 @@
-//! A day of quotes: kept for an hour, asked for what was known at a time, and summed up by minutes.
+//! A day of quotes: the program keeps each quote for an hour, looks up the quote at a time, and
+//! sums up by minutes.
 //!
 //! `cargo run --release --example day`
 
@@ -10,7 +11,7 @@ use allotment_ticks::{Key, Quote, Store, Tick};
 /// Nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// Instruments that are quoted.
+/// The number of instruments.
 const INSTRUMENTS: u32 = 20;
 
 /// A price that wanders.
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let quote = Quote { price: price(instrument, tick), size: 100, flags: 0 };
                 Store::put(mu, store, Tick { key: Key::new(instrument, time), quote })?;
             }
-            // Once a minute, what is older than an hour goes.
+            // Once a minute, quotes older than an hour are removed.
             if tick % 600 == 0 {
                 for instrument in 0..INSTRUMENTS {
                     let old = time.saturating_sub(3600 * SECOND);

@@ -5,8 +5,8 @@
 //! ticks | instrument time price size+flags | instrument time price size+flags | ... | room
 //! ```
 //!
-//! The fields of a tick lie together: a reader takes one or two cache lines for a tick. Refused: a
-//! column for each field, which only wins where a scan reads one of them.
+//! The fields of a tick lie together: a reader loads one or two cache lines for a tick. Refused: a
+//! column for each field, which only gains where a scan reads a single field.
 
 use crate::tick::{Key, TICK_WORDS, Tick, Words, key_of};
 use allotment::{Gc, Slots};
@@ -22,7 +22,7 @@ pub const MIN_BLOCK_BYTES: usize = 8 + 2 * TICK_BYTES;
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'g>(pub(crate) Gc<'g, Slots<u64>>);
 
-/// Words of a block of so many bytes: no word of it is left over.
+/// The words of a block of `bytes` bytes: a number of ticks and whole ticks.
 pub(crate) fn words_of(bytes: usize) -> usize {
     word((bytes / 8 - 1) / TICK_WORDS)
 }
@@ -56,7 +56,7 @@ impl<'g> Block<'g> {
         &self.places()[..self.len()]
     }
 
-    /// The places of ticks, with those that have none.
+    /// The places for ticks, empty ones included.
     #[inline]
     fn places(self) -> &'g [Words] {
         self.0.as_ref()[1..].as_chunks().0
@@ -74,7 +74,7 @@ impl<'g> Block<'g> {
         self.ticks().partition_point(|words| key_of(words) <= key)
     }
 
-    /// Puts a tick at a place, in front of the tick that is there. There is room.
+    /// Puts a tick at a place, before the tick that is there. The block must have room.
     #[inline]
     pub(crate) fn insert(self, at: usize, tick: &Tick) {
         let len = self.len();
@@ -92,7 +92,7 @@ impl<'g> Block<'g> {
         }
     }
 
-    /// Moves the ticks from a place on to the end of another block, which has the room.
+    /// Moves the ticks from a place on to the end of another block, which must have room.
     pub(crate) fn move_to(self, from: usize, other: Block<'_>) {
         let (moved, at) = (&self.ticks()[from..], other.len());
         for (to, from) in other.places()[at..].iter().zip(moved) {
@@ -102,11 +102,11 @@ impl<'g> Block<'g> {
         self.set_len(from);
     }
 
-    /// Where a full block is cut for a new key: the ticks from there on go to a block of their own.
+    /// The place at which a full block is split for a new key: the ticks from there on go to a new
+    /// block.
     ///
-    /// A key that is its instrument's newest here gets a block with nothing behind it, so that
-    /// instruments whose ticks come in order fill their blocks. Any other key cuts the block into
-    /// halves.
+    /// If the key is its instrument's newest here, nothing follows it in its block, so instruments
+    /// whose ticks come in order fill their blocks. Any other key splits the block into halves.
     pub(crate) fn cut(self, key: Key) -> usize {
         let at = self.below(key);
         let behind = self.ticks().get(at);

@@ -27,7 +27,7 @@ pub(crate) enum At<'g> {
 /// A node with children. All leaves below it are at one depth.
 ///
 /// ```text
-/// keys[0]      is not looked at: the key above the node stands for it
+/// keys[0]      is not read: the key above the node stands for it
 /// keys[i]      ticks of child i-1 < keys[i] <= ticks of child i
 /// children[i]  Nothing from `len` on
 /// ```
@@ -93,7 +93,7 @@ impl Inner {
         behind.partition_point(|words| read(words) < key)
     }
 
-    /// Puts a child at a place, in front of the one that is there. There is room.
+    /// Puts a child at a place, before the child that is there. The node must have room.
     pub(crate) fn insert(&self, mu: &Mutator<'_>, at: usize, key: Key, child: At<'_>) {
         let (len, keys) = (self.len(), self.keys.load(mu));
         keys.copy_within(at * KEY_WORDS..len * KEY_WORDS, (at + 1) * KEY_WORDS);
@@ -124,7 +124,8 @@ impl Inner {
         self.len.set(len);
     }
 
-    /// Moves the children from a place on to the end of another node, which has the room.
+    /// Moves the children from a place on to the end of another node, which must have
+    /// room.
     pub(crate) fn move_to(&self, mu: &Mutator<'_>, from: usize, other: &Inner) {
         for child in from..self.len() {
             other.insert(mu, other.len(), self.key(mu, child), self.child(mu, child));

@@ -2,8 +2,8 @@
 //!
 //! A [`Store`] is a B+tree. Its leaves are blocks of bytes, some KiB each, that hold [`Tick`]s in
 //! the order of their [`Key`]s: by instrument, then by time. Above the blocks are nodes of keys and
-//! references. Blocks and nodes are objects of the heap. Nobody frees a block: a removed block is
-//! garbage, and the collector takes its memory.
+//! references. Blocks and nodes are objects of the heap. No code frees a block: a removed block is
+//! garbage, and the collector reclaims its memory.
 //!
 //! ```
 //! use allotment::{Heap, OutOfMemory, root};
@@ -33,7 +33,7 @@
 //! ```
 //!
 //! Calls that read take `&Mutator`: they reach no safepoint, so a long scan delays a collection. A
-//! program that scans much takes some thousand ticks, reaches a safepoint, and scans on from the
+//! program with long scans reads some thousand ticks, reaches a safepoint, and goes on from the
 //! last key. Calls that change the store take `&mut Mutator`.
 //!
 //! Several threads may share a store under a reader-writer lock that the program has.
@@ -46,7 +46,7 @@
 //! - A skip list: an object and several references for each tick, where a tick has 32 bytes.
 //! - Compressed blocks: smaller, but a tick in the middle needs the decoding of those before it.
 //! - References between neighbouring leaves: each removal would have to find the leaf before it. A
-//!   reader that leaves a block goes down from the root again, once in a block.
+//!   reader that leaves a block goes down from the root again, once for each block.
 
 #![forbid(unsafe_code)]
 

@@ -48,7 +48,7 @@ impl<'g> At<'g> {
         }
     }
 
-    /// The full node to cut before a tick can be put.
+    /// The full node that must be split before a tick can be put.
     pub(crate) fn way(self, mu: &'g Mutator<'_>, key: Key) -> Way<'g> {
         let (mut at, mut way) = (self, Way { top: self, parent: None });
         while let At::Inner(inner) = at {
@@ -63,7 +63,7 @@ impl<'g> At<'g> {
 }
 
 /// The full node in the way of a tick: the topmost of the full nodes that end in the block where
-/// the tick belongs. It can be cut at once, since the node above it has room.
+/// the tick belongs. It can be split at once, since the node above it has room.
 #[derive(Clone, Copy)]
 pub(crate) struct Way<'g> {
     pub(crate) top: At<'g>,

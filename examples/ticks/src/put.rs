@@ -1,9 +1,9 @@
 //! Putting a tick.
 //!
 //! A tick is put without a safepoint where its block has room. Otherwise one new block or node is
-//! allocated, which may reach a safepoint, one full node is cut, and the put begins again. So no
-//! pointer is kept over a safepoint, and after each step the tree is whole: if memory ends, the
-//! store has lost nothing.
+//! allocated, which may reach a safepoint, one full node is split, and the put begins again. So no
+//! pointer is kept over a safepoint, and after each step the tree is valid: if there is no more
+//! memory, the store has lost nothing.
 
 use crate::block::Block;
 use crate::inner::{At, Inner};
@@ -20,7 +20,7 @@ enum Needs {
 }
 
 impl Store {
-    /// Puts a tick. The result is the quote that the store had for this key, which is replaced.
+    /// Puts a tick. Returns the replaced quote, if the store had one for this key.
     ///
     /// # Errors
     /// The heap is full. The store is as before.
@@ -70,7 +70,7 @@ impl Store {
                 parent.insert(mu, index + 1, border, At::Block(new));
             }
             (At::Nothing, None) => self.root.store(mu, At::Block(new)),
-            // The put begins again, and finds what it needs now.
+            // The put begins again, and finds out what it needs now.
             _ => {}
         }
     }

@@ -1,8 +1,8 @@
-//! Removing a range, as a program does with ticks that it need not keep.
+//! Removal of a range of ticks that a program no longer needs.
 //!
 //! A removal allocates nothing, so it works in a full heap. Blocks and nodes that become empty
 //! leave the tree. Neighbours with few ticks or children are merged where the range began or ended:
-//! at most to three quarters of a node, so that a put after a removal does not cut it again.
+//! at most to three quarters of a node, so that a put after a removal does not split it again.
 
 use crate::block::Block;
 use crate::inner::{At, FANOUT, Inner};
@@ -14,7 +14,8 @@ use std::ops::RangeBounds;
 impl Store {
     /// Removes the ticks of a range of keys, and returns their number.
     ///
-    /// It reaches no safepoint. It takes the mutator exclusively, so that nobody reads meanwhile.
+    /// It reaches no safepoint. It borrows the mutator exclusively, so that no reader runs
+    /// meanwhile.
     pub fn remove(mu: &mut Mutator<'_>, store: Local<'_, Store>, range: impl RangeBounds<Key>) -> usize {
         let mu = &*mu;
         let store = store.get(mu);
@@ -32,7 +33,7 @@ impl Store {
     }
 }
 
-/// Removes the ticks of a range below a node, and what became empty.
+/// Removes the ticks of a range below a node, and the blocks and nodes that become empty.
 fn remove(mu: &Mutator<'_>, at: At<'_>, from: Key, below: Option<Key>) -> usize {
     match at {
         At::Nothing => 0,
@@ -55,7 +56,7 @@ fn remove(mu: &Mutator<'_>, at: At<'_>, from: Key, below: Option<Key>) -> usize 
                     kept += 1;
                 }
             }
-            // Those behind the range move up.
+            // Those after the range move up.
             let len = inner.len();
             for child in last + 1..len {
                 inner.set(mu, kept + child - last - 1, inner.key(mu, child), inner.child(mu, child));
@@ -71,7 +72,7 @@ fn remove(mu: &Mutator<'_>, at: At<'_>, from: Key, below: Option<Key>) -> usize 
     }
 }
 
-/// Merges a child with the one behind it, if there is one and both have little.
+/// Merges a child with the next one, if there is one and both have few entries.
 fn merge(mu: &Mutator<'_>, inner: &Inner, child: usize) {
     let little = |sum: usize, capacity: usize| sum * 4 <= capacity * 3;
     if child + 1 >= inner.len() {
@@ -89,7 +90,7 @@ fn merge(mu: &Mutator<'_>, inner: &Inner, child: usize) {
             if !little(one.len() + other.len(), FANOUT) {
                 return;
             }
-            // The key above the node stands for its first.
+            // The key above the node is the key of its first child.
             other.set(mu, 0, inner.key(mu, child + 1), other.child(mu, 0));
             other.move_to(mu, 0, one.as_ref());
         }

@@ -20,7 +20,7 @@ use std::ops::RangeBounds;
 pub struct Store {
     pub(crate) root: Field<Node>,
     pub(crate) len: Plain<usize>,
-    /// Words of a block.
+    /// The words of each block.
     pub(crate) block_words: usize,
 }
 
@@ -35,7 +35,7 @@ impl Store {
     pub fn make<'m>(mu: &'m mut Mutator<'_>, block_bytes: usize) -> Result<Gc<'m, Store>, OutOfMemory> {
         assert!(
             block_bytes >= MIN_BLOCK_BYTES,
-            "a block of {block_bytes} bytes: it has {MIN_BLOCK_BYTES} at least"
+            "a block has at least {MIN_BLOCK_BYTES} bytes, not {block_bytes}"
         );
         let block_words = words_of(block_bytes);
         alloc!(mu, NewStore { root: At::Nothing, len: Plain::new(0), block_words })
@@ -59,7 +59,7 @@ impl Store {
         (key_of(words) == key).then(|| Tick::read(words).quote)
     }
 
-    /// The newest tick of an instrument up to a time, and at that time: what was known then.
+    /// The newest tick of an instrument up to a time, that time included.
     #[inline]
     pub fn at_or_before(&self, mu: &Mutator<'_>, key: Key) -> Option<Tick> {
         let root = self.root.load(mu);
@@ -72,8 +72,9 @@ impl Store {
         (tick.key.instrument == key.instrument).then_some(tick)
     }
 
-    /// The ticks of a range of keys, in order. Of one instrument: `Key::new(instrument,
-    /// from)..Key::new(instrument, to)`; of all: `..`.
+    /// The ticks of a range of keys, in order.
+    /// `Key::new(instrument, from)..Key::new(instrument, to)` is a range of one
+    /// instrument; `..` is all ticks.
     #[inline]
     pub fn range<'g, 't>(&self, mu: &'g Mutator<'t>, range: impl RangeBounds<Key>) -> Ticks<'g, 't> {
         Ticks::new(mu, self.root.load(mu), &range)

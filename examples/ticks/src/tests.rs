@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Options of the heaps that the store is tested in. The last has no collections: there nothing but
+/// Options of the heaps that the store is tested in. The last one has no collections, so there only
 /// the tree can be wrong.
 const HEAPS: [&str; 5] = [
     "Collector=parallel,ZealInterval=3,+ZealMove,+ZealPoison",
@@ -30,7 +30,7 @@ fn quote(price: i64) -> Quote {
 #[derive(Clone, Debug)]
 enum Operation {
     Put(Key, i64),
-    /// So many ticks of an instrument, each newer than its newest, as far as there are times.
+    /// A number of ticks of an instrument, each newer than its newest, as far as there are times.
     Append(u32, u8),
     Get(Key),
     AtOrBefore(Key),
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// Puts ticks and counts what the store is made of.
+/// Puts ticks and returns the sizes of the store.
 fn filled(block_bytes: usize, keys: impl IntoIterator<Item = Key>) -> Extent {
     heap("Collector=parallel")
         .attach(|mu| {
@@ -187,7 +187,7 @@ fn filled(block_bytes: usize, keys: impl IntoIterator<Item = Key>) -> Extent {
 fn instruments_whose_ticks_come_in_order_fill_their_blocks() {
     let in_turn = (0..20_000_u64).map(|tick| Key::new(tick as u32 % 10, tick));
     let extent = filled(1024, in_turn.clone());
-    // A block that is not full for each instrument, and one for the ticks behind it.
+    // For each instrument one block that is not full, and one for the ticks after it.
     assert!(extent.blocks <= extent.ticks.div_ceil(31) + 20, "{extent:?}");
     assert!(extent.height > 3, "{extent:?}");
     // In any order a block is between half full and full.
@@ -199,7 +199,7 @@ fn instruments_whose_ticks_come_in_order_fill_their_blocks() {
 
 #[test]
 fn a_store_gives_its_memory_back_as_it_removes() {
-    // Eight times what the heap holds goes through the store.
+    // Eight times the bytes of the heap go through the store.
     for options in HEAPS.iter().filter(|options| !options.contains("epsilon")) {
         let options = options.replace("ZealInterval=3", "ZealInterval=500");
         let heap = Heap::builder().max_heap_size(4 << 20).options(&options).unwrap().build().unwrap();
@@ -241,7 +241,7 @@ fn a_full_heap_loses_nothing_and_can_be_emptied() {
 }
 
 #[test]
-#[should_panic(expected = "it has 72 at least")]
+#[should_panic(expected = "at least 72 bytes")]
 fn a_block_has_two_ticks_at_least() {
     heap("Collector=parallel").attach(|mu| Store::make(mu, MIN_BLOCK_BYTES - 1).is_ok()).unwrap();
 }

@@ -13,7 +13,7 @@ pub struct Extent {
     pub ticks: usize,
     /// Blocks.
     pub blocks: usize,
-    /// Ticks for which the blocks have room, those that are there included.
+    /// The ticks for which the blocks have room, present ones included.
     pub room: usize,
     /// Nodes above the blocks.
     pub nodes: usize,
@@ -33,14 +33,14 @@ impl Store {
             extent.height = verify(mu, root, Key::MIN, None, &mut extent)?;
         }
         if extent.ticks != self.len() {
-            return Err(format!("{} ticks are there, and {} were counted", extent.ticks, self.len()));
+            return Err(format!("the tree has {} ticks, but its length is {}", extent.ticks, self.len()));
         }
         Ok(extent)
     }
 }
 
-/// Checks what is below a node, whose keys are from `from` on and below `below`. Returns its
-/// height.
+/// Checks the subtree of a node, whose keys are from `from` on and below `below`. Returns
+/// its height.
 fn verify(
     mu: &Mutator<'_>,
     at: At<'_>,

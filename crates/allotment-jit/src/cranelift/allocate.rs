@@ -35,7 +35,7 @@ struct Bump<'a> {
 
 impl Lowering {
     /// Allocates objects of constant sizes and returns their addresses. Several objects are one
-    /// bump and one compare, and lie one behind the other.
+    /// bump and one compare, and follow each other in memory.
     ///
     /// If there is no room, the function continues in `out_of_memory`, a block without parameters.
     /// The call of the slow path is a safepoint. The objects are declared to need a stack map.
@@ -60,8 +60,8 @@ impl Lowering {
         Ok(self.bump(builder, &Bump { first, all: &all, total, offsets }, out_of_memory))
     }
 
-    /// Allocates an array of `length` elements, an `i64`, and returns its address. As
-    /// [`allocate`](Self::allocate).
+    /// Allocates an array of `length` elements, an `i64`, and returns its address. The rest is as
+    /// in [`allocate`](Self::allocate).
     ///
     /// # Errors
     /// [`EmitError`], and then nothing was built.
@@ -76,8 +76,8 @@ impl Lowering {
     }
 
     /// Allocates an object with that header and of `bytes`, an `i64` that is a multiple of 8 and at
-    /// least 16. Returns its address. If the shape has a tail, the caller writes the length. As
-    /// [`allocate`](Self::allocate).
+    /// least 16. Returns its address. If the shape has a tail, the caller writes the length. The
+    /// rest is as in [`allocate`](Self::allocate).
     pub fn allocate_sized(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -90,7 +90,7 @@ impl Lowering {
 
     /// Allocates by calling a [`stub`](crate::Emitter::stub). The stub prefetches by the heap's
     /// options and initialises the object in its own way. `size` is the stub's size or length, an
-    /// `i64`, if it takes one. As [`allocate`](Self::allocate).
+    /// `i64`, if it takes one. The rest is as in [`allocate`](Self::allocate).
     ///
     /// Add [`FunctionMaps::of_stub`](super::FunctionMaps::of_stub) to the stack maps.
     pub fn allocate_by_stub(

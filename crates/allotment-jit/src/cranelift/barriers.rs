@@ -2,11 +2,11 @@
 //!
 //! A barrier tests its bits of the word at [`Hot::BARRIERS_OFFSET`], and calls a slow path of the
 //! heap in a cold block, by its address in the hot part. The word changes at safepoints only. Each
-//! of them is a call, which Cranelift moves no load across.
+//! safepoint is a call, and Cranelift moves no load across a call.
 //!
 //! Cranelift takes each call for a safepoint. So it keeps the declared values that live across a
-//! barrier in the frame, though no slow path of a barrier moves an object. That is the price of its
-//! stack maps: an instruction for each such value that the emitter's sequences do not have.
+//! barrier in the frame, although no slow path of a barrier moves an object. That is the price of
+//! its stack maps: an instruction for each such value that the emitter's sequences do not have.
 //!
 //! Refused: `CallConv::PreserveAll` for a slow path with a result. Cranelift does not support it.
 
@@ -55,8 +55,8 @@ impl Lowering {
     /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Returns what the slot
     /// held, which is declared to need a stack map. If that is `expected`, the slot holds `new`.
     ///
-    /// The slot's card is dirty in both cases: a branch would cost more than a card that is dirty
-    /// for nothing.
+    /// The slot's card becomes dirty even if the exchange fails: a branch would cost more than an
+    /// unnecessarily dirty card.
     pub fn compare_exchange(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -100,7 +100,7 @@ impl Lowering {
         builder.ins().brif(set, slow, &[], done, &[loaded.into()]);
         enter(builder, slow);
         let slot = offset_by(builder, base, offset.into());
-        // The slow path itself asks which barrier is in force: none, if it is the hook alone.
+        // The slow path itself checks which barrier is in force; if only the hook is on, none is.
         let mut result = self.call_slow_path(builder, slow_path, &[self.mutator, slot, loaded]);
         if let Some(hook) = hook {
             let hooked = cold(builder);
@@ -123,7 +123,7 @@ impl Lowering {
         builder.ins().band_imm_u(word, i64::from(bits))
     }
 
-    /// The address of a slow path, which stands in the hot part.
+    /// The address of a slow path, which the hot part holds.
     fn slow_path(&self, builder: &mut FunctionBuilder<'_>, offset: usize) -> Value {
         builder.ins().load(I64, trusted(), self.mutator, offset as i32)
     }

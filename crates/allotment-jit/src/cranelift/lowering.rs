@@ -1,14 +1,13 @@
 //! The operations of a function on its heap in Cranelift's form: their settings, calls and polls.
 //!
 //! Each of them uses the mutator's hot part as the emitted code does, at the same offsets. A poll
-//! reads a word that another thread writes, as an atomic: Cranelift may join plain loads of the
-//! same place. If the poll of a loop were joined with a load in front of it, the loop would never
-//! see a stop. An allocation's limit is a plain load, because a store of the top, or a call,
-//! follows each one.
+//! reads a word that another thread writes, as an atomic: Cranelift may join plain loads of one
+//! place. If it joined the poll of a loop with a load before the loop, the loop would never see a
+//! stop. An allocation's limit is a plain load, because a store of the top, or a call, follows each
+//! one.
 //!
 //! A slow path is called by its address, a constant of this process, or as a function that the
-//! embedder declared. Cranelift's own linking of symbols needs a module, and a form for any
-//! embedder cannot demand one.
+//! embedder declared. Refused: Cranelift's own linking of symbols, because it needs a module.
 
 use crate::Initialise;
 use allotment::raw::{GeneratedCalls, Hot};
@@ -91,7 +90,7 @@ impl Lowering {
         }
     }
 
-    /// Sets the writer of the memory behind the headers, from here on.
+    /// Sets the writer of the memory after the headers, from here on.
     pub fn initialise(&mut self, initialise: Initialise) -> &mut Lowering {
         self.initialise = initialise;
         self

@@ -1,5 +1,5 @@
-//! The same allocations in Cranelift's intermediate form, for embedders whose compiler is
-//! Cranelift. Feature `cranelift`.
+//! Allocations, barriers and polls as Cranelift IR, for embedders whose compiler is Cranelift.
+//! Feature `cranelift`.
 //!
 //! | to | use |
 //! |---|---|
@@ -22,7 +22,7 @@
 //! # References
 //!
 //! Objects move in the call of a slow path. Around every call, Cranelift spills the values that
-//! were declared to need a stack map, and loads them again behind it. Values that [`Lowering`]
+//! were declared to need a stack map, and loads them again after it. Values that [`Lowering`]
 //! allocates and loads are declared. The embedder declares the others: a function's parameters,
 //! results of its own calls ([`declare_value_needs_stack_map`][values]), and variables
 //! ([`declare_var_needs_stack_map`][variables]). A value computed from a reference, such as a
@@ -30,8 +30,8 @@
 //!
 //! While a thread is in a slow path, its hot part names the frame that made the call. [`StackMaps`]
 //! looks up the frame's return address and visits the slots. It goes on with the callers through
-//! their frame pointers until it meets an unknown function. Generated code may call functions of
-//! the embedder's in Rust. But it must not be on the stack below a Rust function that reaches a
+//! their frame pointers until it meets an unknown function. Generated code may call the embedder's
+//! functions in Rust. But it must not be on the stack below a Rust function that reaches a
 //! safepoint by itself: the walk ends at the Rust frame, and the frames beyond it are not visited.
 //! [`StackMaps::add`] states this as predicates.
 //!

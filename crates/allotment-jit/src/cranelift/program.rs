@@ -2,8 +2,8 @@
 //!
 //! Code and maps belong together: a function that runs before its maps are known loses its
 //! references in the first collection. So a function that is defined here can run only from
-//! [`Program::finish`] on. An embedder with a module of its own does the same with [`FunctionMaps`]
-//! and [`StackMaps::add`].
+//! [`Program::finish`] on. An embedder with its own module uses [`FunctionMaps`] and
+//! [`StackMaps::add`] in this order.
 
 use super::{FunctionMaps, StackMapError, StackMaps};
 use cranelift_codegen::settings::{self, Configurable, Flags, SetError};

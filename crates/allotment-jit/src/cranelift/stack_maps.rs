@@ -2,7 +2,7 @@
 //! frames.
 //!
 //! Around each call, Cranelift spills the values that were declared to need a stack map. For the
-//! address behind the call it gives the distance of each spilled value above the stack pointer.
+//! return address of the call it gives the distance of each spilled value above the stack pointer.
 //! This module turns that into a distance below the frame pointer, because a walk has frame
 //! pointers. A [`GeneratedFrame`] names the frame that called the heap. The two words at a frame
 //! pointer are the caller's frame pointer and the return address. The walk goes on as long as
@@ -44,11 +44,11 @@ crate::debug::debug_is_display!(StackMapError);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionMaps {
     bytes: usize,
-    /// For each call with references, in order: bytes from the function's start to behind the call,
-    /// and the distance of each slot below the frame pointer.
+    /// For each call with references, in order: bytes from the function's start to the return
+    /// address, and the distance of each slot below the frame pointer.
     calls: Vec<(usize, Vec<usize>)>,
-    /// For each call in a stub, which has no frame of its own: bytes from the part's start to
-    /// behind the call, and the distance of the stub's own return address above the stack pointer.
+    /// For each call in a stub, which has no frame of its own: bytes from the part's start to the
+    /// return address, and the distance of the stub's own return address above the stack pointer.
     stub_calls: Vec<(usize, usize)>,
 }
 
@@ -75,7 +75,7 @@ impl FunctionMaps {
     }
 
     /// The stack maps of a [`stub`](crate::Emitter::stub) that compiled functions call, for the
-    /// address of its cold part. The stub holds no reference; the walk finds its caller behind it.
+    /// address of its cold part. The stub holds no reference, and the walk goes on with its caller.
     pub fn of_stub(stub: &Sequence) -> FunctionMaps {
         let stub_calls = stub.safepoints().iter().map(|call| (call.return_offset, call.pushed_bytes));
         FunctionMaps { bytes: stub.cold().len(), calls: Vec::new(), stub_calls: stub_calls.collect() }
@@ -109,7 +109,7 @@ impl FunctionMaps {
 /// shares them.
 #[derive(Clone, Debug, Default)]
 pub struct StackMaps {
-    /// By the address of the function. The lock is held for a look-up only, in which no thread
+    /// By the address of the function. The lock is held only for a look-up, in which no thread
     /// stops.
     functions: Arc<RwLock<BTreeMap<usize, FunctionMaps>>>,
 }
@@ -154,7 +154,7 @@ impl StackMaps {
                 && let Some(above) = stub.above_stack_pointer(return_address - start)
             {
                 let caller: *const usize = ptr::with_exposed_provenance(frame.stack_pointer() + above);
-                // SAFETY: the stub's return address lies behind the bytes that the stub has pushed
+                // SAFETY: the stub's return address lies above the bytes that the stub has pushed
                 // at the call. The frame pointer is that of the stub's caller.
                 return_address = unsafe { caller.read() };
             }
@@ -173,7 +173,7 @@ impl StackMaps {
 }
 
 /// The function that a call in it returns to: its address and its maps. The call may be its last
-/// instruction, and the address behind the call may belong to another function.
+/// instruction, and its return address may belong to another function.
 fn calling(
     functions: &BTreeMap<usize, FunctionMaps>,
     return_address: usize,

@@ -32,7 +32,7 @@ pub(super) fn up_to(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, e
     turns(builder, base, from, end, WORD_BYTES);
 }
 
-/// Zeroes `[base + from, end)`, a multiple of `turn` bytes, which may be none.
+/// Zeroes `[base + from, end)`, a multiple of `turn` bytes, or nothing if it is empty.
 fn turns(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, end: Value, turn: i32) {
     let (head, body, done) = (builder.create_block(), builder.create_block(), builder.create_block());
     let at = builder.append_block_param(head, I64);
@@ -55,7 +55,7 @@ fn straight(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, to: i32) 
     if to - at >= VECTOR_BYTES {
         let zeroes = builder.func.dfg.constants.insert([0; VECTOR_BYTES as usize].as_slice().into());
         let zeroes = builder.ins().vconst(I8X16, zeroes);
-        // A vector is not aligned by the alignment of a word.
+        // The address has the alignment of a word, which is less than that of a vector.
         let unaligned = MemFlagsData::new().with_notrap();
         while to - at >= VECTOR_BYTES {
             builder.ins().store(unaligned, zeroes, base, at);

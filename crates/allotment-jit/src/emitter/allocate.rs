@@ -9,8 +9,8 @@
 //! header, length, zeroes
 //! ```
 //!
-//! The compare is the library's own, `top > limit`. HotSpot's compiled code takes the slow path at
-//! equality already. Here a buffer is filled to its last byte, and the emitted code leaves the same
+//! The compare is the library's own, `top > limit`. HotSpot's compiled code takes the slow path
+//! even at equality. Here a buffer is filled to its last byte, and the emitted code leaves the same
 //! heap as the library would.
 //!
 //! The slow path returns memory, not an object. The cold part then jumps back in line to the store
@@ -45,7 +45,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     site.slow.check(&parts)?;
     let mut assembly = Assembly::new()?;
     let (slow, made) = (assembly.mark(), assembly.mark());
-    // The place for a missing buffer, and the place where memory from past the buffer goes on.
+    // `past`: the code for an allocation without a buffer. `taken`: where it continues with its
+    // memory.
     let (past, taken) = (assembly.mark(), assembly.mark());
     bump(&mut assembly, site, &first, total, slow, past)?;
     prefetch::emit(emitter, &mut assembly, site, total)?;
@@ -77,8 +78,8 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     cold.je(no_room)?;
     back_to(&mut assembly, made)?;
     let mut sequence = assembly.finish(Some(registers.object), offsets)?;
-    // The object is written out of line where the watermark goes on or there is no buffer. That is
-    // no slow path.
+    // Code that moves the watermark, or allocates without a buffer, writes the object's register
+    // out of line, too, although it is not a slow path.
     let out_of_line = emitter.prefetch.style == PrefetchStyle::Watermark || bumps_past;
     if out_of_line && !sequence.clobbers.contains(&registers.scratch) {
         sequence.clobbers.push(registers.scratch);
@@ -125,7 +126,7 @@ fn bump(
     Ok(())
 }
 
-/// Makes `top` the address behind an object at `object`.
+/// Makes `top` the end of an object at `object`.
 pub(super) fn new_top(
     assembler: &mut CodeAssembler,
     top: AsmRegister64,

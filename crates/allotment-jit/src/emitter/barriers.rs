@@ -1,9 +1,9 @@
-//! Barriers: what stands around each store, load and exchange of a reference.
+//! Barriers: the code around each store, load and exchange of a reference.
 //!
 //! The word at [`Hot::BARRIERS_OFFSET`] says by bits which barriers are in force. In line a barrier
 //! is a test of its own bits and a jump that is mostly not taken. Out of line it calls the heap's
 //! slow path by its address in the hot part. The slow path keeps all registers, so the code around
-//! a barrier saves nothing, and the barrier demands no free register. The test comes first: then
+//! a barrier saves nothing, and the barrier needs no free register. The test comes first: then
 //! the slot's address is still there, even where the loaded reference replaces it.
 //!
 //! Refused:
@@ -54,14 +54,14 @@ pub struct Load<'a> {
     pub hook: Option<SlowCall<'a>>,
 }
 
-/// The function behind [`Target::LoadHook`]. It gets the mutator's hot part, the slot's address and
-/// the value for the program, and returns another value or the same. The call is no safepoint. It
-/// is made while [`World::set_load_hook`](allotment::raw::World::set_load_hook) has the hook on. It
-/// follows the C calling convention.
+/// The function for [`Target::LoadHook`]. It gets the mutator's hot part, the slot's address and
+/// the value for the program, and returns the value that the program will see. The call is not a
+/// safepoint. It happens while [`World::set_load_hook`](allotment::raw::World::set_load_hook) has
+/// the hook on. It follows the C calling convention.
 pub type LoadHook = LoadSlow;
 
-/// A compare-and-exchange of a slot, at `base + displacement`. The word that the slot held comes to
-/// `rax`, as the instruction demands.
+/// A compare-and-exchange of a slot, at `base + displacement`. Afterwards `rax` has the word that
+/// the slot held, as the instruction demands.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareExchange {
     /// The mutator. The sequence keeps it.
@@ -106,7 +106,7 @@ impl Emitter {
     /// the thread's next safepoint: a plain store is enough.
     ///
     /// # Errors
-    /// [`EmitError`] if a register has two parts to play.
+    /// [`EmitError`] if a register has two roles.
     pub fn store(&self, store: &Store) -> Result<Sequence, EmitError> {
         let mut parts =
             vec![("the mutator", store.mutator), ("the base", store.base), ("scratch", store.scratch)];
@@ -132,7 +132,7 @@ impl Emitter {
     /// while the hook is on.
     ///
     /// # Errors
-    /// [`EmitError`] if a register has two parts to play.
+    /// [`EmitError`] if a register has two roles.
     pub fn load(&self, load: &Load<'_>) -> Result<Sequence, EmitError> {
         loaded(load, &LOAD)
     }
@@ -142,7 +142,7 @@ impl Emitter {
     /// to the hook while the hook is on.
     ///
     /// # Errors
-    /// [`EmitError`] if a register has two parts to play.
+    /// [`EmitError`] if a register has two roles.
     pub fn load_weak(&self, load: &Load<'_>) -> Result<Sequence, EmitError> {
         loaded(load, &LOAD_WEAK)
     }
@@ -150,10 +150,11 @@ impl Emitter {
     /// Stores a reference to a slot that holds an expected word, as
     /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Afterwards `rax` holds
     /// what the slot held. If that is the expected word, the slot holds the new one. The slot's
-    /// card is dirty in both cases: a branch would cost more than a card that is dirty for nothing.
+    /// card becomes dirty even if the exchange fails: a branch would cost more than an
+    /// unnecessarily dirty card.
     ///
     /// # Errors
-    /// [`EmitError`] if a register has two parts to play.
+    /// [`EmitError`] if a register has two roles.
     pub fn compare_exchange(&self, exchange: &CompareExchange) -> Result<Sequence, EmitError> {
         let &CompareExchange { mutator, base, displacement, expected, new, scratch } = exchange;
         let mut parts = vec![
@@ -201,7 +202,7 @@ fn loaded(load: &Load<'_>, barrier: &Barrier) -> Result<Sequence, EmitError> {
     assembly.hot("the reference").mov(value, qword_ptr(base + load.displacement))?;
     assembly.set(Part::Hot, done);
     assembly.set(Part::Cold, set);
-    // The slow path itself asks which barrier is in force: none, if it is the hook alone.
+    // The slow path itself checks which barrier is in force; if only the hook is on, none is.
     KeepingCall { slow_path: barrier.slow_path, slot, loads: true, more: &[], result: Some(load.value) }
         .emit(&mut assembly)?;
     if let Some(slow) = load.hook {

@@ -1,9 +1,9 @@
 //! Header, length and body of a new object.
 //!
 //! The header of a zeroed object is part of its first vector store, as in the library's own path: a
-//! core commits one vector store a cycle, and small objects are bound by that. The rest is as few
-//! stores as the processor's vectors allow. If the rest is no multiple of a vector, the last store
-//! overlaps the one before. From 512 bytes up there is a loop of four stores.
+//! core commits one vector store a cycle, and small objects are bound by that. The rest takes as
+//! few stores as the processor's vectors allow. If the rest is not a multiple of a vector, the last
+//! store overlaps the one before. From 512 bytes up there is a loop of four stores.
 //!
 //! Refused: `rep stosb`, which takes 30 cycles to begin.
 
@@ -68,7 +68,7 @@ impl Plan<'_, '_> {
         Ok(())
     }
 
-    /// Zeroes `[base + from, base + to)`. If `overlaps`, the 8 bytes in front are zero, too.
+    /// Zeroes `[base + from, base + to)`. If `overlaps`, the 8 bytes before are zero, too.
     fn zeroes(
         &self,
         hot: &mut CodeAssembler,
@@ -100,8 +100,8 @@ impl Plan<'_, '_> {
     }
 }
 
-/// Makes an object `offset` bytes behind the address in the object's register: all of it, or, if
-/// its size is not known, the words that describe it.
+/// Makes an object at the address in the object's register plus `offset`: all of it, or, if its
+/// size is not known, the words that describe it.
 pub(super) fn object(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,
@@ -179,7 +179,7 @@ fn body(assembly: &mut Assembly, plan: &Plan<'_, '_>, from: usize, to: usize) ->
     body_behind(assembly, plan, from, to, false)
 }
 
-/// As `body`. If `overlaps`, the 8 bytes in front are zero, too.
+/// As `body`. If `overlaps`, the 8 bytes before are zero, too.
 fn body_behind(
     assembly: &mut Assembly,
     plan: &Plan<'_, '_>,

@@ -3,8 +3,8 @@
 //! HotSpot's C2 builds this sequence in its graph. Here it is a list of instructions, in the same
 //! order: load the top, add, compare, jump out of line, prefetch, store the top, header, body.
 //!
-//! Refused: only a compiler's own intermediate form. Each compiler has another one, and none of the
-//! embeddable ones has all the prefetch instructions.
+//! Refused: only a compiler's own intermediate form. Each compiler has another one, and none that
+//! can be embedded has all the prefetch instructions.
 
 mod allocate;
 mod barriers;
@@ -26,7 +26,7 @@ use allotment::raw::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
 use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
 use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 
-/// Makes sequences for one processor and one way of prefetching.
+/// Makes sequences for one processor and one setting of prefetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Emitter {
     processor: Processor,
@@ -40,7 +40,7 @@ pub struct Site<'a> {
     /// The objects to allocate. Several objects of constant sizes are one bump, one compare and one
     /// prefetch.
     pub allocations: &'a [Allocation],
-    /// The writer of the memory behind the headers.
+    /// The writer of the memory after the headers.
     pub initialise: Initialise,
     /// The compiler's assignment of registers.
     pub registers: Registers,
@@ -59,10 +59,10 @@ impl Emitter {
         Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
-    /// The same emitter, with or without allocation past buffers without a call, for a heap without
-    /// buffers (`UseTLAB=false`). If a thread has no buffer, the code takes memory by
-    /// compare-and-swap from a region that all threads share. The code is right for any heap, and
-    /// some 60 bytes longer out of line.
+    /// Switches allocation without buffers in line on or off, for a heap with `UseTLAB=false`. If a
+    /// thread has no buffer, the code then takes memory by compare-and-swap from a region that all
+    /// threads share, without a call. The code is right for any heap, and some 60 bytes longer out
+    /// of line.
     #[must_use]
     pub fn past_buffers(self, past_buffers: bool) -> Emitter {
         Emitter { past_buffers, ..self }
@@ -109,11 +109,11 @@ impl Emitter {
     /// them: any distance and step up to a megabyte.
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for the ranges of distance and step.
+    /// As [`new`](Self::new), except for the ranges of distance and step.
     pub fn beyond_hotspot(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         const MOST: usize = 1 << 20;
         let PrefetchSettings { style, distance, step, .. } = prefetch;
-        // These checks are as in HotSpot: lines, the instruction, and that there is a step.
+        // Lines, the instruction, and the presence of a step are checked as in HotSpot.
         let within = PrefetchSettings { distance: 0, step: step.min(PrefetchSettings::MAX_STEP), ..prefetch };
         let range = |name, value, min| match (min..=MOST).contains(&value) {
             true => Ok(()),
@@ -138,7 +138,7 @@ impl Emitter {
     /// Code that allocates.
     ///
     /// # Errors
-    /// [`EmitError`]: the setting that does not work, with the nearest that does.
+    /// [`EmitError`]: the setting that does not work, with the nearest one that does.
     pub fn allocate(&self, site: &Site<'_>) -> Result<Sequence, EmitError> {
         allocate::sequence(self, site, false)
     }

@@ -13,15 +13,15 @@
 //!        jmp   back in line
 //! ```
 //!
-//! HotSpot's compiled code had this in line for `-UseTLAB` up to JDK 19. Here it stands out of
-//! line, between the compare, which fails if there is no buffer, and the call. So the sequence in
-//! line is the same for all heaps. The threads of a heap with buffers have no such region and go on
-//! to the call. The region may have been replaced since the thread learnt of it. It is still a
-//! shared one then, until the thread comes to a safepoint, and nothing here is kept over a call.
+//! HotSpot's compiled code had this in line for `-UseTLAB` up to JDK 19. Here it is out of line,
+//! after the compare, which fails if there is no buffer, and before the call. So all heaps have the
+//! same sequence in line. The threads of a heap with buffers have no such region and go on to the
+//! call. Another thread may have replaced the region meanwhile. Then the region is still shared
+//! until this thread comes to a safepoint, and nothing here is kept over a call.
 //!
-//! The instruction wants the old top in `rax`. If `rax` is none of the sequence's registers, its
-//! value waits in the object's register. If `rax` is the mutator or the size, there is no such
-//! code. There is none, either, if the memory has to be zeroed ahead: the call does that.
+//! `cmpxchg` needs the old top in `rax`. If `rax` is not one of the sequence's registers, its value
+//! waits in the object's register. If `rax` is the mutator or the size, there is no such code.
+//! There is no such code either if the memory has to be zeroed ahead, since the call does that.
 
 use super::allocate::new_top;
 use super::slow::back_to;
@@ -57,7 +57,7 @@ fn parts(registers: &Registers, input: Option<Register>) -> Option<Parts> {
     Some(Parts { region, new_top, keeps_rax })
 }
 
-/// Emits the code to the cold part, in front of the call. `made` is the place in line where the
+/// Emits the code to the cold part, before the call. `made` is the place in line where the
 /// sequence continues. Returns whether there is such code.
 pub(super) fn emit(
     assembly: &mut Assembly,
@@ -122,7 +122,7 @@ pub(super) fn emit(
         cold.mov(rax, object)?;
     }
     let cold = assembly.cold("the heap finds another");
-    // A label needs an instruction behind it: the first one of the call.
+    // A label needs an instruction after it: the first one of the call.
     cold.set_label(&mut call)?;
     Ok(true)
 }

@@ -1,7 +1,7 @@
 //! Safepoint polls: a word of the hot part says whether a stop is requested.
 //!
-//! Refused: a page that is protected to stop threads, as HotSpot has it. A fault costs the stop
-//! more than the compare costs the loop, and a library owns no signal.
+//! Refused: HotSpot's protected page. A fault costs the stop more than the compare costs the
+//! loop, and a library owns no signal.
 
 use super::slow::{Call, SlowCall, back_to};
 use super::{Emitter, general};
@@ -27,7 +27,7 @@ impl Emitter {
     /// Checks whether a stop is requested, and then comes to a safepoint.
     ///
     /// # Errors
-    /// [`EmitError`] if a register has two parts to play.
+    /// [`EmitError`] if a register has two roles.
     pub fn poll(&self, poll: &Poll<'_>) -> Result<Sequence, EmitError> {
         check_general(&[("the mutator", poll.mutator)])?;
         poll.slow.check(&[])?;

@@ -1,4 +1,4 @@
-//! The prefetches of an allocation, exactly as HotSpot's styles define them.
+//! The prefetches of an allocation, as HotSpot's styles define them.
 //!
 //! With `T` the old top, `N` the new one, `D` the distance, `S` the step, `L` the lines, for `i` in
 //! `0..L`:
@@ -9,7 +9,7 @@
 //! | 2 | `N >= W`, then `W = W + D` | `W + i*S`, with the new `W` |
 //! | 3 | always | `((T + S + D) & -S) + i*S` |
 //!
-//! Addresses are not compared with the end: a prefetch faults nowhere.
+//! Addresses are not compared with the end, because a prefetch never faults.
 
 use super::{Emitter, Site, general};
 use crate::EmitError;

@@ -2,15 +2,15 @@
 //!
 //! A slow path may be a safepoint, at which objects move. So it preserves numbers only: a reference
 //! in a register would be stale. A compiler keeps references in slots of its frame, describes these
-//! slots in a stack map, and loads the references again behind the call.
+//! slots in a stack map, and loads the references again after the call.
 //!
-//! The slow paths of barriers are no safepoints and keep all registers. So the code saves only the
+//! The slow paths of barriers are not safepoints and keep all registers. So the code saves only the
 //! registers that it passes arguments in, and `rax` ([`KeepingCall`]).
 //!
 //! Arguments are moved through the stack. So no argument register is overwritten before it is read,
-//! whatever the assignment.
+//! for any assignment of registers.
 //!
-//! Refused: a sorter of moves. The code is cold, and the sorter would be longer than all of it.
+//! Refused: a sorter of moves. The code is cold, and the sorter would be longer than this code.
 
 use super::general;
 use crate::EmitError;
@@ -22,8 +22,8 @@ use iced_x86::code_asm::qword_ptr;
 use iced_x86::code_asm::registers::gpr64::{rax, rdi, rdx, rsi, rsp};
 
 /// The obligations of the call of a slow path. The sequence pushes and calls below the stack
-/// pointer, as each sequence with a cold part does. So a function that contains it is no leaf, and
-/// keeps nothing in its red zone.
+/// pointer, as each sequence with a cold part does. So a function that contains it is not a leaf
+/// function, and keeps nothing in its red zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowCall<'a> {
     /// General registers whose values the program needs afterwards, and that hold no references.
@@ -38,11 +38,11 @@ pub(super) struct Call<'a> {
     pub(super) target: Target,
     /// Registers that are passed as arguments, in order: at most 3.
     pub(super) arguments: &'a [Register],
-    /// Added to the second argument.
+    /// A number that is added to the second argument.
     pub(super) displacement: i32,
     /// Argument registers and the constants passed in them.
     pub(super) constants: &'a [(Register, usize)],
-    /// The inputs that the code behind the call needs again.
+    /// The inputs that the code after the call needs again.
     pub(super) inputs: &'a [Register],
     /// The register that receives the result, if there is one.
     pub(super) result: Option<Register>,
@@ -93,7 +93,7 @@ fn pass(assembly: &mut Assembly, arguments: &[Register]) -> Result<(), EmitError
 }
 
 impl KeepingCall<'_> {
-    /// Emits the call to the cold part. No register changes but the result's.
+    /// Emits the call to the cold part. No register changes except the result's.
     pub(super) fn emit(&self, assembly: &mut Assembly) -> Result<(), EmitError> {
         let Slot { mutator, base, displacement } = self.slot;
         let arguments = [&[mutator, base], self.more].concat();

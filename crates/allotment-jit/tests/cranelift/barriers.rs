@@ -1,5 +1,4 @@
-//! Stores that young collections must know of, loads that are handed to a hook, and what barriers
-//! cost.
+//! Stores that young collections must know, loads that a hook sees, and the cost of barriers.
 
 use crate::kit::{
     COLLECTORS, Kit, LEFT, NUMBER, ZEAL, define_list, get, heap, new_node, node, number, numbers, repeat,
@@ -59,7 +58,7 @@ fn what_only_an_old_object_refers_to_survives_young_collections() {
 
 static LOADED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts, and checks what it is given.
+/// Counts its calls, and checks its arguments.
 unsafe extern "C" fn hook(_: *const Hot, slot: *const u64, value: u64) -> u64 {
     // SAFETY: the slot that was loaded from.
     assert_eq!(unsafe { slot.read() }, value);
@@ -120,8 +119,8 @@ fn loads_are_handed_to_the_hook_while_it_is_on() {
     }
 }
 
-/// What the function of these operations consists of up to its return: reads of the barriers' word,
-/// tests, jumps, and all instructions.
+/// Counts the instructions of a function of these operations up to its return: reads of the
+/// barriers' word, tests, jumps, and all.
 fn in_line(
     build: impl FnOnce(&mut FunctionBuilder<'_>, &mut Lowering, &[Value]) -> Value,
 ) -> ([usize; 3], usize) {

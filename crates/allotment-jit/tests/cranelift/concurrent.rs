@@ -20,8 +20,8 @@ const ROUNDS: usize = 600;
 /// Collections that a run has to survive.
 const COLLECTIONS: u64 = 25;
 
-/// Cycles come all the time, and nearly everything moves. One makes freed memory inaccessible, one
-/// leaves each fifth object where it was.
+/// Cycles come all the time, and nearly everything moves. One option set makes freed memory
+/// inaccessible, one leaves each fifth object in its place.
 const CONCURRENT: [&str; 4] = [
     "Collector=shenandoah,ZealInterval=1,+ZealMove,+VerifyAfterGC",
     "Collector=shenandoah,ZealInterval=7,+ZealMove,+ZealPoison,ConcGCThreads=2,ParallelGCThreads=2",
@@ -35,7 +35,7 @@ fn queue_node(heap: &Heap) -> ShapeRef {
     heap.register(shape.slot("right", 16, SlotKind::Weak)).unwrap()
 }
 
-/// How a queue is cut.
+/// The way to cut a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cut {
     Store,
@@ -49,10 +49,10 @@ fn add(builder: &mut FunctionBuilder<'_>, sum: cranelift_frontend::Variable, mor
     builder.def_var(sum, after);
 }
 
-/// `queue(mutator, rounds, errors)`: a queue of [`LENGTH`] nodes. Each round puts a node in front,
-/// follows all, and cuts the last one off. Both slots of a node refer to the next one. Returns the
-/// sum of all numbers that were met; `errors` receives a sum that is 0 if all references were the
-/// same that should be.
+/// `queue(mutator, rounds, errors)`: a queue of [`LENGTH`] nodes. Each round adds a node at the
+/// front, follows all nodes, and cuts the last one off. Both slots of a node refer to the next
+/// one. Returns the sum of all numbers on the way; `errors` receives a sum that is 0 if all
+/// references were equal that should be.
 fn define_queue(kit: &mut Kit, shape: ShapeRef, cut: Cut, hook: Option<Callee>) -> FuncId {
     kit.function("queue", 3, |_, builder, heap, arguments| {
         heap.calls(Calls { load_hook: hook, ..Calls::default() });
@@ -129,7 +129,7 @@ fn define_queue(kit: &mut Kit, shape: ShapeRef, cut: Cut, hook: Option<Callee>) 
     })
 }
 
-/// The same queue in Rust.
+/// The queue in Rust.
 fn queue(rounds: usize) -> usize {
     let mut queue: VecDeque<usize> = (rounds..rounds + LENGTH).collect();
     (0..rounds)
@@ -149,7 +149,7 @@ fn loads(rounds: usize, cut: Cut) -> usize {
 
 static HOOKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts, and checks that the value is what the library would load.
+/// Counts its calls, and checks that the value is what the library would load.
 unsafe extern "C" fn hook(_: *const Hot, slot: *const u64, value: u64) -> u64 {
     HOOKED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the slot that was loaded from; no other thread stores to it.

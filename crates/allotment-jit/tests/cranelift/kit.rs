@@ -46,7 +46,7 @@ impl Kit {
         Kit::of(heap, Program::new(&[]).unwrap())
     }
 
-    /// The same in a program that knows symbols.
+    /// As `new`, in a program that knows symbols.
     pub(crate) fn of(heap: &Heap, program: Program) -> Kit {
         heap.add_root_provider(Box::new(program.stack_maps().clone()));
         Kit { program }
@@ -169,7 +169,7 @@ pub(crate) fn number(builder: &mut FunctionBuilder<'_>, number: i64) -> Value {
     builder.ins().iconst(I64, number)
 }
 
-/// A node, with everything but its number 0.
+/// A node in which only the number is not 0.
 pub(crate) fn new_node(
     builder: &mut FunctionBuilder<'_>,
     heap: &mut Lowering,

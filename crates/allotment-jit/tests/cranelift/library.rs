@@ -1,4 +1,5 @@
-//! Generated allocations beside the library's: the same bytes at the same places, and the same top.
+//! Generated allocations against the library's: they must have equal bytes at equal places, and an
+//! equal top.
 
 use crate::kit::{Kit, get, heap, number, set};
 use allotment::raw::{
@@ -14,13 +15,13 @@ use std::ptr;
 /// Something to allocate.
 #[derive(Clone, Debug)]
 enum What {
-    /// Objects of so many words, in one bump.
+    /// Objects of these numbers of words, in one bump.
     Fixed(Vec<usize>),
     /// An array of a length that is a constant, of elements of 1, 2, 4 or 8 bytes.
     Array(usize, u32),
-    /// The same with a length that is a value.
+    /// An array of such elements whose length is a value.
     ArrayIn(usize, u32),
-    /// An object of so many words, which is a value.
+    /// An object whose number of words is a value.
     Sized(usize),
 }
 
@@ -46,7 +47,7 @@ struct Shapes {
     arrays: Vec<ShapeRef>,
 }
 
-/// A heap whose memory was all written to.
+/// A heap in which all memory was written before.
 fn used_heap() -> (Heap, Shapes) {
     let heap = heap("Collector=epsilon,TLABSize=256k,MinTLABSize=256k,-ResizeTLAB,ZeroWindowSize=1k");
     let fixed = |words: usize| heap.register(Shape::fixed(format!("Words{words}"), words * 8)).unwrap();
@@ -175,7 +176,7 @@ fn top(mutator: &Mutator<'_>) -> usize {
     unsafe { mutator.hot().byte_add(Hot::TOP_OFFSET).cast::<usize>().read() }
 }
 
-/// The bytes of an object that anything is said of.
+/// The bytes of an object whose contents are defined.
 fn bytes(object: usize, bytes: usize, initialise: Initialise, is_array: bool) -> Vec<u8> {
     let said = match initialise {
         Initialise::ByCaller if is_array => 16,

@@ -94,7 +94,7 @@ fn arrays_of_references_are_intact_while_they_are_filled() {
             let array = heap.allocate_array(builder, references, arguments[1], no_room).unwrap();
             repeat(builder, arguments[1], |builder, index| {
                 let object = new_node(builder, heap, shape, index, no_room);
-                // Behind the allocation: an address within an object lives across none.
+                // After the allocation: an address within an object must not live across one.
                 let bytes = builder.ins().ishl_imm_u(index, 3);
                 let element = builder.ins().iadd(array, bytes);
                 heap.store(builder, element, 16, object);
@@ -121,10 +121,9 @@ fn arrays_of_references_are_intact_while_they_are_filled() {
 }
 
 /// `tree(mutator, depth, number)`: a tree in which the nodes below `number` are `2 * number` and
-/// the one behind that.
+/// `2 * number + 1`.
 fn define_tree(kit: &mut Kit, shape: ShapeRef) -> FuncId {
-    // So many numbers that some are passed on the stack, between a frame's slots and its stack
-    // pointer.
+    // With 9 numbers some are passed on the stack, between a frame's slots and its stack pointer.
     let inner = kit.declare("inner", 9);
     kit.define(inner, |kit, builder, heap, arguments| {
         let (mutator, depth, path) = (arguments[0], arguments[1], arguments[8]);

@@ -1,4 +1,4 @@
-//! Modules of the embedder's own: slow paths that are symbols, and stack maps that are added and
+//! The embedder's own modules: slow paths that are symbols, and stack maps that are added and
 //! removed by hand.
 
 use crate::kit::{
@@ -118,7 +118,7 @@ fn stubs_that_prefetch_may_be_called() {
     }
 }
 
-/// Compiles the list outside of a program's books: its maps, and the function.
+/// Compiles the list without the program's stack maps. Returns its maps and the function.
 fn list_by_hand(heap: &Heap) -> (Kit, FunctionMaps, unsafe extern "C" fn(*const Hot, usize, usize) -> usize) {
     let shape = node(heap);
     let mut kit = Kit::of(heap, Program::new(&[]).unwrap());
@@ -188,7 +188,8 @@ fn references_may_be_passed_in_and_loaded() {
         let shape = node(&heap);
         let mut kit = Kit::new(&heap);
         let list = define_list(&mut kit, shape);
-        // `tail(mutator, list)`: the rest of the list behind its head, after an allocation.
+        // `tail(mutator, list)`: the rest of the list after its head, loaded after an
+        // allocation.
         let tail = kit.function("tail", 2, |_, builder, heap, arguments| {
             let no_room = builder.create_block();
             builder.declare_value_needs_stack_map(arguments[1]);
@@ -196,7 +197,7 @@ fn references_may_be_passed_in_and_loaded() {
             let zero = number(builder, 0);
             new_node(builder, heap, shape, zero, no_room);
             let again = get(builder, arguments[1], LEFT);
-            // 0 if both are the same.
+            // 0 if both are equal.
             let difference = builder.ins().bxor(next, again);
             let result = builder.ins().iadd(next, difference);
             builder.ins().return_(&[result]);

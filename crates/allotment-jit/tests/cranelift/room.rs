@@ -1,4 +1,5 @@
-//! Heaps without room: the block that is gone on in then, with its references as they should be.
+//! Heaps without room: the function continues in its block for that case, and its references are
+//! right.
 
 use crate::kit::{COLLECTORS, Kit, NUMBER, ZEAL, define_list, heap, new_node, node, number, numbers, word};
 use allotment::Heap;
@@ -66,8 +67,8 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, 1, "{length}");
         }
-        // Zeroes mean a length of none, whatever the size. So only 16 bytes make an array that may
-        // stay behind.
+        // Zeroes are a length of 0, for any size. So only 16 bytes make an array that may stay in
+        // the heap.
         for bytes in [1 << 30, 1 << 62, usize::MAX - 7] {
             // SAFETY: as above.
             assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
@@ -85,7 +86,7 @@ thread_local! {
     static HOT: AtomicUsize = const { AtomicUsize::new(0) };
 }
 
-/// Runs a list on the thread that the heap asked for room on.
+/// Runs a list on the thread on which the heap asked for room.
 fn run_inner(lists: &AtomicUsize) {
     let list = INNER.with(|inner| inner.swap(0, Ordering::Relaxed));
     if list == 0 {

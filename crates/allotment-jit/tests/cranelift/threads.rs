@@ -44,7 +44,7 @@ fn a_poll_comes_to_every_stop_with_its_references() {
             let no_room = builder.create_block();
             let value = number(builder, 99);
             let kept = new_node(builder, heap, shape, value, no_room);
-            // A poll in front of the loop must not be taken for the one in it.
+            // Cranelift must not join a poll before the loop with the poll in it.
             heap.poll(builder);
             let (turn, done) = (builder.create_block(), builder.create_block());
             builder.ins().jump(turn, &[]);

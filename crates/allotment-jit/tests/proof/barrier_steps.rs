@@ -1,7 +1,7 @@
 //! Barriers, instruction by instruction: which bits they test, what they pass to their slow paths,
 //! and what they cost while no barrier is in force.
 //!
-//! All sixteen combinations of bits are run, also those that no heap sets.
+//! All sixteen combinations of bits are run, even those that no heap sets.
 
 use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY, Assignment, GENERAL, assignment};
@@ -40,7 +40,7 @@ fn assert_kept(before: &Interpreter, after: &Interpreter, changed: &[Register]) 
     }
 }
 
-/// The calls of slow paths: their offsets, and so many of their arguments.
+/// The calls of slow paths: their offsets, and the given number of arguments.
 fn barriers(machine: &Interpreter, arguments: usize) -> Vec<(usize, Vec<u64>)> {
     let barrier = |event: &Event| match event {
         Event::Barrier(offset, passed) => Some((*offset, passed[..arguments].to_vec())),
@@ -128,13 +128,13 @@ fn hooked_loads(assignment: &Assignment, displacement: i32, slot: u64) {
     let load = Load { mutator, base, displacement, value, hook: Some(hook) };
     for (emit, mask, offset) in LOADS {
         let sequence = emit(&emitter(), &load);
-        assert!(sequence.safepoints().is_empty(), "the hook is none");
+        assert!(sequence.safepoints().is_empty(), "the hook is not a safepoint");
         for bits in ALL {
             let mut run = machine(&sequence, assignment, bits, slot);
             run.set(base, BASE);
             let before = run.clone();
             let exit = run.run(&mut |machine, target| {
-                // It is given what the slow path of the load answered.
+                // The hook is given the result of the load's slow path.
                 let arguments = [Register::RDI, Register::RSI, Register::RDX].map(|one| machine.get(one));
                 assert_eq!((target, arguments), (Target::LoadHook, [HOT_PART, slot, 78]));
                 machine.trash();
@@ -169,7 +169,7 @@ fn hooked_loads(assignment: &Assignment, displacement: i32, slot: u64) {
 }
 
 fn exchanges(assignment: &Assignment, displacement: i32, slot: u64, succeeds: bool) {
-    // `rax` has its part already.
+    // `rax` already has a role.
     let free: Vec<Register> = assignment.all().into_iter().filter(|one| *one != Register::RAX).collect();
     let [base, expected_in, new, scratch, ..] = free[..] else { panic!("14 registers") };
     let mutator = free[4];

@@ -1,9 +1,9 @@
 //! Barriers on the processor while a concurrent collector works: its cycles mark and move objects
-//! beside a thread that accesses all its slots through emitted code.
+//! while a thread accesses all its slots through emitted code.
 //!
-//! Before each access all general and vector registers hold patterns, and afterwards all but the
-//! result's and the scratch register hold them still. Each word that is read is compared with a
-//! model, and with the library's own barriers.
+//! Before each access all general and vector registers hold patterns, and afterwards all registers
+//! except the result's and the scratch register must still hold them. Each word that is read is
+//! compared with a model, and with the library's own barriers.
 
 use super::kit::{ANY, Assignment, GENERAL, assignment, heap, word};
 use super::machine::{Machine, framed, targets};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Slots of each table.
 const SLOTS: usize = 400;
-/// Assignments of registers, of each of which there is a function for each access.
+/// The number of assignments of registers. Each has a function for each access.
 const ASSIGNMENTS: usize = 16;
 
 /// An access, in registers of its own.
@@ -41,7 +41,7 @@ struct Parts {
 
 impl Parts {
     fn of(assignment: &Assignment) -> Parts {
-        // `rax` has a part of its own in an exchange.
+        // `rax` has its own role in an exchange.
         let all: Vec<Register> = assignment.all().into_iter().filter(|one| *one != Register::RAX).collect();
         let [mutator, base, value, expected, scratch, ..] = all[..] else { panic!("14 registers") };
         Parts { mutator, base, value, expected, scratch }
@@ -88,8 +88,8 @@ impl Accesses {
         Accesses { parts, code, functions }
     }
 
-    /// Makes the access to a slot, and checks that it kept all registers. Returns the result: for a
-    /// store it means nothing.
+    /// Makes the access to a slot, and checks that it kept all registers. Returns the result, which
+    /// is undefined for a store.
     ///
     /// # Safety
     /// - The slot is one of a live object, weak for a load of a weak one. The words are references
@@ -145,14 +145,14 @@ struct Work {
     strong: RootHandle,
     weak: RootHandle,
     numbers: Vec<u64>,
-    /// The numbers in the nodes that the weak slots were given; 0 behind a load that gave null.
+    /// The numbers in the nodes that were stored to the weak slots; 0 after a load that gave null.
     referents: Vec<u64>,
     accesses: Vec<Accesses>,
     random: u64,
     seen: Seen,
 }
 
-/// The first word behind a node's header.
+/// The first word after a node's header.
 ///
 /// # Safety
 /// - A live node is there, in this span.
@@ -163,7 +163,7 @@ unsafe fn number(node: u64) -> u64 {
 
 fn slot(table: &RootHandle, mutator: &Mutator<'_>, index: usize) -> *mut u64 {
     let table = reference(table.get(mutator).unwrap()).unwrap();
-    // Behind header and length.
+    // After header and length.
     ptr::with_exposed_provenance_mut::<u64>(table).wrapping_add(2 + index)
 }
 
@@ -216,7 +216,7 @@ impl Work {
                     assert_eq!(mutator.load_weak(weak), new);
                     self.referents[index] = stamped;
                 }
-                // The weak slot keeps its referent, which nothing else holds from here on.
+                // From here on only the weak slot refers to the referent.
                 1 => {
                     let held = accesses.run(Access::CompareExchange, mutator, strong, (loaded, new));
                     assert_eq!(held, loaded, "it succeeds");

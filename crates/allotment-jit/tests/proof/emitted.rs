@@ -177,7 +177,7 @@ impl Way for Emitted<'_> {
         let watermark = word(hot, Hot::WATERMARK_OFFSET);
         let object = match function.is_stub() {
             true => self.stub(hot, self.functions[index].0, argument),
-            // Where no function is called no register is changed but the clobbers.
+            // Where no function is called, only the clobbers change.
             false => self.pasted(hot, function, index, argument, fast || past),
         };
         self.check_watermark(function, hot, watermark, fast.then_some(top), object);

@@ -1,7 +1,7 @@
 //! An interpreter for the few instructions of sequences. It records events that a real processor
 //! does not show: prefetches, the stack pointer at calls, and written registers.
 //!
-//! The interpreter gets the bytes of a linked sequence and knows nothing of their origin. An
+//! The interpreter gets the bytes of a linked sequence and does not know their origin. An
 //! unknown instruction is a failure. Memory is words of 8 bytes; an unwritten word is
 //! [`Interpreter::GARBAGE`]. The slow paths of barriers are part of the interpreter: they keep all
 //! registers, and answer with [`Interpreter::answer`].
@@ -25,7 +25,7 @@ pub(crate) enum Event {
     Byte(u64, u8),
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     FellThrough,
@@ -42,11 +42,11 @@ pub(crate) struct Interpreter {
     pub(crate) memory: HashMap<u64, u64>,
     pub(crate) events: Vec<Event>,
     pub(crate) written: BTreeSet<Register>,
-    /// Where a call returns to, in the cold part.
+    /// The return address of a call, in the cold part.
     pub(crate) return_offset: usize,
     /// The answer of a barrier's slow path that has one.
     pub(crate) answer: u64,
-    /// How many instructions were executed.
+    /// The number of executed instructions.
     pub(crate) steps: usize,
     hot: Vec<u8>,
     cold: Vec<u8>,
@@ -168,7 +168,7 @@ impl Interpreter {
         panic!("it does not end");
     }
 
-    /// The next instruction's address; `None` behind a return.
+    /// The next instruction's address; `None` after a return.
     fn step(
         &mut self,
         instruction: &Instruction,

@@ -1,11 +1,11 @@
-//! Random settings and registers, and the heaps and hot parts that tests look into.
+//! Random settings and registers, and access to heaps and hot parts.
 
 use allotment::Heap;
 use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
 use allotment_jit::{Initialise, Register, Registers};
 use proptest::prelude::*;
 
-/// A processor with everything; plain data, whatever the tests run on.
+/// A processor with every feature, independent of the machine that runs the tests.
 pub(crate) const ANY: Processor = Processor {
     vendor: Vendor::Intel,
     family: 6,
@@ -17,7 +17,7 @@ pub(crate) const ANY: Processor = Processor {
     line_bytes: 64,
 };
 
-/// Every general register but the stack pointer.
+/// Every general register except the stack pointer.
 pub(crate) const GENERAL: [Register; 15] = [
     Register::RAX,
     Register::RCX,
@@ -40,7 +40,7 @@ pub(crate) const GENERAL: [Register; 15] = [
 pub(crate) const CALLEE_SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-/// Which register plays which part: a permutation, the first ones of which have the parts.
+/// An assignment of roles to registers: a permutation whose first registers have the roles.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     general: Vec<Register>,
@@ -68,7 +68,7 @@ impl Assignment {
         Registers { mutator, object, top, scratch, vectors: [self.vectors[0], self.vectors[1]] }
     }
 
-    /// Where a size or a length is.
+    /// The register of a size or a length.
     pub(crate) fn input(&self) -> Register {
         self.general[4]
     }

@@ -20,8 +20,8 @@ impl Way for Library<'_> {
     fn allocate(&mut self, mutator: &mut Mutator<'_>, function: usize, length: usize) -> Option<NonNull<u8>> {
         let function = &self.program.functions[function];
         let Some(bytes) = self.kit.bytes(&function.what, length) else {
-            // No array is as long, and no code searches for memory. A plain size does not show
-            // that.
+            // No array is that long, so the path must not search for memory. A plain size does not
+            // show that.
             let What::SizeIn(index) = function.what else { return None };
             // SAFETY: there is no such object.
             return unsafe { with_header::<Ahead>(mutator, self.kit.arrays[index].header(), BEYOND) };

@@ -1,9 +1,9 @@
 //! The canonical sequences as text, in `snapshots/`. A change of the emitted code shows as a change
 //! of these files in the same commit.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test -p allotment-jit listings` writes the files anew.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p allotment-jit listings` writes the files again.
 //!
-//! Refused: a crate for snapshots. The only need is a comparison of two texts.
+//! Refused: a crate for snapshots, since a comparison of two texts is enough.
 
 use super::kit::ANY;
 use allotment::raw::{

@@ -1,9 +1,9 @@
 //! A frame around a pasted sequence: it loads every register from memory before the sequence and
-//! stores every register behind it.
+//! stores every register after it.
 //!
 //! Its only own word on the stack is the address of that memory. So the frame notices if a sequence
-//! does not pop all that it pushed. A sequence that leaves for the code of a heap without room ends
-//! in the same epilogue, which finds the frame in the same way: at the stack pointer.
+//! does not pop all that it pushed. A sequence that jumps to the code for a heap without room also
+//! ends in this epilogue, which finds the frame at the stack pointer.
 
 use allotment_jit::{Code, CodeBuffer, FunctionId, Register, Sequence, Target};
 use iced_x86::IcedError;
@@ -62,7 +62,7 @@ impl Machine {
     /// Runs the function.
     ///
     /// # Safety
-    /// - The function is one of [`framed`], and the registers' values are what it wants.
+    /// - The function is one of [`framed`], and the registers have the values that it needs.
     pub(crate) unsafe fn run(&mut self, code: &Code, function: FunctionId) {
         // SAFETY: `framed` made a function of that signature.
         let run: unsafe extern "C" fn(*mut Machine) = unsafe { transmute(code.entry(function)) };
@@ -72,7 +72,7 @@ impl Machine {
     }
 }
 
-/// Where a register is kept.
+/// The place of a register.
 fn place(register: Register) -> usize {
     if register.is_xmm() {
         offset_of!(Machine, vectors) + 16 * register.number()
@@ -89,8 +89,7 @@ const CALLEE_SAVED: [iced_x86::code_asm::AsmRegister64; 6] = [rbx, rbp, r12, r13
 
 /// With `misaligned` the sequence runs with the stack 8 bytes off a multiple of 16.
 fn prologue(a: &mut CodeAssembler, misaligned: bool) -> Result<(), IcedError> {
-    // Behind a call the stack is 8 bytes off a multiple of 16, and behind six more words it still
-    // is.
+    // After a call the stack is 8 bytes off a multiple of 16, and after six more words it still is.
     CALLEE_SAVED.into_iter().try_for_each(|register| a.push(register))?;
     a.mov(qword_ptr(rdi + offset_of!(Machine, saved_rsp)), rsp)?;
     for _ in 0..1 + u32::from(misaligned) {
@@ -124,7 +123,7 @@ fn epilogue(a: &mut CodeAssembler, no_room: bool) -> Result<(), IcedError> {
     a.ret()
 }
 
-/// The function that [`Machine::run`] runs, with these sequences one behind the other.
+/// The function that [`Machine::run`] runs, with these sequences one after the other.
 pub(crate) fn framed(sequences: &[&Sequence], misaligned: bool) -> Sequence {
     let mut function = Sequence::assembled(|a| prologue(a, misaligned)).unwrap();
     sequences.iter().for_each(|sequence| function.append(sequence));
@@ -138,7 +137,7 @@ static NO_ROOM: LazyLock<(Code, FunctionId)> = LazyLock::new(|| {
     (buffer.finish(|_| None).unwrap(), leave)
 });
 
-/// Where pasted sequences go when there is no room; `load_hook` is the address of a hook.
+/// The targets of pasted sequences; `load_hook` is the address of a hook.
 pub(crate) fn targets(load_hook: u64) -> impl Fn(Target) -> Option<u64> {
     move |target| match target {
         Target::OutOfMemory => Some(NO_ROOM.0.entry(NO_ROOM.1).addr() as u64),

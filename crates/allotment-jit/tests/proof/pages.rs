@@ -1,5 +1,5 @@
 //! The memory of code: pages that are executed and never written, names for profilers, and
-//! functions that find each other.
+//! functions that call each other.
 
 use super::kit::ANY;
 use allotment::raw::{Header, PrefetchSettings};
@@ -36,7 +36,7 @@ fn stubs(count: usize) -> Code {
 }
 
 /// Regression: the observing thread waited for a word that the code-making thread never gave after
-/// a failure. The list of mappings is also no snapshot: while other threads map and unmap, a
+/// a failure. Also, the list of mappings is not a snapshot: while other threads map and unmap, a
 /// mapping may be in it twice.
 #[test]
 fn pages_are_executed_and_not_written() {
@@ -57,7 +57,7 @@ fn pages_are_executed_and_not_written() {
     };
     std::thread::scope(|scope| {
         let maker = scope.spawn(make);
-        // Meanwhile: no moment at which something can be both.
+        // At no moment may a page be both written and executed.
         loop {
             assert_eq!(permissions(0..0).1, 0);
             if maker.is_finished() {
@@ -95,7 +95,7 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
     let function: unsafe extern "C" fn(u64) -> u64 = unsafe { transmute(code.entry(twice)) };
     // SAFETY: it adds.
     assert_eq!(unsafe { function(21) }, 42);
-    // A buffer without functions is no reason to fail.
+    // A buffer without functions does not fail.
     assert!(CodeBuffer::default().finish(|_| None).unwrap().functions().is_empty());
 }
 

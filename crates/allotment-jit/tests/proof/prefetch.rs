@@ -53,7 +53,7 @@ pub(crate) struct Case {
     watermark: i64,
 }
 
-/// Where the mutator's hot part is in the interpreter's memory.
+/// The address of the mutator's hot part in the interpreter's memory.
 pub(crate) const HOT_PART: u64 = 0x6000_0000_0000;
 
 impl Piece {
@@ -126,7 +126,7 @@ impl Case {
         emitter.allocate(&site).unwrap()
     }
 
-    /// The interpreter in front of the sequence, with a buffer that has `room` bytes.
+    /// The interpreter before the sequence, with a buffer that has `room` bytes.
     pub(crate) fn machine(&self, sequence: &Sequence, room: u64) -> Interpreter {
         let mut machine = Interpreter::new(sequence);
         if self.assignment.misaligned {
@@ -163,8 +163,8 @@ impl Case {
             }
             at += piece.words() as u64 * 8;
         }
-        assert_eq!(machine.word(at), Interpreter::GARBAGE, "nothing is written behind");
-        assert_eq!(machine.word(object - 8), Interpreter::GARBAGE, "nothing is written in front");
+        assert_eq!(machine.word(at), Interpreter::GARBAGE, "nothing is written after it");
+        assert_eq!(machine.word(object - 8), Interpreter::GARBAGE, "nothing is written before it");
     }
 
     /// The addresses of the style, and the new watermark.
@@ -251,7 +251,7 @@ fn check(case: &Case) {
     assert_eq!(machine.get(case.assignment.registers().object), case.top);
     assert_eq!(machine.word(top), case.top + case.bytes() as u64);
     case.check_objects(&machine, case.top);
-    // Behind the check of the room, in front of the store of the top, as in HotSpot.
+    // After the check of the room, before the store of the top, as in HotSpot.
     let stored = machine.events.iter().position(|event| *event == Event::Store(top)).unwrap();
     assert!(!machine.events[stored..].iter().any(|event| matches!(event, Event::Prefetch(..))));
 }
@@ -264,7 +264,7 @@ proptest! {
         check(&case);
     }
 
-    /// Distances and steps that HotSpot has not.
+    /// Distances and steps that HotSpot does not have.
     #[test]
     fn beyond_hotspots_ranges_the_styles_are_the_same(
         mut case in case(), distance in 0..=1_usize << 20, shift in 3..=20_u32, less in 0..8_usize,

@@ -1,8 +1,8 @@
 //! Programs that allocate. There are two ways to run one: [`emitted`](super::emitted) code, and the
 //! [`library`](super::library).
 //!
-//! Both go through [`Program::run`], which does everything but the allocation and notes what it
-//! sees of heap and buffer after each step. Two runs of one program must see the same.
+//! Both go through [`Program::run`], which does everything except the allocation and records the
+//! heap and the buffer after each step. Two runs of one program must see the same.
 
 use super::kit::{Assignment, word};
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, ShapeRef, SlotKind};
@@ -55,7 +55,7 @@ pub(crate) struct Function {
     pub(crate) settings: PrefetchSettings,
     pub(crate) avx2: bool,
     pub(crate) assignment: Assignment,
-    /// A stub to call, where it may be one: not for several objects.
+    /// Whether to call a stub, which is possible for a single object.
     pub(crate) stub: bool,
     /// Whether it goes past buffers in line, where a thread has none.
     pub(crate) past_buffers: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Function {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Runs that function so many times, with that length where it takes one.
+    /// Runs that function a number of times, with that length if it takes one.
     Allocate {
         function: usize,
         length: usize,
@@ -83,7 +83,7 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) options: String,
-    /// Bytes of the shapes without a tail; every other one has a reference, where it has room.
+    /// Bytes of the shapes without a tail; every second one has a reference, if it has room.
     pub(crate) fixed: Vec<usize>,
     pub(crate) functions: Vec<Function>,
     pub(crate) steps: Vec<Step>,
@@ -93,10 +93,10 @@ pub(crate) struct Program {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seen {
     block: Option<usize>,
-    /// Top, limit, limit of what is zeroed.
+    /// Top, limit, limit of the zeroed memory.
     buffer: [usize; 3],
     points: u64,
-    /// The memory's first words, and all of it.
+    /// The first words, and all words, of the memory.
     words: Vec<u64>,
     hash: u64,
 }
@@ -243,7 +243,7 @@ impl Program {
 fn see(mutator: &Mutator<'_>, heap: &Heap, block: Option<NonNull<u8>>, bytes: usize) -> Seen {
     let offset = |address: usize| if address == 0 { 0 } else { address.wrapping_sub(heap.base()) };
     let buffer = [Hot::TOP_OFFSET, Hot::LIMIT_OFFSET, Hot::ZEROED_LIMIT_OFFSET];
-    // SAFETY: the block has so many bytes.
+    // SAFETY: the block has that many bytes.
     let memory =
         block.map(|block| unsafe { std::slice::from_raw_parts(block.cast::<u64>().as_ptr(), bytes / 8) });
     let memory = memory.unwrap_or_default();

@@ -25,7 +25,7 @@ fn site(allocations: &[Allocation]) -> Site<'_> {
     Site { allocations, initialise, registers: Registers::C, slow }
 }
 
-/// The message, which has these words.
+/// Checks that the message has these words.
 fn says<T: std::fmt::Debug>(outcome: Result<T, EmitError>, words: &str) {
     let message = outcome.unwrap_err().to_string();
     assert!(message.contains(words), "`{words}` in: {message}");
@@ -63,10 +63,10 @@ fn headers_that_no_new_object_has() {
     let hashed = Header::from_bits(1 << 32 | 1 << 8);
     says(
         emitter().allocate(&site(&[Allocation::with_header(hashed, 24).unwrap()])),
-        "0x100000100 is no new object's header: its upper half is 0 then, as in 0x100",
+        "0x100000100 is not the header of a new object: the upper half of such a header is 0, as in 0x100",
     );
     let sized = Allocation::sized_in(hashed, Register::RSI);
-    says(emitter().stub(sized, Initialise::ByCaller), "0x100000100 is no new object's header");
+    says(emitter().stub(sized, Initialise::ByCaller), "0x100000100 is not the header of a new object");
     says(
         emitter().allocate(&site(&[object(16), Allocation::with_header(hashed, 24).unwrap()])),
         "0x100000100",
@@ -166,7 +166,7 @@ fn prefetch_settings() {
     says(Emitter::new(old, write), "this processor has no PREFETCHW; 1 (PREFETCHT0) is the nearest");
     assert!(Emitter::new(old, write.off()).is_ok());
 
-    // Beyond HotSpot's ranges too a mask rounds to powers of two only.
+    // Even beyond HotSpot's ranges a mask rounds to powers of two only.
     let beyond = |settings| Emitter::beyond_hotspot(ANY, settings);
     assert_eq!(beyond(PrefetchSettings { step: 4096, ..good }).unwrap().prefetch().step, 4096);
     says(
@@ -192,13 +192,13 @@ fn linking() {
         sequence.link(0, 0x8000_1000, somewhere),
         "code at 0x11 cannot jump to 0x80001000: the parts of a sequence must",
     );
-    says(sequence.link(0, 0x1000, |_| None), "nobody said where the slow path `allocate` is");
+    says(sequence.link(0, 0x1000, |_| None), "there is no address for the slow path `allocate`");
     assert!(sequence.link(0x8000_0000, 0x1000, somewhere).is_ok(), "2 GiB backwards");
 
     let mut buffer = CodeBuffer::default();
     buffer.add("pasted", sequence);
     let error = buffer.finish(|_| None).unwrap_err();
-    assert_eq!(error.to_string(), "`pasted`: nobody said where the code for a heap without room is");
+    assert_eq!(error.to_string(), "`pasted`: there is no address for the code for a heap without room");
     let error = CodeError::System { bytes: 4096, error: rustix::io::Errno::NOMEM };
     assert!(error.to_string().starts_with("the system refused 4096 bytes of memory for code: "), "{error}");
 
@@ -233,9 +233,9 @@ fn linking() {
     assert!(jumps.jump(iced_x86::Code::Jne_rel32_64, Target::Inside(Part::Hot, 0)).is_ok());
 }
 
-/// Whether a suggestion takes the collision away.
+/// Checks that a suggestion removes the collision.
 fn follow(mut registers: Registers) {
-    // Six parts, each of which may be wrong.
+    // Six roles, each of which may be wrong.
     for _ in 0..=6 {
         let Err(error) = emitter().allocate(&Site { registers, ..site(&[object(24)]) }) else { return };
         let Registers { mutator, object, top, scratch, .. } = &mut registers;
@@ -255,7 +255,7 @@ fn follow(mut registers: Registers) {
             other => panic!("{other}"),
         }
     }
-    panic!("each suggestion takes a collision away: {registers:?}");
+    panic!("each suggestion removes a collision: {registers:?}");
 }
 
 fn register() -> impl Strategy<Value = Register> {

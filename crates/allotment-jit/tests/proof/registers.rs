@@ -2,7 +2,7 @@
 //!
 //! `same_heap` shows that registers survive on the processor. Here every write is counted, and the
 //! calls are checked from inside: arguments, the stack's alignment (the interpreter's check), and
-//! the promises about the return address.
+//! the statements about the return address.
 
 use super::interpreter::{Exit, Interpreter};
 use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment};
@@ -20,7 +20,7 @@ enum Answer {
     NoRoom,
 }
 
-/// Where the heap's answer lies.
+/// The address of the heap's answer.
 const ELSEWHERE: u64 = 0x4000_0000;
 
 /// Runs the sequence and checks each call: the target, the arguments, and the statements about its
@@ -76,7 +76,7 @@ proptest! {
         let sequence = case.sequence();
         let mut machine = case.machine(&sequence, case.bytes() as u64);
         if style_2 {
-            // That the watermark goes on, too.
+            // The watermark must move on, too.
             machine.memory.insert(HOT_PART + Hot::WATERMARK_OFFSET as u64, case.top);
         }
         let stack = machine.get(Register::RSP);
@@ -85,7 +85,7 @@ proptest! {
         let mut promised: BTreeSet<Register> = sequence.clobbers().iter().copied().collect();
         prop_assert!(!promised.contains(&case.assignment.registers().object));
         promised.insert(case.assignment.registers().object);
-        // Each is written, and no other; below the stack pointer nothing is.
+        // Exactly these are written, and nothing below the stack pointer.
         prop_assert_eq!(&machine.written, &promised);
         prop_assert!(!(1..64).any(|word| machine.memory.contains_key(&(stack - 8 * word))));
     }
@@ -163,7 +163,7 @@ fn stub(emitter: &Emitter) {
         let stub = emitter.stub(allocation, initialise).unwrap();
         for (room, answer) in [(64, 0), (0, ELSEWHERE), (0, 0)] {
             let mut run = Interpreter::new(&stub);
-            // Behind a call.
+            // After a call.
             run.set(Register::RSP, Interpreter::STACK_AT - 8);
             run.set(Register::RDI, HOT_PART);
             run.set(Register::RSI, 64);

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Options under which rare events are common. Regions have 256 KiB, but for the last.
+/// Options under which rare events are common. Regions have 256 KiB, except in the last set.
 const BUFFERS: &[&str] = &[
     "TLABDecayTime=1",
     // Listed more than once, because its emitted code has more paths.
@@ -134,7 +134,7 @@ fn program() -> impl Strategy<Value = Program> {
 }
 
 impl Program {
-    /// The same without objects in a bump that make it too large to be in line.
+    /// The program without objects that make a bump too large to be in line.
     fn inline(mut self) -> Program {
         let fixed = &self.fixed;
         let small = |piece: &Piece| !matches!(piece, Piece::Fixed(index) if fixed[*index] > 100_000);
@@ -170,7 +170,7 @@ fn both(program: &Program) -> [Outcome; 2] {
 fn compare(program: &Program) {
     let [emitted, library] = both(program);
     for (index, (emitted, library)) in emitted.seen.iter().zip(&library.seen).enumerate() {
-        assert_eq!(emitted, library, "what is seen at {index}, emitted and of the library");
+        assert_eq!(emitted, library, "step {index}, emitted and library");
     }
     assert_eq!((emitted.censuses, emitted.totals), (library.censuses, library.totals));
     assert_eq!(emitted.used_bytes, library.used_bytes);
@@ -182,7 +182,7 @@ fn emitted_code_and_the_library_leave_the_same_heap() {
     proptest!(ProptestConfig { cases: 500, ..ProptestConfig::default() }, |(program in program())| {
         compare(&program);
     });
-    // The programs are of no use where they take one way only.
+    // The programs prove nothing if they only take one path.
     let [all, fast, past, no_room] = TAKEN.each_ref().map(|taken| taken.load(Ordering::Relaxed));
     assert!(
         fast > all / 10 && fast < all && past > all / 100 && no_room > 0,

@@ -1,4 +1,4 @@
-//! The data for a compiler's stack maps. For sequences one behind the other, the test compares the
+//! The data for a compiler's stack maps. For sequences one after the other, the test compares the
 //! calls' return addresses and stack use with the frame that a collection sees. It also covers
 //! sequences in a loop.
 
@@ -109,7 +109,7 @@ fn a_loop_of_allocations() {
         let mut machine = Machine::patterned(1);
         machine.set(assignment.registers().mutator, mutator.hot().addr() as u64);
         machine.set(counter, 5000);
-        // SAFETY: this thread's hot part; nobody looks at the objects.
+        // SAFETY: this thread's hot part; no code reads the objects.
         unsafe { machine.run(&code, function) };
         assert_eq!((machine.get(counter), machine.no_room()), (0, false));
     })

@@ -2,7 +2,7 @@
 //! heap each time.
 //!
 //! Each thread has a table, which is soon old, of chains of nodes. Emitted code with its barrier
-//! puts a new node in front of a chain. A list outside of the heap records the contents of each
+//! adds a new node at the front of a chain. A list outside of the heap records the contents of each
 //! chain, and shows whether anything was lost, mixed up or overwritten.
 
 use super::kit::{ANY, Assignment, heap};
@@ -24,7 +24,7 @@ const CHAINS: usize = 200;
 const NODES: usize = 6;
 const ALLOCATIONS: usize = 30_000;
 
-/// A word a thread: its table.
+/// One word for each thread: its table.
 struct Tables(Arc<Vec<AtomicU64>>);
 
 // SAFETY: visits its slots and does nothing else.
@@ -74,7 +74,7 @@ impl Functions {
     /// # Safety
     /// - The mutator is the calling thread's, and every reference that is used again is in a root.
     unsafe fn call(&self, stub: FunctionId, mutator: &mut Mutator<'_>, length: usize) -> *mut u64 {
-        // SAFETY: a stub's signature; one without a length does not look at it.
+        // SAFETY: a stub's signature; a stub without a length ignores it.
         let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u64 =
             unsafe { transmute(self.code.entry(stub)) };
         // SAFETY: the caller's predicates.
@@ -86,7 +86,8 @@ impl Functions {
     /// Stores a reference.
     ///
     /// # Safety
-    /// - The slot is one of a live object of this heap, and so is what the reference refers to.
+    /// - The slot is in a live object of this heap, and the reference refers to a live object of
+    ///   this heap.
     unsafe fn store(&self, mutator: &Mutator<'_>, slot: *mut u64, reference: u64) {
         let (mut machine, registers) = (Machine::patterned(3), self.assignment.registers());
         machine.set(registers.mutator, mutator.hot().addr() as u64);
@@ -112,16 +113,16 @@ impl Work<'_> {
         (self.random >> 33) as usize % below
     }
 
-    /// Of the table as it lies now, the slot of a chain.
+    /// The slot of a chain, in the table at its current address.
     fn slot(&self, chain: usize) -> *mut u64 {
         let table = ptr::with_exposed_provenance_mut::<u64>(self.table.load(Ordering::Relaxed) as usize);
-        // SAFETY: the table has so many slots, behind header and length.
+        // SAFETY: the table has that many slots, after header and length.
         unsafe { table.add(2 + chain) }
     }
 
     /// Whether the chain has the nodes that it should.
     fn check(&self, mutator: &Mutator<'_>, chain: usize) {
-        // SAFETY: slots of live objects: the table's, and the first word of a node behind its
+        // SAFETY: slots of live objects: the table's, and the first word of a node after its
         // header.
         let mut at = unsafe { mutator.load(self.slot(chain)) };
         for value in self.chains[chain].iter().rev() {
@@ -141,7 +142,7 @@ impl Work<'_> {
         self.check(mutator, chain);
         let stub = self.functions.nodes[self.next(self.functions.nodes.len())];
         let keeps = self.chains[chain].len() < NODES;
-        // SAFETY: the table alone is used again, and it is in a root. The node's words are all
+        // SAFETY: only the table is used again, and it is in a root. The node's words are all
         // written.
         unsafe {
             let node = self.functions.call(stub, mutator, 0);
@@ -173,14 +174,14 @@ fn threads_and_collections() {
     work_and_collect(HEAP, false, ALLOCATIONS);
 }
 
-/// Without buffers: all threads bump the same regions, which collections take away and give to
+/// Without buffers: all threads bump in shared regions, which collections take away and give to
 /// others.
 #[test]
 fn threads_without_buffers_and_collections() {
     work_and_collect(&format!("{HEAP},-UseTLAB"), true, ALLOCATIONS);
 }
 
-/// Cycles run beside the threads; the store's barrier and the new nodes' plain stores are in them.
+/// Cycles run while the threads do; they see the store's barrier and the new nodes' plain stores.
 #[test]
 fn threads_and_cycles_beside_them() {
     let concurrent = "Collector=shenandoah,ZealInterval=300,ZealSeed=1,+ZealMove,+VerifyAfterGC,+ZealPoison";

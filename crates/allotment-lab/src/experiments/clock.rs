@@ -30,7 +30,7 @@ impl Experiment for Clock {
     }
 
     fn question(&self) -> &'static str {
-        "What does reading the clock cost, and how short a thing can be timed here?"
+        "What does reading the clock cost, and what is the shortest time that can be measured here?"
     }
 
     fn modes(&self) -> &'static [Mode] {

@@ -244,7 +244,9 @@ fn a_profile_is_symbolized_in_its_place_or_elsewhere_and_mistakes_lose_nothing()
     let program = env!("CARGO_BIN_EXE_allotment");
     let (code, said) = code_and_text(&["profile", "symbolize", &path("addresses"), "--binary", program]);
     assert!(code == 1 && said.contains("no code of the profile is of it"), "{said}");
-    for (binary, cause) in [(path("missing"), "No such file"), (path("named"), "no program and no library")] {
+    for (binary, cause) in
+        [(path("missing"), "No such file"), (path("named"), "not an ELF program or library")]
+    {
         let (code, said) = code_and_text(&["profile", "symbolize", &path("addresses"), "--binary", &binary]);
         assert!(code == 1 && said.contains(cause), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");

@@ -115,7 +115,7 @@ fn a_value_that_cannot_be_in_force_is_refused() {
         ),
         ("MaxHeapSize=64m,YoungPLABSize=512k", "is greater than RegionSize=256k {ergonomic}"),
         ("MaxHeapSize=64m,OldPLABSize=1m", "is greater than RegionSize=256k {ergonomic}"),
-        ("MaxRAMPercentage=50,MaxNewSize=32t", "leaves nothing of MaxHeapSize="),
+        ("MaxRAMPercentage=50,MaxNewSize=32t", "leaves no room in MaxHeapSize="),
         ("MaxHeapSize=64m,MinTLABSize=256k,TLABDecayTime=5", "no effect with MaxTLABSize=256k {ergonomic}"),
         (
             "MaxHeapSize=64m,MaxTLABSize=16k,TLABIdlePercent=1",

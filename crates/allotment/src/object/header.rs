@@ -11,7 +11,7 @@
 //! The header fields of a new object lie below bit 32, so its header is a constant that fits the
 //! 32-bit immediate of one store. The shape determines the size, so an object stores no size. A
 //! filler may have any size. It has no shape and stores its size instead, so it can be as small as
-//! the header. A word of zeroes is no header, because shape ids begin at 1. So memory that was
+//! the header. A word of zeroes is not a header, because shape ids begin at 1. So memory that was
 //! never written is detected.
 //!
 //! An early header heads an object whose type has no id yet (`types.rs`). No collection meets one,
@@ -75,7 +75,7 @@ impl Header {
         Header(((bytes / WORD) as u64) << UPPER_SHIFT | TAG_FILLER)
     }
 
-    /// The header left behind by an object that moved to `address` (8-aligned).
+    /// The header at the old place of an object that moved to `address` (8-aligned).
     #[inline]
     pub const fn forwarded(address: usize) -> Header {
         debug_assert!(address.is_multiple_of(WORD));
@@ -155,14 +155,14 @@ impl Header {
         ((self.0 >> SHAPE_SHIFT) & SHAPE_MASK) as u32
     }
 
-    /// The same header, one collection older. For an object younger than [`MAX_AGE`].
+    /// This header, one collection older. For an object younger than [`MAX_AGE`].
     #[inline(always)]
     pub(crate) const fn older(self) -> Header {
         debug_assert!(self.age() < MAX_AGE);
         Header(self.0 + (1 << AGE_SHIFT))
     }
 
-    /// The same header with this age, at most [`MAX_AGE`].
+    /// This header with the given age, at most [`MAX_AGE`].
     #[inline]
     #[must_use]
     pub const fn with_age(self, age: u8) -> Header {
@@ -176,7 +176,7 @@ impl Header {
         ((self.0 >> MARK_SHIFT) & MARK_MASK) as u8
     }
 
-    /// The same header with these mark bits, at most 3.
+    /// This header with the given mark bits, at most 3.
     #[inline]
     #[must_use]
     pub const fn with_mark(self, mark: u8) -> Header {
@@ -190,7 +190,7 @@ impl Header {
         NonZeroU32::new((self.0 >> UPPER_SHIFT) as u32)
     }
 
-    /// The same header with this identity hash.
+    /// This header with the given identity hash.
     #[inline]
     #[must_use]
     pub const fn with_identity_hash(self, hash: NonZeroU32) -> Header {

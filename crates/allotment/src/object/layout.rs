@@ -1,8 +1,8 @@
-//! The facts about a shape that are needed for every object, where code handles many objects: the
-//! size, and whether there is anything to trace.
+//! The facts about a shape that code needs for every object when it handles many: the size, and
+//! whether there is anything to trace.
 //!
-//! A shape is a description with these facts in several places, behind several functions. A
-//! collector that keeps the facts of the last shape has them in one cache line.
+//! A shape has these facts in several places and functions. A collector that keeps the facts of
+//! the last shape has them in one cache line.
 
 use super::shape::array_bytes;
 use super::{Element, HEADER_BYTES, LENGTH_OFFSET, Shape, WORD};
@@ -11,7 +11,7 @@ use super::{Element, HEADER_BYTES, LENGTH_OFFSET, Shape, WORD};
 pub(crate) struct Layout<'h> {
     pub(crate) shape: &'h Shape,
     fixed_bytes: usize,
-    /// 0: no tail.
+    /// Bytes of an element; 0 without a tail.
     element_bytes: usize,
     /// Whether there may be slots in the object.
     pub(crate) has_slots: bool,
@@ -33,7 +33,7 @@ impl<'h> Layout<'h> {
         }
     }
 
-    /// The size in bytes, if all objects of this layout have the same size and no slots but
+    /// The size in bytes, if all objects of this layout have the same size and only the slots in
     /// [`words`](Self::words).
     #[inline]
     pub(crate) fn uniform_bytes(&self) -> Option<usize> {
@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(layout.has_slots, *has_slots, "{}", shape.name());
             for length in [0, 1, 5, 8, 1000, usize::MAX] {
                 let object = [0_u64, length as u64];
-                // SAFETY: only the first 16 bytes are looked at.
+                // SAFETY: only the first 16 bytes are read.
                 let bytes = unsafe { layout.size_of(object.as_ptr().expose_provenance()) };
                 let wanted = shape.tail().map_or(Some(24), |_| shape.bytes_for(length));
                 assert_eq!(bytes, wanted.unwrap_or(usize::MAX), "{} of {length}", shape.name());

@@ -29,7 +29,7 @@ pub const fn reference(bits: u64) -> Option<usize> {
     if bits & IMMEDIATE_BIT == 0 && address != 0 { Some(address) } else { None }
 }
 
-/// The same reference, tag included, to an object that moved to `address` (8-aligned, below 2^48).
+/// This reference, tag included, to an object that moved to `address` (8-aligned, below 2^48).
 #[inline(always)]
 pub const fn with_reference(bits: u64, address: usize) -> u64 {
     debug_assert!(address as u64 & !ADDRESS_MASK == 0);

@@ -40,7 +40,7 @@ pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl
 pub unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
     match shape.tail() {
         Some(Element::Reference(kind)) if shape.trace().is_none() => {
-            // SAFETY: an object with a tail has its length behind the header.
+            // SAFETY: an object with a tail has its length after the header.
             let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
             debug_assert!(shape.fixed_bytes().is_multiple_of(WORD));
             Some(TailSlots { start: (address + shape.fixed_bytes()) as *mut u64, length, kind })

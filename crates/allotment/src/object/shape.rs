@@ -5,7 +5,7 @@
 //! have to be called for every object.
 //!
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
-//! elements. The number of elements is in the word behind the header.
+//! elements. The number of elements is in the word after the header.
 
 use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, SlotKind, TraceFn, WORD};
 use std::borrow::Cow;
@@ -17,8 +17,8 @@ const MAX_FIXED_BYTES: usize = 1 << 46;
 /// The largest array length.
 const MAX_LENGTH: usize = 1 << 43;
 
-/// The size in bytes of an array of `length` elements of `element_bytes`, with `fixed_bytes` in
-/// front of them. `None` if no array has that length.
+/// The size in bytes of an array of `length` elements of `element_bytes`, with `fixed_bytes` before
+/// them. `None` if no array has that length.
 pub(crate) const fn array_bytes(fixed_bytes: usize, element_bytes: usize, length: usize) -> Option<usize> {
     if length > MAX_LENGTH {
         return None;
@@ -190,7 +190,7 @@ impl Shape {
         }
     }
 
-    /// The same shape with a reference at `offset` bytes from the header.
+    /// This shape with a reference at `offset` bytes from the header.
     #[must_use]
     pub fn slot(mut self, name: impl Into<Cow<'static, str>>, offset: usize, kind: SlotKind) -> Shape {
         self.slots.to_mut().push(Slot { name: name.into(), offset, kind });
@@ -198,17 +198,17 @@ impl Shape {
         self
     }
 
-    /// The same shape, traced by a function. Its slots and its tail then only determine the size.
+    /// This shape, traced by a function. Its slots and its tail then only determine the size.
     #[must_use]
     pub fn traced_by(mut self, trace: TraceFn) -> Shape {
         self.trace = Some(Trace(trace));
         self
     }
 
-    /// The same shape, whose [trace function](Self::traced_by) visits the same slots for all of an
-    /// object's life, and reads what it needs for that as atomics. A collector that works while
-    /// threads run (`Collector=shenandoah`) takes no other traced shape: an object that hides a
-    /// slot, as a stack does that pops, hides what the slot held.
+    /// This shape, with the promise that its [trace function](Self::traced_by) visits the same
+    /// slots for all of an object's life, and reads the words that it needs as atomics. A
+    /// concurrent collector (`Collector=shenandoah`) accepts no other traced shape: if an object
+    /// hides a slot, as a stack does when it pops, the collector does not see the referent.
     #[must_use]
     pub fn slots_never_change(mut self) -> Shape {
         self.lasting_slots = true;
@@ -309,7 +309,7 @@ impl Shape {
     }
 }
 
-/// Why a shape was not registered.
+/// The reason why a shape was not registered.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// The shape describes no object.

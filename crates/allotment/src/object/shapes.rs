@@ -18,7 +18,7 @@ pub struct ShapeRef {
     id: ShapeId,
     header: Header,
     fixed_bytes: usize,
-    /// Bytes of an element; 0: no tail.
+    /// Bytes of an element; 0 without a tail.
     element_bytes: usize,
 }
 
@@ -41,7 +41,7 @@ impl ShapeRef {
         self.element_bytes
     }
 
-    /// Bytes in front of the tail, header and length included. Without a tail, the size of an
+    /// Bytes before the tail, header and length included. Without a tail, the size of an
     /// object.
     #[inline(always)]
     pub const fn fixed_bytes(self) -> usize {
@@ -99,8 +99,8 @@ impl Shapes {
         }
     }
 
-    /// An id as the place in one of two lists without gaps: 0, the types, and 1, the heap's own
-    /// shapes.
+    /// An id as the place in one of two lists without gaps: list 0 has the types, list 1 the heap's
+    /// own shapes.
     pub(crate) fn number_of(id: ShapeId) -> (usize, usize) {
         let index = id.get() as usize - 1;
         index.checked_sub(MAX_TYPES).map_or((0, index), |own| (1, own))

@@ -121,7 +121,7 @@ impl TypeShape {
         self.new_header()
     }
 
-    /// Whether a header belongs to an object of this type, whatever its hash, age and marks are.
+    /// Whether a header belongs to an object of this type, with any hash, age and marks.
     #[inline]
     pub(crate) fn is_type_of(&'static self, header: Header) -> bool {
         if header.is_early() {
@@ -154,9 +154,9 @@ pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
 
 /// A lock that knows its process: it holds the number of the process whose thread holds it, or 0.
 ///
-/// A mutex would not serve: in a child of `fork()` a mutex may be held by a thread that the child
-/// does not have. Here the number shows that, and the child takes the lock over. A registration
-/// that the lost thread left half done is a type with an early header. That type gets another id.
+/// Refused: a mutex. In a child of `fork()` a thread that the child does not have may hold it. Here
+/// the number shows that, and the child takes the lock over. A registration that the lost thread
+/// left half done is a type with an early header. That type gets another id.
 struct IdLock(AtomicU32);
 
 /// Proof that the lock is held. Dropping it releases the lock.
@@ -402,7 +402,7 @@ mod tests {
         assert!(one.is_type_of(early) && one.is_type_of(header.with_age(3)) && !two.is_type_of(header));
         // Other tests register types too.
         assert_eq!(types.take().unwrap().get(&early.bits()), Some(&header));
-        assert_eq!(settled(two.new_header()), None, "nothing tells of it");
+        assert_eq!(settled(two.new_header()), None, "no list has it");
     }
 
     #[test]

@@ -53,10 +53,10 @@ impl<'a> SlotVisitor<'a> {
 ///
 /// Implementations keep to this:
 /// - Every slot that may hold a reference is visited once. Each call visits the same slots while
-///   the object does not change. Nothing else is visited.
+///   the object does not change. Only such slots are visited.
 /// - Every slot lies inside the object: a collection of a part of the heap finds objects by the
 ///   addresses of their slots.
 /// - The function neither allocates in the heap nor unwinds. It may be called on any thread, and on
-///   several threads at once for one object. The thread may also have come to a safepoint in the
-///   midst of its work, so the function borrows nothing that such a thread may have borrowed.
+///   several threads at once for one object. The thread may have been at a safepoint within any
+///   work of its own, so the function borrows nothing that such a thread may have borrowed.
 pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);

@@ -6,7 +6,7 @@
 
 use super::{Header, Kind, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes};
 
-/// One object or filler, as the walk meets it.
+/// One object or filler on the walk.
 #[derive(Clone, Copy)]
 pub struct Object<'a> {
     /// Address of the object's header.
@@ -19,11 +19,14 @@ pub struct Object<'a> {
     pub shape: Option<(ShapeId, &'a Shape)>,
 }
 
-/// Why a range is not parsable.
+/// The reason why a range is not parsable.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
-    /// A word that is no header.
-    #[error("{address:#x}: {header:?} is no header: an object was not initialised, or was overwritten")]
+    /// A word that is not a header.
+    #[error(
+        "{address:#x}: {header:?} is not a header: an object was not initialised, or was
+    #overwritten"
+    )]
     NoHeader {
         /// Address of the word.
         address: usize,
@@ -38,7 +41,7 @@ pub enum WalkError {
         /// The shape that its header names.
         shape: ShapeId,
     },
-    /// An object that has moved, where no object may have moved.
+    /// An object that has moved, in a range without moved objects.
     #[error("{address:#x}: forwarded to {to:#x} outside a collection")]
     Forwarded {
         /// The old object.

@@ -88,14 +88,14 @@ choice! {
 choice! {
     /// The action when the heap is full (option `Collector`).
     pub enum CollectorKind {
-        /// Copies young objects that live, often; slides everything, seldom.
+        /// Often copies live young objects; seldom slides all live objects together.
         #[default]
         Parallel = "parallel",
-        /// Marks and copies what is alive while threads run.
+        /// Marks and copies live objects while threads run.
         Shenandoah = "shenandoah",
-        /// Stops all threads, marks what is alive and slides it together.
+        /// Stops all threads, marks the live objects and slides them together.
         MarkCompact = "mark-compact",
-        /// Nothing: the heap is full, then.
+        /// Never collects: an allocation fails when the heap is full.
         Epsilon = "epsilon",
     }
 }
@@ -106,9 +106,9 @@ choice! {
         /// While threads run, from a snapshot at the beginning.
         #[default]
         Satb = "satb",
-        /// The same, and most cycles look at young objects only.
+        /// While threads run; most cycles mark young objects only.
         Generational = "generational",
-        /// In stops, when the heap is full: to test programs, and to compare with.
+        /// In stops, when the heap is full: for tests and comparisons.
         Passive = "passive",
     }
 }

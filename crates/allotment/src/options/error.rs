@@ -64,8 +64,10 @@ crate::debug::debug_is_display!(OptionError);
 /// The addition to the message about an unknown `name`.
 fn suggest(name: &str, suggestion: Option<&'static str>) -> String {
     match suggestion {
-        Some(known) if name.eq_ignore_ascii_case(known) => format!(": names heed case, write {known}"),
+        Some(known) if name.eq_ignore_ascii_case(known) => {
+            format!(": names are case-sensitive, write {known}")
+        }
         Some(known) => format!(": did you mean {known}?"),
-        None => ": it is not like any known one; the manual lists them".to_owned(),
+        None => ": no known option is similar; the manual lists all".to_owned(),
     }
 }

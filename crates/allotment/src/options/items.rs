@@ -1,7 +1,7 @@
 //! The items that the rows of the option table generate: values, names and descriptions.
 //!
-//! They stand apart from the rows, so that the table is a table and nothing else. Refused: to write
-//! the fields of [`Options`] out beside the rows. A field and its row could then disagree.
+//! They are separate from the rows, so that the table is only a table. Refused: to write the fields
+//! of [`Options`] by hand. A field and its row could then disagree.
 
 use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Path, Real, Size, Switch, TIB};

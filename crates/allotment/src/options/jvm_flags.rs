@@ -1,17 +1,17 @@
-//! Flags of a JVM that have another form here, and what to write instead.
+//! Flags of a JVM that have another form here, and the options to write instead.
 //!
 //! People bring the flags that they know: `-Xmx64m`, `+UseG1GC`. Options with HotSpot's own names
 //! need no entry: the option table has them. An entry here is a flag of another form, or one of the
 //! switches by which a JVM chooses its collector.
 //!
-//! Refused: to accept these flags. Two notations of one option would stand in scripts and logs, and
-//! the switches of collectors can contradict each other.
+//! Refused: to accept these flags. Scripts and logs would then have two notations for one option,
+//! and the switches of collectors can contradict each other.
 
 /// Flags that a size follows, and the options that mean the flag here.
 const SIZES: [(&str, &[&str]); 3] =
     [("-Xmx", &["MaxHeapSize"]), ("-Xms", &["InitialHeapSize"]), ("-Xmn", &["NewSize", "MaxNewSize"])];
 
-/// Switches of a JVM, and what to write instead.
+/// Switches of a JVM, and the options to write instead.
 const SWITCHES: [(&str, &str); 8] = [
     ("UseSerialGC", "Collector=mark-compact"),
     ("UseParallelGC", "Collector=parallel"),
@@ -23,7 +23,7 @@ const SWITCHES: [(&str, &str); 8] = [
     ("HeapDumpOnOutOfMemoryError", "SnapshotOnOutOfMemory=DIRECTORY"),
 ];
 
-/// Beginnings of other flags, and what to write instead.
+/// Beginnings of other flags, and the options to write instead.
 const OTHERS: [(&str, &str); 4] = [
     ("-Xlog:gc*", "+PrintGCDetails"),
     ("-Xlog:gc", "+PrintGC"),

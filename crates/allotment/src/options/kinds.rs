@@ -61,7 +61,7 @@ pub struct Size {
 pub enum Granule {
     /// Every one.
     Byte,
-    /// Multiples of so many bytes.
+    /// Multiples of this number of bytes.
     Multiple(usize),
     /// Powers of two.
     PowerOfTwo,

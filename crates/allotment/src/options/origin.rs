@@ -9,7 +9,7 @@ use std::fmt;
 /// [`OptionSet::apply_environment`](super::OptionSet::apply_environment) reads.
 pub const ENVIRONMENT_VARIABLE: &str = "ALLOTMENT_OPTIONS";
 
-/// The source of a value. A later variant outranks an earlier one, whatever the order of the calls.
+/// The source of a value. A later variant outranks an earlier one, in any order of the calls.
 /// The environment outranks the program that embeds the heap, so that a user can tune the program
 /// without building it again. A command line outranks the environment, because it is the narrower
 /// of the two.

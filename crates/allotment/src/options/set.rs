@@ -1,10 +1,9 @@
 //! The values of options during their collection: from the program, the environment, a command
 //! line.
 //!
-//! Every value records its source. A stronger [`Source`] wins whatever the order of the calls;
-//! within one source the later call wins. Single values are checked where text is read. All values
-//! are checked together in [`OptionSet::finish`] (`rules/`), because only effective values can be
-//! in conflict.
+//! Every value records its source. A stronger [`Source`] wins in any order of the calls; within one
+//! source the later call wins. Single values are checked where text is read. All values are checked
+//! together in [`OptionSet::finish`] (`rules/`), because only effective values can be in conflict.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@
 //! (`items.rs`), the setters of [`OptionSet`](super::OptionSet) and of the heap's builder, the
 //! readers and the manual. So an option cannot exist in one of them and be missing in another.
 //!
-//! Refused: a derive macro on `Options`. It would need a crate of its own to say the same in
+//! Refused: a derive macro on `Options`. It would need its own crate, to write the rows as
 //! attributes.
 
 use super::kinds::MIB;
@@ -20,7 +20,7 @@ pub(crate) const MAX_PREFETCH_LINES: usize = 64;
 /// The largest `AllocatePrefetchStepSize`, in bytes.
 pub(crate) const MAX_PREFETCH_STEP: usize = 512;
 
-/// Bytes that a heap may use before its first full collection, and its least capacity later, if
+/// The bytes that a heap may use before its first full collection, and its least capacity later, if
 /// InitialHeapSize is 0.
 pub(crate) const CAPACITY_FLOOR: usize = 64 * MIB;
 
@@ -70,11 +70,11 @@ macro_rules! for_each_option {
             /// system.
             UncommitDelay, uncommit_delay: u64 = 300_000,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
-                ["ShenandoahUncommitDelay"] "a thread of the collector looks at the delay there.";
-            /// Gives each thread a buffer (TLAB); without, all threads bump one pointer.
+                ["ShenandoahUncommitDelay"] "a thread of the collector checks the delay there.";
+            /// Gives each thread a buffer (TLAB); if off, all threads bump one pointer.
             UseTLAB, use_tlab: bool = true, Switch => Switch,
                 ["UseTLAB"] "";
-            /// Lets buffers change size; without, a thread's buffers are as large as its first.
+            /// Lets buffers change size; if off, a thread's buffers are as large as its first.
             ResizeTLAB, resize_tlab: bool = true, Switch => Switch,
                 ["ResizeTLAB"] "sizes change at collections there; adaptive and epsilon grow between them.";
             /// Zeroes a buffer when a thread takes it, not ZeroWindowSize bytes at a time.
@@ -121,7 +121,7 @@ macro_rules! for_each_option {
             /// Percentage of eden, or of the heap, that buffers may hold above their least size
             /// (adaptive).
             TLABIdlePercent, tlab_idle_percent: f64 = 5.0, Real => Real { min: 0.1, max: 50.0 },
-                [] "what idle buffers hold has no bound there.";
+                [] "idle buffers have no bound there.";
             /// Bytes of a buffer that are zeroed at a time, ahead of allocation.
             ZeroWindowSize, zero_window_size: usize = 8 * KIB, Size => Size::between(64, MIB).multiple_of(8),
                 [] "each object is zeroed by itself there, or the buffer by ZeroTLAB.";
@@ -153,8 +153,7 @@ macro_rules! for_each_option {
             RefillStrategy, refill_strategy: RefillStrategy = RefillStrategy::Cas,
                 Choice => Choice { names: RefillStrategy::NAMES },
                 [] "the strategy comes with the collector there.";
-            /// Regions that threads take memory from at the same time, at most one per CPU; 0: so
-            /// many.
+            /// Regions that threads take memory from at once, at most one per CPU; 0: one per CPU.
             AllocationRegions, allocation_regions: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ShenandoahMutatorAllocRegionCount"] "";
             /// Milliseconds after which a thread that keeps a stop of the world waiting is named;
@@ -162,23 +161,21 @@ macro_rules! for_each_option {
             SafepointTimeoutDelay, safepoint_timeout_delay: u64 = 10_000,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["SafepointTimeoutDelay"] "without effect there unless SafepointTimeout is on.";
-            /// What is done when the heap is full.
+            /// The collector: the action when the heap is full.
             Collector, collector: CollectorKind = CollectorKind::Parallel,
                 Choice => Choice { names: CollectorKind::NAMES },
                 [] "a switch for each collector there: UseSerialGC, UseEpsilonGC.";
-            /// Threads that collect at the same time, where there is enough to do; 0: as many as
-            /// suit the CPUs.
+            /// Most threads that collect at once; 0: the heap chooses by the number of CPUs.
             ParallelGCThreads, parallel_gc_threads: usize = 0, Count => Count { min: 0, max: 1024 },
                 ["ParallelGCThreads"] "";
             /// Percentage of the heap that is free after a collection, before more of MaxHeapSize
             /// is used.
             MinHeapFreeRatio, min_heap_free_ratio: usize = 50, Count => Count { min: 0, max: 95 },
                 ["MinHeapFreeRatio"] "40 there.";
-            /// Bytes of the young generation at least, where they are free; 0: as few as are worth
-            /// while.
+            /// Fewest bytes of the young generation, if they are free; 0: the heap chooses.
             NewSize, new_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * TIB),
                 ["NewSize"] "0 is a third of InitialHeapSize there, by NewRatio.";
-            /// Bytes of the young generation at most; 0: as many as are worth while.
+            /// Most bytes of the young generation; 0: the heap chooses.
             MaxNewSize, max_new_size: usize = 0, Size => Size::zero_or(256 * KIB, 32 * TIB),
                 ["MaxNewSize"] "a third of the heap there, by NewRatio.";
             /// Young collections that an object survives before it becomes old, at first.
@@ -190,7 +187,7 @@ macro_rules! for_each_option {
             /// Milliseconds that a young collection should not exceed; 0: no goal.
             MaxGCPauseMillis, max_gc_pause_millis: u64 = 0,
                 Milliseconds => Milliseconds { min: 0, max: MAX_COUNT as u64 },
-                ["MaxGCPauseMillis"] "the largest number is no goal there.";
+                ["MaxGCPauseMillis"] "there the largest number means no goal.";
             /// Time of the program for each time in young collections: N is a share of 1/(1+N).
             GCTimeRatio, gc_time_ratio: usize = 24, Count => Count { min: 0, max: MAX_COUNT },
                 ["GCTimeRatio"] "99 there, of the parallel collector; 12 of G1.";
@@ -208,14 +205,14 @@ macro_rules! for_each_option {
                 ["GCHeapFreeLimit"] "of each generation's space there.";
             /// Collects young objects when eden is nearly full and all threads are in `blocking`.
             CollectWhenIdle, collect_when_idle: bool = true, Switch => Switch,
-                [] "nothing like it there; G1PeriodicGCInterval is the nearest.";
+                [] "G1PeriodicGCInterval is the nearest there.";
             /// Bytes of the largest buffer that a worker copies young objects to (PLAB).
             YoungPLABSize, young_plab_size: usize = 256 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["YoungPLABSize"] "in words there, 4096, and all are as large.";
             /// Bytes of the largest buffer that a worker copies old objects to (PLAB).
             OldPLABSize, old_plab_size: usize = 64 * KIB, Size => Size::between(KIB, 32 * MIB).multiple_of(8),
                 ["OldPLABSize"] "in words there, 1024, and all are as large.";
-            /// What is done beside running threads (shenandoah).
+            /// When the cycles of Collector=shenandoah run.
             ShenandoahGCMode, shenandoah_gc_mode: ShenandoahMode = ShenandoahMode::Satb,
                 Choice => Choice { names: ShenandoahMode::NAMES },
                 ["ShenandoahGCMode"] "";
@@ -227,7 +224,7 @@ macro_rules! for_each_option {
             ShenandoahMinFreeThreshold, shenandoah_min_free_threshold: usize = 10,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahMinFreeThreshold"] "";
-            /// The same, below which one of the first cycles begins.
+            /// ShenandoahMinFreeThreshold for the first cycles, which learn.
             ShenandoahInitFreeThreshold, shenandoah_init_free_threshold: usize = 70,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahInitFreeThreshold"] "";
@@ -235,7 +232,7 @@ macro_rules! for_each_option {
             ShenandoahLearningSteps, shenandoah_learning_steps: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahLearningSteps"] "";
-            /// Percentage of the same that is kept for bursts of allocation when a cycle is due.
+            /// Percentage of what MinHeapFreeRatio allows that is kept for bursts of allocation.
             ShenandoahAllocSpikeFactor, shenandoah_alloc_spike_factor: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahAllocSpikeFactor"] "";
@@ -247,7 +244,7 @@ macro_rules! for_each_option {
             ShenandoahGarbageThreshold, shenandoah_garbage_threshold: usize = 25,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahGarbageThreshold"] "";
-            /// Percentage of a region that is garbage, below which it is left alone in any case.
+            /// Percentage of a region that is garbage, below which the region never moves.
             ShenandoahIgnoreGarbageThreshold, shenandoah_ignore_garbage_threshold: usize = 5,
                 Count => Count { min: 0, max: 100 },
                 ["ShenandoahIgnoreGarbageThreshold"] "";
@@ -291,7 +288,7 @@ macro_rules! for_each_option {
             /// AllocationProfile.
             AllocationSampleInterval, allocation_sample_interval: usize = 0, Size => Size::zero_or(16, TIB),
                 [] "JVMTI's SetHeapSamplingInterval there.";
-            /// The file that a profile of allocation samples is written to when the heap ends.
+            /// The file for a profile of allocation samples, written when the heap ends.
             AllocationProfile, allocation_profile: PathBuf = PathBuf::new(), Path => Path,
                 [] "profiles are written by agents and by JFR there.";
             /// Most bytes that allocation samples may take; samples beyond them are dropped and
@@ -310,13 +307,13 @@ macro_rules! for_each_option {
             /// Bytes of GCLog after which it gets a number and a new file begins; 0: no limit.
             GCLogFileSize, gc_log_file_size: usize = 20 * MIB, Size => Size::zero_or(4 * KIB, TIB),
                 ["GCLogFileSize"] "filesize of -Xlog in later releases.";
-            /// How many numbered files are kept; 0: none, lines are appended to GCLog.
+            /// Number of numbered files that are kept; 0: none, lines are appended to GCLog.
             NumberOfGCLogFiles, number_of_gc_log_files: usize = 5, Count => Count { min: 0, max: 1000 },
                 ["NumberOfGCLogFiles"] "filecount of -Xlog in later releases, where 0 empties the file.";
             /// The file that shows what collections did when, in Chrome's trace format; Perfetto
             /// opens it.
             Timeline, timeline: PathBuf = PathBuf::new(), Path => Path,
-                [] "JFR and -Xlog:gc* tell the same there.";
+                [] "JFR and -Xlog:gc* have this data there.";
             /// Directory for a snapshot when the heap first has no room for an allocation.
             SnapshotOnOutOfMemory, snapshot_on_out_of_memory: PathBuf = PathBuf::new(), Path => Path,
                 ["HeapDumpOnOutOfMemoryError", "HeapDumpPath"] "a switch and a path there, and HPROF.";
@@ -329,7 +326,7 @@ macro_rules! for_each_option {
             /// Checks the whole heap after each collection; ends the process if it is broken.
             VerifyAfterGC, verify_after_gc: bool = false, Switch => Switch,
                 ["VerifyAfterGC"] "";
-            /// What checks look at: 1 regions and objects, 2 also strong references, 3 also weak,
+            /// What checks cover: 1 regions and objects, 2 also strong references, 3 also weak,
             /// freed memory.
             VerifyGCLevel, verify_gc_level: usize = 3, Count => Count { min: 1, max: 3 },
                 ["VerifyGCLevel"] "the number of the generation there.";
@@ -340,18 +337,18 @@ macro_rules! for_each_option {
             /// Makes ZealInterval a mean, and the distances random from this seed; 0: each is the
             /// same.
             ZealSeed, zeal_seed: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
-                [] "nothing like it there.";
+                [] "none is similar.";
             /// The allocation of each thread for which there is no memory, to test programs; 0:
             /// none.
             ZealOutOfMemory, zeal_out_of_memory: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
-                [] "nothing like it there.";
+                [] "none is similar.";
             /// Moves all that is not pinned at each collection; humongous objects at full ones.
             ZealMove, zeal_move: bool = false, Switch => Switch,
-                [] "nothing like it there.";
+                [] "none is similar.";
             /// The copies of a concurrent cycle for which there is no memory: each Nth; 0: none.
             ZealEvacuationFailure, zeal_evacuation_failure: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
-                [] "nothing like it there.";
-            /// Fills freed memory with a pattern, which checks of the heap look for.
+                [] "none is similar.";
+            /// Fills freed memory with a pattern, which checks of the heap expect.
             ZealPoison, zeal_poison: bool = false, Switch => Switch,
                 ["ZapUnusedHeapArea"] "for builds with assertions there.";
             /// Makes freed regions inaccessible until they are used again.
@@ -359,7 +356,7 @@ macro_rules! for_each_option {
                 [] "ZUnmapBadViews is the nearest there.";
             /// Collections that pass before a freed region is used again, unless the heap is full.
             ZealQuarantine, zeal_quarantine: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
-                [] "nothing like it there.";
+                [] "none is similar.";
         }
     };
 }

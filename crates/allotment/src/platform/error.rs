@@ -126,7 +126,7 @@ impl fmt::Display for Operation {
 fn hint(operation: Operation, cause: &io::Error) -> &'static str {
     match (operation, Errno::from_io_error(cause)) {
         (Operation::Reserve, Some(Errno::NOMEM)) => {
-            "; look at `ulimit -v`, at vm.overcommit_memory (2 forbids large reservations) and at \
+            "; check `ulimit -v`, vm.overcommit_memory (2 forbids large reservations) and \
              vm.max_map_count, or ask for a smaller heap"
         }
         (Operation::Reserve, Some(Errno::INVAL)) => {
@@ -134,13 +134,13 @@ fn hint(operation: Operation, cause: &io::Error) -> &'static str {
              smaller heap"
         }
         (Operation::Commit, Some(Errno::NOMEM)) => {
-            "; look at vm.overcommit_memory (2 limits what may be committed), at `ulimit -v` and `ulimit -d` \
-             and at vm.max_map_count"
+            "; check vm.overcommit_memory (2 limits committed memory), `ulimit -v`, `ulimit -d` \
+             and vm.max_map_count"
         }
         (Operation::Uncommit, Some(Errno::INVAL)) => {
             "; locked pages cannot be given back: do without mlockall, or unlock this range"
         }
-        (Operation::Uncommit, Some(Errno::NOMEM)) => "; look at vm.max_map_count",
+        (Operation::Uncommit, Some(Errno::NOMEM)) => "; check vm.max_map_count",
         (Operation::Pretouch, Some(Errno::NOMEM | Errno::FAULT)) => {
             "; the machine or the control group has no memory left: ask for a smaller heap"
         }

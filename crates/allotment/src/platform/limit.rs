@@ -39,7 +39,7 @@ pub enum LimitSource {
     Cgroup {
         /// Its interface.
         version: CgroupVersion,
-        /// Where its files are.
+        /// The directory of its files.
         directory: PathBuf,
     },
 }
@@ -105,8 +105,8 @@ fn available_memory_in(root: &Path, physical: usize) -> MemoryLimit {
             CgroupVersion::V1 => "memory.limit_in_bytes",
             CgroupVersion::V2 => "memory.max",
         };
-        // In version 2, `max` means no limit and is no number. Version 1 writes a number beyond any
-        // machine.
+        // In version 2, `max` means no limit and is not a number. Version 1 writes a number beyond
+        // any machine.
         let limit = read(group.directory.join(file)).and_then(|text| text.parse::<usize>().ok());
         if let Some(bytes) = limit.filter(|&bytes| bytes < least.bytes) {
             let Cgroup { version, directory } = group;

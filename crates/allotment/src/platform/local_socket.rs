@@ -1,4 +1,4 @@
-//! A socket in the file system that other processes of the same user call.
+//! A socket in the file system that other processes of the user call.
 //!
 //! All descriptors are non-blocking, and each wait has an end: a moment, or the end of the listener.
 //! [`end`](LocalListener::end) shuts the socket down, which every wait notices. So the end needs no
@@ -7,8 +7,8 @@
 //! A child of `fork()` has a copy of the descriptor of its parent's socket. It must neither shut the
 //! socket down nor remove its name, and forgets it.
 //!
-//! The caller may send a descriptor along (`SCM_RIGHTS`). Only a regular file is taken: what is
-//! written there waits for no reader.
+//! The caller may send a descriptor with its line (`SCM_RIGHTS`). Only a regular file is accepted:
+//! a write to it waits for no reader.
 
 use super::private_folder::{LockedFolder, private_folder, remove_stale, socket_name};
 use super::{ProcessMark, linux};
@@ -37,30 +37,32 @@ const BACKLOG: i32 = 16;
 /// The heaps of one name in one process that can listen.
 const MOST_OF_A_NAME: u32 = 1000;
 
-/// How long a listener rests after the system refused it a call, for want of descriptors, say.
+/// The time that a listener rests after the system refused a call, for example because there are no
+/// descriptors.
 const REST: Duration = Duration::from_millis(200);
 
 /// The mark of the process that made a listener.
 const HERE: u32 = 1;
 
-/// Why a heap cannot listen (`StartAttachListener`).
+/// The reason why a heap cannot listen (`StartAttachListener`).
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachListenerError {
-    /// The folder for sockets cannot be made or looked at.
+    /// The folder for sockets cannot be made or examined.
     #[error("StartAttachListener: the folder {} for the heap's socket cannot be made: {source}; XDG_RUNTIME_DIR can name another place", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Others than the user could use the folder for sockets.
-    #[error("StartAttachListener: the folder {} is not private: {reason}; remove it, or make it a folder of this user's with mode 700", path.display())]
+    /// Other users could use the folder for sockets.
+    #[error("StartAttachListener: the folder {} is not private: {reason}; remove it, or make it a
+    #folder of this user with mode 700", path.display())]
     NotPrivate {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the folder.
         reason: String,
     },
     /// The socket cannot be made.
@@ -68,7 +70,7 @@ pub enum AttachListenerError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system gives no thread that listens.
@@ -76,7 +78,7 @@ pub enum AttachListenerError {
         "StartAttachListener: the system refused the thread that listens: {source}; a higher limit on threads may work"
     )]
     Thread {
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -99,7 +101,7 @@ impl LocalListener {
     }
 
     fn bind_in(folder: &Path, heap: &str) -> Result<LocalListener, AttachListenerError> {
-        // Without the lock the socket of another process may look left.
+        // Without the lock the socket of another process may look abandoned.
         let _locked = LockedFolder::lock(folder).inspect(|_| remove_stale(folder));
         let name = socket_name(linux::process_number(), heap);
         let failed = |path: &Path, errno: Errno| AttachListenerError::Socket {
@@ -125,8 +127,8 @@ impl LocalListener {
         Ok(listener)
     }
 
-    /// Waits for a caller; `None`: the listener has ended. A caller of another user is turned away,
-    /// except root.
+    /// Waits for a caller. Returns `None` after the end of the listener. Refuses callers of other
+    /// users, except root.
     pub(crate) fn next(&self) -> Option<Connection<'_>> {
         loop {
             if self.poll(None, None) == Ready::Ended {
@@ -144,15 +146,15 @@ impl LocalListener {
         }
     }
 
-    /// Removes the name, turns away who waits to be served, and ends all waits for this listener. Does
+    /// Removes the name, refuses the callers that wait, and ends all waits of this listener. Does
     /// nothing in a child of `fork()`.
     pub(crate) fn end(&self) {
         if !self.is_here() || self.ended.swap(true, Ordering::Relaxed) {
             return;
         }
         let _ = fs::remove_file(&self.path);
-        // A child may have a copy of the descriptor, and then the kernel does not hang up on those
-        // who wait.
+        // A child may have a copy of the descriptor, and then the kernel does not hang up on
+        // waiting callers.
         while let Ok(waiting) = self.accept() {
             let _ = shutdown(&waiting, Shutdown::Both);
         }
@@ -168,8 +170,7 @@ impl LocalListener {
         self.process.load() == HERE
     }
 
-    /// Waits until `until` for something to happen to a connection, or for a caller where there is
-    /// none.
+    /// Waits until `until` for an event of a connection, or for a caller if there is no connection.
     fn poll(&self, connection: Option<(&OwnedFd, PollFlags)>, until: Option<Instant>) -> Ready {
         let own = if connection.is_none() { PollFlags::IN } else { PollFlags::empty() };
         let mut waits = vec![PollFd::new(&self.socket, own)];
@@ -200,34 +201,34 @@ impl Drop for LocalListener {
     }
 }
 
-/// What a wait ended with.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ready {
-    /// What was waited for.
+    /// The event came.
     Yes,
-    /// The moment until which it waited.
+    /// The time was over.
     Late,
-    /// The end of the listener.
+    /// The listener ended.
     Ended,
 }
 
-/// Who is at the other end of a local socket.
+/// The process at the other end of a local socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketPeer {
     /// The number of the process that called or listened, as the calling process sees it; 0 if it
-    /// does not.
+    /// does not see the process.
     pub process: u32,
     /// Its effective user at that time.
     pub user: u32,
 }
 
-/// Asks the kernel who is at the other end of a connected local socket.
+/// Asks the kernel which process is at the other end of a connected local socket.
 ///
-/// `rustix` has the same call. Its numbers of processes cannot be 0, as they are for a container
-/// that is called from outside.
+/// Refused: the call of `rustix`. Its numbers of processes cannot be 0, as they are for a caller
+/// from outside a container.
 ///
 /// # Errors
-/// What the kernel answered.
+/// The kernel's error.
 pub fn socket_peer(socket: impl AsFd) -> io::Result<SocketPeer> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut bytes = size_of_val(&peer) as libc::socklen_t;
@@ -248,18 +249,18 @@ fn may_ask(user: u32, own: u32) -> bool {
     user == own || user == 0
 }
 
-/// Why a line did not come.
+/// The reason why a line did not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoLine {
-    /// The caller hung up before its end.
+    /// The caller hung up before the end of the line.
     HungUp,
-    /// It did not end in time.
+    /// The line did not end in time.
     Late,
-    /// It is longer than the limit.
+    /// The line is longer than the limit.
     TooLong,
-    /// More than one descriptor came with it.
+    /// More than one descriptor came with the line.
     Descriptors,
-    /// The descriptor that came with it is of no regular file.
+    /// The descriptor that came with the line is not of a regular file.
     NoFile,
     /// The listener ended.
     Ended,
@@ -272,8 +273,8 @@ pub(crate) struct Connection<'l> {
 }
 
 impl Connection<'_> {
-    /// Reads up to the first line feed, which must come within `time` and `limit` bytes. Returns the
-    /// line without it, and the file that came along.
+    /// Reads up to the first line feed, which must come within `time` and `limit` bytes. Returns
+    /// the line without it, and the file that came with it.
     pub(crate) fn line(&self, limit: usize, time: Duration) -> Result<(Vec<u8>, Option<File>), NoLine> {
         let until = Instant::now() + time;
         let (mut line, mut files) = (Vec::new(), Vec::new());
@@ -316,8 +317,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all of `bytes` within `time`; `false`: the caller hung up, did not read in time, or the
-    /// listener ended.
+    /// Sends all of `bytes` within `time`. Returns `false` if the caller hung up or did not read in
+    /// time, or the listener ended.
     pub(crate) fn send(&self, mut bytes: &[u8], time: Duration) -> bool {
         let until = Instant::now() + time;
         while !bytes.is_empty() {
@@ -336,15 +337,16 @@ impl Connection<'_> {
         true
     }
 
-    /// Waits for so long, or until the listener ends or the caller hangs up. Returns whether both go
-    /// on.
+    /// Waits for `time`, or until the listener ends or the caller hangs up. Returns whether both
+    /// are still there.
     pub(crate) fn pause(&self, time: Duration) -> bool {
-        // The caller has sent its line, so it wakes this by its end, or by more than it may send.
+        // The caller has sent its line, so it only wakes this wait when it hangs up, or sends more
+        // than it may.
         self.listener.poll(Some((&self.socket, PollFlags::IN)), Some(Instant::now() + time)) == Ready::Late
     }
 }
 
-/// The caller learns of the end even where a child of `fork()` has a copy of the descriptor.
+/// The caller learns of the end even if a child of `fork()` has a copy of the descriptor.
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         if self.listener.is_here() {
@@ -359,7 +361,7 @@ fn regular_file(descriptor: OwnedFd) -> Result<File, NoLine> {
     if is_regular { Ok(descriptor.into()) } else { Err(NoLine::NoFile) }
 }
 
-/// Calls a local socket, and does not wait: a listener that is stopped would never take the call.
+/// Calls a local socket without waiting: a stopped listener would never take the call.
 ///
 /// # Errors
 /// `ConnectionRefused` if nobody listens, `WouldBlock` if too many others wait; else what the kernel
@@ -377,7 +379,7 @@ fn new_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
 }
 
-/// The time until a moment; `None` if it is over.
+/// The time until a moment; `None` if the moment has passed.
 fn left(until: Instant) -> Option<Duration> {
     until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }
@@ -399,7 +401,7 @@ mod tests {
         assert!(socket_peer(File::open("/dev/null").unwrap()).is_err());
     }
 
-    /// A name that is given and does not listen yet would look left to the other.
+    /// A socket that has a name and does not listen yet would look abandoned to the other process.
     #[test]
     fn a_heap_names_its_socket_while_no_other_process_does() {
         let folder = tempfile::tempdir().unwrap();
@@ -410,7 +412,7 @@ mod tests {
             let bound = scope.spawn(|| LocalListener::bind_in(folder.path(), "heap").unwrap());
             thread::sleep(Duration::from_millis(50));
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it waits");
-            // The other ends without removing its name, as one that is killed.
+            // The other listener ends without removing its name, as in a killed process.
             drop(other);
             assert!(path.exists() && !bound.is_finished());
             drop(locked);

@@ -1,13 +1,14 @@
 //! Address space and facts about the machine: the base of the heap.
 //!
-//! This is the lowest layer. It hands out address space and describes the machine. It knows nothing
-//! of objects, regions or allocating threads:
+//! This is the lowest layer. It hands out address space and describes the machine. It does not know
+//! objects, regions or allocating threads:
 //!
 //! - [`Reservation`] is one range of addresses: reserve, commit, uncommit, huge pages, pre-touch;
 //! - [`page_size`], [`huge_page_size`] and [`transparent_huge_pages`] describe the pages;
 //! - [`limit`] gives the memory that this process may use, and the heap size that follows from it;
 //! - [`topology`] gives the CPUs that this process may use and the caches that they share;
-//! - `ProcessMark` tells a child of `fork()` that it is one; `OwnThread` writes a file beside a heap;
+//! - `ProcessMark` tells a child of `fork()` that it is one; `OwnThread` writes a file or answers
+//!   callers;
 //! - `LocalListener` is a socket that other processes of the same user call;
 //! - `Clock` gives a heap the time for its decisions;
 //! - [`Processor`] describes the processor; [`PrefetchSettings`] say what generated code prefetches
@@ -17,7 +18,7 @@
 //!
 //! All sizes in this layer are bytes. Most platform-dependent code is here; ARCHITECTURE.md names
 //! the files. All reads from `/proc` and `/sys` go through a root directory, which tests replace by
-//! a tree of their own.
+//! their own tree.
 
 mod clock;
 mod error;

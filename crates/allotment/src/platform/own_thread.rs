@@ -1,28 +1,28 @@
-//! A thread of a heap's own that writes a file or answers callers, so that no other thread waits for
-//! them.
+//! A heap's own thread that writes a file or answers callers, so that no other thread waits for
+//! these.
 //!
-//! The thread has the file, and is not in a child of `fork()`. So a child can neither write to the
-//! file nor remove it. It must not wait for a lock that the thread holds in the parent: whoever
-//! hands something over asks [`OwnThread::is_here`] first.
+//! The thread owns the file, and does not exist in a child of `fork()`. So a child can neither
+//! write to the file nor remove it. A child must not wait for a lock that the thread holds in the
+//! parent, so code that hands data over checks [`OwnThread::is_here`] first.
 
 use super::ProcessMark;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, current};
 
-/// What is in this process alone.
+/// The mark of the process that started the thread.
 const HERE: u32 = 1;
 
-/// A thread that writes, until it is told to end.
+/// A thread that works until it is told to end.
 pub(crate) struct OwnThread {
     /// The process that started the thread.
     process: ProcessMark,
-    /// `None`: the thread was told to end. Locked at the end alone.
+    /// `None` after the thread was told to end. Locked only at the end.
     handle: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl OwnThread {
-    /// Starts the thread. If that fails, `body` is dropped, and the file in it.
+    /// Starts the thread. If that fails, `body` is dropped, with the file in it.
     ///
     /// # Errors
     /// The system gives no thread.
@@ -36,13 +36,13 @@ impl OwnThread {
         self.process.load() == HERE
     }
 
-    /// Calls `tell`, with which the thread returns, and waits for that, unless it is the calling
-    /// thread. A second call does nothing. In a child of `fork()`: forgets the thread.
+    /// Calls `tell`, which makes the thread return, and waits for the thread, unless it is the
+    /// calling one. A second call does nothing. In a child of `fork()` it forgets the thread.
     pub(crate) fn end(&self, tell: impl FnOnce()) {
         if let Some(handle) = self.take() {
             tell();
             if handle.thread().id() != current().id() {
-                // If it panicked, it has said so.
+                // If the thread panicked, it has printed that.
                 let _ = handle.join();
             }
         }
@@ -55,12 +55,12 @@ impl OwnThread {
         }
     }
 
-    /// The thread, the first time. In a child of `fork()`: forgets the thread.
+    /// Takes the thread, at the first call. In a child of `fork()` it forgets the thread.
     fn take(&self) -> Option<JoinHandle<()>> {
         if !self.is_here() {
-            // The lock may be held by a thread that is not in this process.
+            // A thread that is not in this process may hold the lock.
             if let Ok(mut handle) = self.handle.try_lock() {
-                // A join or a detach might reach a thread that has its memory now.
+                // A join or a detach might reach another thread that now has its memory.
                 std::mem::forget(handle.take());
             }
             return None;

@@ -1,6 +1,6 @@
 //! Page sizes, and whether the kernel hands out huge pages.
 //!
-//! The kernel's files are the only source. `AT_PAGESZ` knows nothing of huge pages, and `CPUID`
+//! The kernel's files are the only source. `AT_PAGESZ` does not include huge pages, and `CPUID`
 //! describes the abilities of the processor, not the choices of the kernel.
 
 use std::path::Path;

@@ -9,7 +9,7 @@
 //! again. [`PrefetchSettings::recommended`] differs where a measurement supports it. On AMD's Zen
 //! there is no prefetch, because Zen's own prefetcher keeps up with allocation. Elsewhere an
 //! allocation prefetches as many lines as the object has, because one line for an object of three
-//! leaves two cache misses behind it.
+//! leaves two cache misses.
 
 use super::processor::{Processor, Vendor};
 use crate::options::table;
@@ -33,7 +33,7 @@ pub enum PrefetchStyle {
 /// Which instruction prefetches: `AllocatePrefetchInstr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrefetchInstruction {
-    /// 0: `PREFETCHNTA`, into the first level, early to go.
+    /// 0: `PREFETCHNTA`, into the first level, evicted early.
     Nta,
     /// 1: `PREFETCHT0`, into all levels.
     T0,
@@ -61,7 +61,7 @@ pub struct PrefetchSettings {
     pub instruction: PrefetchInstruction,
 }
 
-/// The reason why settings do not work, with the nearest that do.
+/// The reason why settings do not work, with the nearest ones that do.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefetchError {
@@ -194,13 +194,13 @@ impl PrefetchSettings {
         if processor.is_zen() { settings.off() } else { settings }
     }
 
-    /// The same settings without a style.
+    /// These settings without a style.
     #[must_use]
     pub fn off(self) -> PrefetchSettings {
         PrefetchSettings { style: PrefetchStyle::None, ..self }
     }
 
-    /// The same settings as HotSpot reads them: a distance of 0 means no style.
+    /// These settings as HotSpot reads them: a distance of 0 means no style.
     #[must_use]
     pub fn normalized(self) -> PrefetchSettings {
         if self.distance == 0 { self.off() } else { self }
@@ -331,7 +331,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert_eq!(PrefetchSettings { step: 48, ..settings(1, 1, 1, 1, 0) }.check(&NEHALEM), Ok(()));
-        assert_eq!(PrefetchSettings { ..good.off() }.check(&NEHALEM), Ok(()), "none is no instruction");
+        assert_eq!(PrefetchSettings { ..good.off() }.check(&NEHALEM), Ok(()), "style 0 needs no instruction");
     }
 
     #[test]

@@ -2,26 +2,26 @@
 //!
 //! ```text
 //! $XDG_RUNTIME_DIR/allotment/4711-heap     where the session of the user has such a folder
-//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's name
+//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's
+//! name
 //! ```
 //!
-//! Everybody may make names in `/tmp`. So the folder must be a folder and no link, must be the
-//! user's, and nobody else may enter it; a folder that is otherwise is refused, and not mended: it
-//! is not known who made it. Its place in `/tmp` is safe afterwards, since nobody else may rename
-//! what is the user's there.
-//!
-//! A process that is killed leaves its socket. The next heap that listens removes the sockets of
-//! processes that are gone. A container starts each process under one number, most often 1, and may
-//! keep its folder. So a socket under the number of the own process goes, too, if nobody listens
+//! Everybody may make names in `/tmp`. So the folder must not be a link, must belong to the user,
+//! and nobody else may enter it. Any other folder is refused, not repaired, because its maker is
+//! unknown. Afterwards the folder is safe in `/tmp`, since nobody else may rename a user's file
 //! there.
 //!
-//! A socket that has its name and does not listen yet looks like one that was left. So names are
-//! given and removed under a lock of the folder, which ends with its process. Refused: a name for the
-//! time until the socket listens. Between a look at a socket and its removal another heap may take
-//! the name.
+//! A killed process leaves its socket. The next heap that listens removes the sockets of processes
+//! that are gone. A container starts each process under one number, most often 1, and may keep its
+//! folder. So a socket under the number of this process is removed, too, if nobody listens there.
 //!
-//! Refused: sockets in the abstract namespace, which leave nothing. Any
-//! user may take such a name first, and a container with a network of its own does not show them.
+//! A socket that has its name and does not listen yet looks like an abandoned one. So names are
+//! given and removed under a lock of the folder, which ends with its process. Refused: a temporary
+//! name until the socket listens. Between the check of a socket and its removal another heap may
+//! take the name.
+//!
+//! Refused: sockets in the abstract namespace, which leave nothing. Any user may take such a name
+//! first, and a container with its own network does not show them.
 
 use super::linux::process_number;
 use super::{AttachListenerError, call_socket};
@@ -42,24 +42,24 @@ pub fn sockets_in_runtime(runtime: &Path) -> PathBuf {
     runtime.join("allotment")
 }
 
-/// The folder of sockets of the user with this number where there is no runtime folder.
+/// The folder of sockets of the user with this number if there is no runtime folder.
 #[must_use]
 pub fn sockets_in_tmp(user: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/allotment-{user}"))
 }
 
-/// The process and the heap that a socket's name is of; `None` for another file.
+/// The process and the heap in a socket's name; `None` for another file.
 #[must_use]
 pub fn parse_socket_name(name: &OsStr) -> Option<(u32, &str)> {
     let (process, heap) = name.to_str()?.split_once('-')?;
-    // A sign, which `parse` takes, is in no name of ours.
+    // `parse` accepts a sign, which our names never have.
     let is_number = process.bytes().all(|digit| digit.is_ascii_digit());
     Some((process.parse().ok().filter(|process| is_number && *process != 0)?, heap))
 }
 
-/// The name under which a heap listens, without its number among heaps of one name: 32 characters at
-/// most, which fit into an address with the longest of these folders, and `-` for each that may not
-/// be in a file's name.
+/// The name under which a heap listens, without its number among heaps of one name: at most 32
+/// characters, which fit into an address with the longest of these folders, with `-` for each
+/// character that a file's name may not have.
 #[must_use]
 pub fn listening_name(heap: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -76,7 +76,7 @@ pub(super) fn socket_name(process: u32, heap: &str) -> String {
 pub(super) fn private_folder() -> Result<PathBuf, AttachListenerError> {
     let user = geteuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    // One that is another user's comes from `sudo` or `su`.
+    // A folder of another user comes from `sudo` or `su`.
     let runtime = runtime.filter(|path| path.is_absolute() && owner(path) == Some(user));
     let folder = runtime.map_or_else(|| sockets_in_tmp(user), |runtime| sockets_in_runtime(&runtime));
     check(&folder, user)?;
@@ -89,7 +89,7 @@ fn owner(path: &Path) -> Option<u32> {
     status.ok().map(|status| status.st_uid)
 }
 
-/// Makes the folder if nothing is there, and checks that it is the user's alone.
+/// Makes the folder if nothing is there, and checks that only the user can enter it.
 fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
     let failed = |errno: Errno| AttachListenerError::Folder { path: folder.into(), source: errno.into() };
     match mkdir(folder, Mode::RWXU) {
@@ -113,19 +113,20 @@ fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
     }
     match status.st_mode & 0o777 {
         0o700 => Ok(()),
-        mode => Err(refused(&format!("its mode is {mode:03o} and not 700"))),
+        mode => Err(refused(&format!("its mode is {mode:03o}, not 700"))),
     }
 }
 
-/// The time that a process waits for another that gives itself a name. That takes a moment, unless
-/// the process is stopped meanwhile.
+/// The time that a process waits for another one that gives itself a name. That takes a moment,
+/// unless that process is stopped meanwhile.
 const LOCK_TIME: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 3 });
 
-/// The folder, in which no other process gives or removes names.
+/// The locked folder: no other process gives or removes names in it.
 pub(super) struct LockedFolder(OwnedFd);
 
 impl LockedFolder {
-    /// Waits for the lock; `None`: it did not come, or the file system has none.
+    /// Waits for the lock. Returns `None` if it did not come in time, or the file system has no
+    /// locks.
     pub(super) fn lock(folder: &Path) -> Option<LockedFolder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let locked = LockedFolder(open(folder, flags, Mode::empty()).ok()?);
@@ -150,15 +151,15 @@ impl Drop for LockedFolder {
 }
 
 /// Removes the sockets of processes that are gone, and of processes that had the number of this one.
-/// What cannot be removed stays. The folder is locked.
+/// A socket that cannot be removed stays. The folder is locked.
 pub(super) fn remove_stale(folder: &Path) {
     let own = process_number();
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_gone = parse_socket_name(&name).is_some_and(|(process, _)| process == own || is_gone(process));
-        // This process may have other heaps. Containers may share the folder and have other numbers, and a child may have its parent's
-        // socket: then somebody takes the call.
+        // This process may have other heaps. Containers may share the folder and have other
+        // numbers, and a child may have its parent's socket. Then a process takes the call.
         if is_gone && is_refused(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
@@ -199,7 +200,7 @@ mod tests {
         for mode in [0o755, 0o770, 0o701, 0o500] {
             fs::set_permissions(at("new"), Permissions::from_mode(mode)).unwrap();
             let said = refusal(&at("new"), user);
-            assert!(said.contains(&format!("its mode is {mode:03o} and not 700")), "{said}");
+            assert!(said.contains(&format!("its mode is {mode:03o}, not 700")), "{said}");
         }
         fs::set_permissions(at("new"), Permissions::from_mode(0o700)).unwrap();
         symlink(at("new"), at("link")).unwrap();
@@ -236,7 +237,7 @@ mod tests {
             drop(UnixListener::bind(dead).unwrap());
         }
         let _listen = [&taken, &mine].map(|live| UnixListener::bind(live).unwrap());
-        // Somebody has this number.
+        // This number belongs to a process.
         let parent = at(format!("{}-e", std::os::unix::process::parent_id()));
         drop(UnixListener::bind(&parent).unwrap());
         fs::write(&other, "").unwrap();

@@ -1,5 +1,4 @@
-//! A word that a child of `fork()` finds empty. By this word a heap notices that it is in another
-//! process.
+//! A word that is empty in a child of `fork()`. It shows a heap that it is in another process.
 //!
 //! A child has a copy of the memory, but only one thread: the thread that forked. So a heap must
 //! notice the fork before it waits for a thread that does not exist. The word lies in a page of its

@@ -17,7 +17,7 @@ pub enum Vendor {
     Amd,
     /// `HygonGenuine`: Zen under licence.
     Hygon,
-    /// `CentaurHauls`, and Shanghai behind spaces.
+    /// `CentaurHauls`, and `Shanghai` after spaces.
     Zhaoxin,
     /// Another maker, or an unknown one.
     Other,
@@ -40,7 +40,7 @@ pub struct Processor {
     pub hyper_threading: bool,
     /// Whether it has AVX2, and the system keeps the registers.
     pub avx2: bool,
-    /// Whether `PREFETCHW` does something (8000_0001h, ECX bit 8).
+    /// Whether `PREFETCHW` has an effect (8000_0001h, ECX bit 8).
     pub prefetchw: bool,
     /// Bytes of a line of the first-level cache.
     pub line_bytes: usize,

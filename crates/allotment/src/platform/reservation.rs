@@ -104,7 +104,7 @@ impl Reservation {
         })?;
         // SAFETY: as above.
         unsafe { linux::unmap(start, head) }.map_err(|errno| {
-            // SAFETY: the mapping is whole but for the tail.
+            // SAFETY: the mapping is whole except for the tail.
             let _ = unsafe { linux::unmap(start, span - tail) };
             refused(errno)
         })?;

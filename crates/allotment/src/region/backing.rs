@@ -1,7 +1,7 @@
-//! The trait that puts memory behind regions. It lets tests and models use the free set without
+//! The trait that gives memory to regions. It lets tests and models use the free set without
 //! memory.
 
-/// Puts memory behind regions.
+/// Gives memory to regions.
 pub(crate) trait Backing: Send + Sync {
     /// Makes a region readable and writable. Returns whether the system had the memory.
     fn commit(&self, index: usize) -> bool;

@@ -40,9 +40,9 @@ impl<B: Backing> FreeSet<B> {
         self.in_use().filter(|&index| self.table.get(index).is_tenured()).count()
     }
 
-    /// Bytes that are free outside the free regions: all in quarantine, and the rest of the one
-    /// region in use with the largest rest. The rests of the others were too small for objects that
-    /// were put elsewhere.
+    /// Bytes that are free outside the free regions: all bytes in quarantine, and the largest rest
+    /// of a region in use. The rests of other regions were too small for objects, which went
+    /// elsewhere.
     pub(crate) fn room_beside_free(&self) -> usize {
         let (mut quarantined, mut rest) = (0, 0);
         for index in self.in_use() {
@@ -66,7 +66,7 @@ impl<B: Backing> FreeSet<B> {
         self.capacity.store(regions.min(self.table.len()), Ordering::Relaxed);
     }
 
-    /// Raises the capacity to at least so many regions, while other threads read it.
+    /// Raises the capacity to at least `regions`, while other threads read it.
     pub(crate) fn raise_capacity(&self, regions: usize) {
         self.capacity.fetch_max(regions.min(self.table.len()), Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ impl<B: Backing> FreeSet<B> {
         self.capacity().saturating_sub(self.regions_in_use())
     }
 
-    /// Whether that many regions more stay within the capacity.
+    /// Whether that many more regions stay within the capacity.
     pub(crate) fn may_take(&self, regions: usize) -> bool {
         let capacity = self.capacity();
         // Without a limit there is no need to count.

@@ -1,6 +1,6 @@
 //! One byte of metadata for every card, which is 512 bytes of heap.
 //!
-//! The bytes are beside the heap. The address of a card's byte is a shift and an addition away, so
+//! The bytes lie outside the heap. The address of a card's byte is a shift and an addition away, so
 //! the write barrier of generated code needs no more instructions. The whole table is committed at
 //! once. Its pages appear as they are touched, and read zero before. So every table begins with 0,
 //! and a heap that fills a tenth of its addresses pays for a tenth of its tables.
@@ -13,7 +13,7 @@
 
 use crate::platform::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
 use std::ops::Range;
-// Laid over memory from the system, which the model checker's atomics cannot cover.
+// These lie in memory from the system, where the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// log2 of [`CARD_BYTES`].
@@ -37,7 +37,8 @@ pub(super) struct CardBytes {
 }
 
 impl CardBytes {
-    /// Zeroes for the heap of `heap_bytes` that begins at `heap`, a multiple of [`CARD_BYTES`].
+    /// A table of zeroes for the heap of `heap_bytes` that begins at `heap`, a multiple of
+    /// [`CARD_BYTES`].
     pub(super) fn new(heap: usize, heap_bytes: usize, name: &str) -> Result<CardBytes, MemoryError> {
         debug_assert!(heap.is_multiple_of(CARD_BYTES));
         let cards = heap_bytes.div_ceil(CARD_BYTES);
@@ -93,8 +94,9 @@ impl CardBytes {
     }
 
     /// Sets a card's byte while other threads set it, too. What such a thread wrote before it set
-    /// the byte is visible afterwards, unless the byte is set again. Of several such threads the
-    /// language promises that for the last one; the order of stores of x86-64 and AArch64, for all.
+    /// the byte is visible afterwards, unless the byte is set again. If several threads set the
+    /// byte, the language guarantees this for the last one only; the order of stores on x86-64 and
+    /// AArch64 guarantees it for all.
     #[inline]
     pub(super) fn swap(&self, card: usize, byte: u8) {
         self.byte(card).swap(byte, Ordering::AcqRel);
@@ -127,7 +129,7 @@ impl CardBytes {
         let bytes = u64::from_ne_bytes([byte; WIDE]);
         while at + WIDE <= cards.end {
             if self.wide(at) != bytes {
-                // SAFETY: the load has checked that there are so many cards.
+                // SAFETY: the load has checked that there are that many cards.
                 unsafe { store_eight(self.memory.base().add(at), bytes) };
             }
             at += WIDE;

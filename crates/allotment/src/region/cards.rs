@@ -2,9 +2,9 @@
 //! reading.
 //!
 //! A generational collector reads old objects only if their card is dirty. Mutators dirty the card
-//! of each slot that they write, whatever the collector and wherever the object. A test whether
-//! that is needed costs more instructions than the store of one byte. A dirty card says nothing
-//! about the stored value.
+//! of each slot that they write, with every collector and for every object. A test whether that is
+//! necessary costs more instructions than the store of one byte. A dirty card says nothing about
+//! the stored value.
 //!
 //! ```text
 //! card of a slot = biased base + (address of the slot >> 9)      1: dirty, 0: clean
@@ -15,7 +15,7 @@
 //! Refused:
 //! - A sequential store buffer: a branch at every store, and a slot that is written often is in it
 //!   often.
-//! - A bit for each card: a read-modify-write, which would have to be locked.
+//! - A bit for each card: its read-modify-write would have to be locked.
 
 use super::card_bytes::{CARD_BYTES, CARD_SHIFT, CardBytes};
 use crate::platform::MemoryError;

@@ -1,7 +1,7 @@
 //! Changes of the free set by a collection.
 //!
 //! A stopped collection runs while no mutator is between two safepoints, so it may forget hints and
-//! lower tops. The sets stay consistent all the same. A free region is taken from its set before it
+//! lower tops. The sets still stay consistent. A free region is taken from its set before it
 //! is written, because returning memory to the system does not stop with the world.
 
 use super::backing::Backing;
@@ -26,7 +26,7 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Takes shared regions out of use: no thread will allocate in them. In a stop, even a light
-    /// one: no thread is looking at a region, and no buffer ends at the top of one of these.
+    /// one: no thread is reading a region, and no buffer ends at the top of one of these.
     pub(crate) fn withdraw(&self, regions: impl Iterator<Item = usize>) {
         for index in regions {
             self.table.get(index).set_state(State::CollectionSet);
@@ -62,7 +62,7 @@ impl<B: Backing> FreeSet<B> {
         taken
     }
 
-    /// Notes that the region ends at `top`, where the caller left nothing above.
+    /// Notes that the region ends at `top`: the caller left nothing above.
     pub(crate) fn lower_top(&self, index: usize, top: usize) {
         let region = self.table.get(index);
         region.raise_dirty(region.top());

@@ -2,10 +2,10 @@
 //! heap, later.
 //!
 //! A program may keep a stale reference to a dead object, or to the old place of a moved object.
-//! Such a reference reads what lies there now, which is mostly a similar object, so the error stays
-//! unnoticed. So freed memory can be filled with a pattern, and regions can be made inaccessible.
-//! Regions can also be kept from use for some collections, so that the pattern or the fault is
-//! still there when the stale reference is used.
+//! Such a reference reads the memory's present contents, mostly a similar object, so the error
+//! stays unnoticed. So freed memory can be filled with a pattern, and regions can be made
+//! inaccessible. Regions can also be kept from use for some collections, so that the pattern or the
+//! fault is still there when the stale reference is used.
 //!
 //! A heap's [`Disposal`] selects among these. A reset disposes of all regions.
 
@@ -17,7 +17,7 @@ use crate::object::poison;
 use std::collections::BTreeSet;
 
 impl<B: Backing> FreeSet<B> {
-    /// The same free set with this disposal of freed memory.
+    /// This free set with the given disposal of freed memory.
     pub(crate) fn with_disposal(mut self, disposal: Disposal) -> FreeSet<B> {
         self.disposal = disposal;
         self
@@ -70,8 +70,8 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Fills the written memory above the top of a region that the caller owns, if freed memory is
-    /// to be filled. The region is readable.
+    /// Fills the written memory above the top of a region that the caller owns, if the heap fills
+    /// freed memory. The region is readable.
     pub(crate) fn poison_room(&self, index: usize) {
         if self.disposal.poison {
             let region = self.table.get(index);

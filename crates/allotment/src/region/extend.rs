@@ -1,4 +1,4 @@
-//! Lengthening a buffer in place: the refill of a thread that is alone on its core.
+//! Lengthens a buffer in place: the refill of a thread that is alone on its core.
 //!
 //! If no other thread took memory from the region since, the end of the buffer is the region's top.
 //! One compare-and-swap then makes the following memory part of the buffer. The refill need not
@@ -13,7 +13,7 @@ use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;
 
 impl<B: Backing> FreeSet<B> {
-    /// Whether `bytes` directly behind a piece ending at `end` can be taken now.
+    /// Whether the `bytes` directly after a piece that ends at `end` can be taken now.
     pub(crate) fn can_extend(&self, end: usize, bytes: usize) -> bool {
         self.room_behind(end, bytes).is_some()
     }
@@ -30,9 +30,9 @@ impl<B: Backing> FreeSet<B> {
         (room >= least && region.top() == end).then_some((region, room))
     }
 
-    /// Takes `min` to `desired` bytes directly behind a piece of a shared region that ends at
-    /// `end`. The caller owns the piece. Fails if the memory behind it was taken. All sizes are
-    /// multiples of 8. Not in mode `Lock`, where nothing is taken without the lock.
+    /// Takes `min` to `desired` bytes directly after a piece of a shared region that ends at `end`.
+    /// The caller owns the piece. Fails if the memory after it was taken. All sizes are multiples
+    /// of 8. Fails in mode `Lock`, in which threads take memory only under the lock.
     pub(crate) fn extend(
         &self,
         end: usize,

@@ -66,7 +66,7 @@ pub(crate) struct FreeSet<B = Committer> {
     pub(super) free: Box<[Bitmap]>,
     /// Shared regions outside the slots that have room, and full ones until a search finds them
     /// full. Never owned: a bit is a hint. **Invariant:** a shared region with room for an object
-    /// has its bit set, or is in the slot of its home, or a thread is just seeing to it.
+    /// has its bit set, or is in the slot of its home, or a thread is just ensuring that.
     pub(super) partial: Bitmap,
     pub(super) transit: Transit,
     pub(super) slots: Box<[CachePadded<Slot>]>,
@@ -111,7 +111,7 @@ impl<B: Backing> FreeSet<B> {
         &self.table
     }
 
-    /// In a child of `fork()`: whether no thread outside this process was at work here.
+    /// In a child of `fork()`: whether no thread outside this process was changing the free set.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.refill_lock.is_at_rest()
             && self.humongous.try_lock().is_ok()
@@ -125,8 +125,8 @@ impl<B: Backing> FreeSet<B> {
     }
 
     /// Takes `desired` bytes, or the rest of a region if that is at least `min`. All are multiples
-    /// of 8, `min <= desired <= region`. `None`: the heap has no such piece. Or the number of
-    /// regions in use has reached the capacity, and the search found none.
+    /// of 8, `min <= desired <= region`. Returns `None` if the heap has no such piece, or if the
+    /// number of regions in use has reached the capacity and the search found no piece.
     pub(crate) fn allocate(
         &self,
         home: usize,
@@ -136,8 +136,8 @@ impl<B: Backing> FreeSet<B> {
     ) -> Option<Carve> {
         let _guard = self.refill_lock.hold();
         let mut may_commit = true;
-        // At the capacity an exact answer is not waited for: a thread that lost its CPU in the
-        // midst of a move would hold up all others.
+        // At the capacity the thread does not wait for an exact answer: a thread that lost its CPU
+        // within a move would delay all others.
         self.transit.until_settled(
             || self.try_allocate(home, min, desired, attempts, &mut may_commit),
             || !self.may_take(1),
@@ -166,7 +166,8 @@ impl<B: Backing> FreeSet<B> {
         }
     }
 
-    /// Puts another region than `current` into the slot of `home`; `false`: there is none.
+    /// Puts another region than `current` into the slot of `home`. Returns `false` if there is
+    /// none.
     fn replace(&self, home: usize, current: u32, may_commit: &mut bool) -> bool {
         // Checks first: threads that find nothing must not make each other search again.
         let none = (self.untouched.is_empty() || !*may_commit) && self.free.iter().all(Bitmap::is_empty);
@@ -192,10 +193,10 @@ impl<B: Backing> FreeSet<B> {
         true
     }
 
-    /// Gives `[start, end)`, the tail of a piece, back to its shared region if nothing was taken
-    /// behind it.
+    /// Gives `[start, end)`, the tail of a piece, back to its shared region if no thread took the
+    /// memory after it.
     ///
-    /// Nothing was written in the tail except zeroes, and it is not a whole spare. A spare begins
+    /// The tail was never written, except by zeroes, and it is not a whole spare. A spare begins
     /// with a filler's header, and the next taker is told that the memory is as clean as before.
     pub(crate) fn undo(&self, start: usize, end: usize) -> bool {
         if start >= end {
@@ -262,7 +263,7 @@ impl<B: Backing> FreeSet<B> {
 
     /// Commits a region that the caller took from `untouched`, or puts it back. Returns whether the
     /// system had the memory. Called outside any lock: it can take as long as the kernel needs to
-    /// fill a region with pages. A refusal is not remembered, because memory may be available the
+    /// fill a region with pages. A refusal is not recorded, because memory may be available the
     /// next time.
     pub(super) fn commit_taken(&self, index: usize) -> bool {
         let committed = self.backing.commit(index);
@@ -285,7 +286,7 @@ impl<B: Backing> FreeSet<B> {
         self.put_free(index, home);
     }
 
-    /// The same for a region that is already empty.
+    /// As [`give_region`](Self::give_region), for a region that is already empty.
     pub(super) fn put_free(&self, index: usize, home: usize) {
         let region = self.table.get(index);
         region.set_home(home);
@@ -386,8 +387,8 @@ impl<B: Backing> FreeSet<B> {
         self.slots[home].spares.take(self.table.base(), min)
     }
 
-    /// Remembers the tail of a piece, which the caller covered with a filler. Returns whether there
-    /// was a place for it, and it is neither too small nor a whole region of the largest size.
+    /// Remembers the tail of a piece, which the caller covered with a filler. Returns `false` if
+    /// there is no place for it, or if the tail is too small or a whole region of the largest size.
     pub(crate) fn give_spare(&self, home: usize, start: usize, end: usize) -> bool {
         self.slots[home].spares.give(self.table.base(), start, end)
     }
@@ -397,7 +398,7 @@ impl<B: Backing> FreeSet<B> {
         self.slots.iter().flat_map(|slot| slot.spares.iter(self.table.base()))
     }
 
-    /// Address behind the last object that begins in region `index`: the region's top, or the end
+    /// Address after the last object that begins in region `index`: the region's top, or the end
     /// of its run's object.
     pub(crate) fn object_end(&self, index: usize) -> usize {
         match self.table.get(index).state() {

@@ -23,7 +23,7 @@ pub struct Geometry {
     pub regions: usize,
 }
 
-/// Why a heap cannot be divided so.
+/// The reason why a heap cannot be divided in this way.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// Too few regions.

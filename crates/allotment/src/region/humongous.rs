@@ -14,8 +14,8 @@ use crate::sync::Ordering;
 const POISONED: &str = "a thread panicked inside the free set";
 
 impl<B: Backing> FreeSet<B> {
-    /// Takes a run of regions for one object of `bytes`, which is more than a region. `None`: there
-    /// is no run.
+    /// Takes a run of regions for one object of `bytes`, which is more than a region. Returns
+    /// `None` if there is no run.
     pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
         let regions = bytes.div_ceil(self.table.geometry().region_bytes());
         if !self.may_take(regions) {
@@ -113,7 +113,7 @@ impl<B: Backing> FreeSet<B> {
         let end = self.table.bottom(start) + run.bytes;
         for index in start..start + run.regions {
             let region = self.table.get(index);
-            // The dirt of the earlier contents.
+            // The earlier contents were written up to here.
             region.raise_dirty(region.top().min(self.table.end(index)));
             region.set_tenured(index == start && run.tenured);
             self.continue_run(start, run.regions, index, end, run.home);
@@ -151,7 +151,7 @@ pub(crate) struct Run {
     tenured: bool,
 }
 
-/// Why a run was not claimed.
+/// The reason why a run was not claimed.
 enum Lost {
     /// A mutator took one of its regions first.
     Region,

@@ -3,8 +3,8 @@
 //! **Invariant:** a thread owns a region after it has cleared the region's bit in the free set;
 //! only the owner changes its state. **Invariant:** a region that other threads may know leaves the
 //! state [`State::Shared`] only while no mutator is between two safepoints. So a stale reference to
-//! a shared region meets a full region, never a region with another owner. **Invariant:** the
-//! answer "there is none" is correct for one moment of the call, even if other threads move regions
+//! a shared region meets a full region, never a region with another owner. **Invariant:** if a call
+//! finds no region, there was none at one moment of the call, even if other threads move regions
 //! meanwhile.
 //!
 //! This layer does not know the contents of a region. Its data about cards and starts of objects

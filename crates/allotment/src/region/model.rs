@@ -18,7 +18,7 @@ use loom::thread;
 const REGION: usize = 256;
 const BASE: usize = 1 << 40;
 
-/// Memory without end.
+/// Unlimited memory.
 struct Plenty;
 
 impl Backing for Plenty {
@@ -260,7 +260,7 @@ fn two_undo_at_once_and_no_byte_is_given_back_twice() {
         let (low, high) = (allocate(&heap, 0, 128).unwrap(), allocate(&heap, 0, 128).unwrap());
         let other = spawn(&heap, move |heap| heap.undo(high.start + 32, high.end));
         let low_undone = heap.undo(low.start + 32, low.end);
-        assert!(other.join().unwrap(), "nothing lies behind the upper one");
+        assert!(other.join().unwrap(), "no memory after the upper one is taken");
         assert!(!low_undone, "the upper one still holds 32 bytes");
         assert_sound(&heap, 128 + 32);
         assert_usable_to_the_end(&heap);

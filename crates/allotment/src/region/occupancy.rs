@@ -1,7 +1,7 @@
-//! What regions are in use for, and how many bytes of them.
+//! The use of regions, in numbers of regions and bytes.
 //!
-//! A reader looks at one region after the other while threads go on, and takes no lock. Each region
-//! is as of the moment when it is read.
+//! A reader reads one region after the other while threads run, and takes no lock. Each region
+//! counts as of the moment when it is read.
 
 use super::backing::Backing;
 use super::free_set::FreeSet;
@@ -19,7 +19,7 @@ pub(crate) struct Occupancy {
     pub(crate) regions: RegionUse,
 }
 
-/// Number of regions by what they are in use for. Together they are all regions of the heap.
+/// Number of regions by use. Together they are all regions of the heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegionUse {
@@ -27,10 +27,11 @@ pub struct RegionUse {
     pub uncommitted: usize,
     /// With memory, and empty.
     pub free: usize,
-    /// Any thread may take a buffer or an object from them. What threads allocated is there.
+    /// Any thread may take a buffer or an object from them. They hold the objects that threads
+    /// allocated.
     pub shared: usize,
-    /// Filled by one thread alone, which took a [`Mark`](crate::raw::Mark). Or held by a collector
-    /// for copies to come.
+    /// Filled by one thread alone, which took a [`Mark`](crate::raw::Mark), or held by a collector
+    /// for future copies.
     pub exclusive: usize,
     /// Young objects that survived a collection.
     pub survivor: usize,
@@ -40,7 +41,7 @@ pub struct RegionUse {
     pub humongous: usize,
     /// Objects that a concurrent collector is moving out.
     pub collection_set: usize,
-    /// Empty, and not to be used yet (`ZealQuarantine`).
+    /// Empty, and not available yet (`ZealQuarantine`).
     pub quarantined: usize,
 }
 
@@ -77,7 +78,7 @@ impl<B: Backing> FreeSet<B> {
             let is_tenured = match state {
                 State::Old => true,
                 State::HumongousStart | State::CollectionSet => region.is_tenured(),
-                // With some collectors only the first region of a run says it.
+                // With some collectors only the first region of a run has the flag.
                 State::HumongousContinuation => {
                     self.table.get(index.saturating_sub(region.run())).is_tenured()
                 }

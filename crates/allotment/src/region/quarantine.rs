@@ -1,7 +1,7 @@
 //! A heap's way to dispose of freed memory, and the regions that are kept from use for some
 //! collections.
 //!
-//! These regions have a list of their own, which is not one of the sets of the free set. A thread
+//! These regions have their own list, which is not one of the sets of the free set. A thread
 //! takes memory from there only if it found none elsewhere, so a quarantine never causes out of
 //! memory.
 

@@ -1,4 +1,4 @@
-//! The memory of a heap: regions, cards and the shapes of objects. It knows no threads.
+//! The memory of a heap: regions, cards and the shapes of objects. It does not know threads.
 //!
 //! A collector that has a `Space` and roots can collect it. So a collector is tested without threads.
 //!
@@ -11,7 +11,7 @@ use crate::platform::topology::Topology;
 use crate::platform::{MemoryError, Reservation, current_cpu};
 use crate::sync::{Mutex, MutexGuard};
 
-/// The regions of a heap, and what is known of the objects in them.
+/// The regions of a heap, and the data about their objects.
 pub(crate) struct Space {
     pub(crate) free: FreeSet<Committer>,
     /// The cards of written slots, kept with every collector.

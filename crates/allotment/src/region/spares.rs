@@ -1,9 +1,9 @@
 //! Spare tails: the rest of a given-up buffer, for the next thread on the same core.
 //!
 //! A thread that detaches has seldom used up its buffer, and the buffer's lines are in this core's
-//! caches. The tail cannot go back to its region once memory behind it was taken, so the slot
-//! remembers a few tails. Their number is fixed: a list would need a lock or counted pointers. A
-//! thread that finds no place loses one tail, which is covered by a filler already.
+//! caches. The tail cannot go back to its region after the memory that follows it was taken, so the
+//! slot remembers a few tails. Their number is fixed: a list would need a lock or counted pointers.
+//! A thread that finds no place loses one tail, which is covered by a filler already.
 
 use super::carve::Carve;
 use crate::sync::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ const SPARE_START_BITS: u32 = 42;
 /// The spare tails of one slot.
 #[derive(Default)]
 pub(super) struct Spares(
-    /// Each is packed; 0: none. Swapped in and out, Release and Acquire.
+    /// Each is packed; 0 for an empty place. Swapped in and out, Release and Acquire.
     [AtomicU64; SPARES],
 );
 
@@ -38,8 +38,8 @@ impl Spares {
         })
     }
 
-    /// Remembers `[start, end)` of a heap that begins at `base`. Returns whether there was a place
-    /// for it, and it is neither too small nor a whole region of the largest size.
+    /// Remembers `[start, end)` of a heap that begins at `base`. Returns `false` if there is no
+    /// place for it, or if it is too small or a whole region of the largest size.
     pub(super) fn give(&self, base: usize, start: usize, end: usize) -> bool {
         let words = ((end - start) / 8) as u64;
         if end - start < MIN_SPARE_BYTES || words >> (u64::BITS - SPARE_START_BITS) != 0 {

@@ -4,9 +4,9 @@
 //! that object. So there is a byte for every card:
 //!
 //! ```text
-//! 0         no object is known to begin here: ask the card before
+//! 0         no object is known to begin here: read the card before
 //! 1..=64    the last object that begins in the card begins at its word number byte - 1
-//! 65 + k    the card lies wholly inside an object: ask the card 2^k before, also in that object
+//! 65 + k    the card lies wholly inside an object: read the card 2^k before, also in that object
 //! ```
 //!
 //! From the last object that begins at or before an address, the walk covers at most the objects of
@@ -17,7 +17,7 @@
 //!
 //! Refused:
 //! - A bitmap of starts: eight times the size, and a search backwards.
-//! - To walk a region from its bottom.
+//! - A walk over the region from its bottom: too long.
 //!
 //! A filler is an object. A thread that empties or refills a region clears its range first.
 
@@ -111,7 +111,7 @@ impl StartTable {
         }
     }
 
-    /// The card of `start`, and the card's byte if no object begins behind it.
+    /// The card of `start`, and the card's byte if no object begins after it.
     #[inline(always)]
     fn entry(&self, start: usize) -> (usize, u8) {
         debug_assert!(start.is_multiple_of(WORD));

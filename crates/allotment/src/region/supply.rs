@@ -1,4 +1,4 @@
-//! Memory behind many regions at once: committed ahead, and given back to the system.
+//! Memory of many regions at once: committed ahead, and given back to the system.
 //!
 //! Memory is given back region by region: each region is taken as a mutator takes it. Refused: a
 //! lock against mutators, because the kernel may take long.
@@ -14,7 +14,7 @@ impl<B: Backing> FreeSet<B> {
         self.uncommit_if(|_| true)
     }
 
-    /// The same for the free regions for which `wanted` returns true.
+    /// As `uncommit_free`, for the free regions for which `wanted` returns true.
     pub(super) fn uncommit_if(&self, mut wanted: impl FnMut(usize) -> bool) -> usize {
         let mut regions = 0;
         for bitmap in &self.free {
@@ -53,12 +53,12 @@ impl<B: Backing> FreeSet<B> {
         })
     }
 
-    /// Regions with memory behind them.
+    /// Number of committed regions.
     pub(crate) fn committed_regions(&self) -> usize {
         self.table.len() - self.untouched.count()
     }
 
-    /// Bytes of these regions.
+    /// Bytes of committed regions.
     pub(crate) fn committed_bytes(&self) -> usize {
         self.committed_regions() << self.table.geometry().region_shift
     }

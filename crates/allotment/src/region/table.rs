@@ -1,7 +1,7 @@
 //! The region table: the metadata of each region.
 //!
-//! The metadata is beside the heap, not in it. A collector reads states of regions whose memory it
-//! would rather keep out of the caches, and an uncommitted region has no memory to read.
+//! The metadata lies outside the heap. A collector reads the states of regions whose memory it
+//! keeps out of the caches, and an uncommitted region has no memory to read.
 
 use super::Geometry;
 use crate::platform::prefetch_read;
@@ -23,13 +23,13 @@ pub enum State {
     HumongousStart = 4,
     /// A further region of such an object.
     HumongousContinuation = 5,
-    /// It is empty, and not to be used yet (`ZealQuarantine`).
+    /// It is empty, and not available yet (`ZealQuarantine`).
     Quarantined = 6,
-    /// Young objects that survived a collection, which put them here.
+    /// It holds young objects that a collection put here because they survived.
     Survivor = 7,
-    /// Old objects, which a collection put here.
+    /// It holds old objects, which a collection put here.
     Old = 8,
-    /// Objects that are moved out while threads run. No thread allocates here.
+    /// Its objects are moved out while threads run. No thread allocates here.
     CollectionSet = 9,
 }
 
@@ -72,11 +72,11 @@ pub(crate) struct Region {
     /// the owner. Humongous: the end of the object's part in the region. Relaxed; ordered by the
     /// way in which the region was obtained.
     top: AtomicUsize,
-    /// Address behind the last byte. Never changes. Beside the top, because code that reads the top
+    /// Address after the last byte. Never changes. Beside the top, because code that reads the top
     /// reads the end too.
     end: usize,
-    /// Memory from here to the end of the region is zero; below it may hold anything. The owner
-    /// raises it when the region is given up. Relaxed, as `top`.
+    /// Memory from here to the end of the region is zero; memory below may have any contents. The
+    /// owner raises it when the region is given up. Relaxed, as `top`.
     dirty: AtomicUsize,
     /// A [`State`]. Stored by the owner, with Release: a walker that sees a state sees its fields.
     state: AtomicU8,
@@ -87,15 +87,15 @@ pub(crate) struct Region {
     /// Otherwise 0.
     run: AtomicU32,
     /// Free: the time since when, in milliseconds of the heap's clock plus one; 0: not read yet.
-    /// The thread that frees the region resets it, a reading thread sets it. Relaxed: it is a
-    /// reason, not a claim.
+    /// The thread that frees the region resets it, a reading thread sets it. Relaxed: it only
+    /// advises.
     idle_since: AtomicU64,
     /// 1: the memory between `top` and `dirty` has the pattern of freed memory, or was zeroed for
     /// buffers that were given up unused. While the region is empty, the memory has the pattern.
     /// Stored by the owner, Relaxed.
     poisoned: AtomicU8,
-    /// 1: the objects are old. Of a humongous run the first region says it, and with a concurrent
-    /// collector each. Stored by collections, Relaxed.
+    /// 1: the objects are old. The first region of a humongous run has the flag; with a concurrent
+    /// collector each region has it. Stored by collections, Relaxed.
     tenured: AtomicU8,
     /// Concurrent cycles since a thread allocated in the region: to be added to the ages of its
     /// objects. Stored in stops, and by the thread that empties the region. Relaxed.
@@ -215,8 +215,9 @@ impl Region {
     }
 }
 
-/// The addresses in a region that divide what a concurrent collection knows from what came later.
-/// Beside the regions, because code that marks asks for each reference.
+/// The addresses in a region that separate objects known to a concurrent collection from later
+/// ones. They are outside the regions' entries, because code that marks reads them for each
+/// reference.
 ///
 /// ```text
 /// bottom <= top at mark start <= update watermark <= top      while a collection is under way
@@ -226,10 +227,10 @@ impl Region {
 /// by the stopper, and by the thread that empties the region. Relaxed: ordered by the stop, or by
 /// the way in which the region is obtained.
 struct Borders {
-    /// Objects below it were there when marking began: they are live if they are marked. Objects
-    /// above it are live.
+    /// Objects below it existed when marking began: they are live if they are marked. Objects above
+    /// it are live.
     mark_start: AtomicUsize,
-    /// Objects below it were there when evacuation began: they may refer to objects that move.
+    /// Objects below it existed when evacuation began: they may refer to objects that move.
     watermark: AtomicUsize,
 }
 
@@ -296,7 +297,7 @@ impl RegionTable {
         self.base + (index << self.geometry.region_shift)
     }
 
-    /// Address behind the last byte of a region.
+    /// Address after the last byte of a region.
     pub(crate) fn end(&self, index: usize) -> usize {
         self.bottom(index + 1)
     }
@@ -318,7 +319,7 @@ impl RegionTable {
         self.borders[index].watermark.load(Ordering::Relaxed)
     }
 
-    /// Marking begins: what lies in the region was there before. In a stop.
+    /// Marking begins: all objects in the region were there before. In a stop.
     pub(crate) fn set_mark_start(&self, index: usize) {
         self.borders[index].mark_start.store(self.get(index).top(), Ordering::Relaxed);
     }
@@ -328,7 +329,7 @@ impl RegionTable {
         self.borders[index].mark_start.store(self.bottom(index), Ordering::Relaxed);
     }
 
-    /// Evacuation begins: what lies in the region was there before. In a stop.
+    /// Evacuation begins: all objects in the region were there before. In a stop.
     pub(crate) fn set_watermark(&self, index: usize) {
         self.borders[index].watermark.store(self.get(index).top(), Ordering::Relaxed);
     }

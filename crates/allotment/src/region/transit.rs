@@ -1,19 +1,19 @@
 //! Regions on their way from one set to another.
 //!
-//! A region that a thread has taken, and not yet put where other threads search, is in no set. The
-//! same holds for a run that a humongous claim gives back because it lost one of its regions. A
-//! thread that searches everywhere in that moment sees a full heap, and would report out of memory
-//! with half of the heap about to be free. So a thread announces a move of a region that others
-//! will have a claim to. A thread that found nothing searches again if a move took place meanwhile.
-//! So a failure is correct for one moment.
+//! A region that a thread has taken, and not yet put where other threads search, is in no set.
+//! Neither is a run that a humongous claim gives back because it lost one of its regions. A thread
+//! that searches everywhere at that moment sees a full heap, and would report out of memory
+//! although half of the heap is about to be free. So a thread announces the move of a region that
+//! others may take afterwards. A thread that found nothing searches again if a move took place
+//! meanwhile. So a failure is correct for one moment.
 //!
-//! There is one exception: a heap that is full only up to its collector's capacity. A larger eden
-//! or a collection follows there. Waiting there for a thread that lost its CPU in the midst of a
-//! move took 354 of 500 threads that began together 1 to 4 ms.
+//! There is one exception: a heap that is full only up to its collector's capacity. Such a failure
+//! leads to a larger eden or a collection. If threads waited there for a thread that lost its CPU
+//! within a move, 354 of 500 threads that began together took 1 to 4 ms.
 //!
-//! The protocol is that of a sequence lock with many writers. The reader compares the number of
-//! finished moves before and after, and requires that no move is under way at the end. The cost is
-//! two locked operations on a shared line for each region, none for a buffer.
+//! The protocol is a sequence lock with many writers. The reader compares the number of
+//! finished moves before and after, and requires that no move is under way at the end. It costs
+//! two locked operations on a shared line for each region, and none for a buffer.
 //!
 //! Refused: a lock around each move. A move commits memory, which takes as long as filling a
 //! region's pages with zeroes.
@@ -88,7 +88,7 @@ impl Transit {
 }
 
 impl Moving<'_> {
-    /// Ends the move: the region is where other threads find it.
+    /// Ends the move: other threads can find the region now.
     pub(super) fn finish(mut self) {
         self.moved = true;
     }

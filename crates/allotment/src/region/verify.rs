@@ -18,7 +18,7 @@ impl<B: Backing> FreeSet<B> {
         for (name, bitmap) in free.chain([("untouched", &self.untouched), ("shared", &self.partial)]) {
             let (counted, found) = (bitmap.count(), bitmap.iter().count());
             if counted != found {
-                return Err(format!("a set of {name} regions has {found}, and {counted} are counted"));
+                return Err(format!("a set of {name} regions has {found}, but counts {counted}"));
             }
         }
         let quarantined = self.quarantined();
@@ -46,22 +46,22 @@ impl<B: Backing> FreeSet<B> {
             }
             let offered = self.partial.contains(index) || self.is_in_slot(index);
             if offered && state != State::Shared {
-                return fail("mutators are sent there, and it is not theirs");
+                return fail("mutators take memory from it, but its state forbids that");
             }
             if state == State::Shared && self.has_room(index) && !offered {
-                return fail("it has room, and nobody would find it");
+                return fail("it has room, but no thread would find it");
             }
             if (state == State::Quarantined) != quarantined.contains(&index) {
                 return fail("its state and the list of the quarantine disagree");
             }
             if matches!(state, State::Free | State::Uncommitted | State::Quarantined) && top != bottom {
-                return fail("it is empty and its top is not its bottom");
+                return fail("it is empty, but its top is not its bottom");
             }
             if state == State::HumongousContinuation {
                 return fail("it continues nothing");
             }
             if state != State::HumongousStart && region.run() != 0 {
-                return fail("it has a run and is not humongous");
+                return fail("it has a run, but is not humongous");
             }
             let run = if state == State::HumongousStart { region.run() } else { 1 };
             if index + run > self.table.len() {
@@ -78,7 +78,7 @@ impl<B: Backing> FreeSet<B> {
         for spare in self.spares() {
             let region = self.table.get(self.table.index_of(spare.start));
             if region.state() != State::Shared || spare.end > region.top() {
-                return Err(format!("spare {:#x}..{:#x} lies in no shared region", spare.start, spare.end));
+                return Err(format!("spare {:#x}..{:#x} is not in a shared region", spare.start, spare.end));
             }
         }
         Ok(())

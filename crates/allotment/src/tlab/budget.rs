@@ -1,8 +1,8 @@
 //! The bound on the bytes that the buffers of all threads hold above the floor (`adaptive` policy).
 //!
 //! A thread that grew and then idles holds a large buffer, which other threads cannot take from it
-//! before a cycle's end. The budget bounds that cost. Whatever threads do, in whatever order, this
-//! holds, apart from the objects for which the buffers were asked:
+//! before a cycle's end. The budget bounds that cost. For all actions of threads, in any order,
+//! this holds, apart from the pending objects of the buffers:
 //!
 //! ```text
 //! granted == sum over threads of (size - floor) <= bound         granted is exact at every instant
@@ -123,7 +123,7 @@ pub struct Budget {
 
 impl Budget {
     /// A budget of `idle_percent` (`TLABIdlePercent`) of the `capacity` bytes that threads allocate
-    /// from. A number that is no percentage counts as the nearest one.
+    /// from. A number that is not a percentage counts as the nearest percentage.
     #[must_use]
     pub fn new(config: &Config, capacity: usize, idle_percent: f64) -> Self {
         let bound = bound_of(capacity, idle_percent);
@@ -180,7 +180,7 @@ impl Budget {
         }
     }
 
-    /// Applies a cycle's end to the thread ([`Sizing::end_cycle`], whatever the policy), and
+    /// Applies a cycle's end to the thread ([`Sizing::end_cycle`], under every policy), and
     /// returns to the budget the bytes that it gives up.
     ///
     /// After the last thread, call [`forget_census`](Self::forget_census).

@@ -11,7 +11,7 @@
 //! - [`budget`]: the bound on the bytes that the buffers of all threads hold above the smallest
 //!   size;
 //! - [`statistics`]: the cost of a thread's buffers, and the line that reports it;
-//! - [`counters`]: the same counts while their thread is running.
+//! - [`counters`]: the counts of a running thread.
 
 pub(crate) mod budget;
 pub(crate) mod counters;

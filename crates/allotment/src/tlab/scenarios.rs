@@ -294,7 +294,7 @@ fn come_and_go(policy: TlabPolicy) -> Outcome {
     simulation.outcome(Some(hunger))
 }
 
-/// Its name, and whether threads idle in it.
+/// The name of the scenario, and whether threads idle in it.
 type Scenario = (&'static str, bool, fn(TlabPolicy) -> Outcome);
 
 const SCENARIOS: [Scenario; 8] = [

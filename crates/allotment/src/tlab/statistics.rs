@@ -26,7 +26,7 @@ pub struct TlabStatistics {
     pub allocated: u64,
     /// Bytes of objects in buffers that were given up. Objects in a buffer in use do not count yet.
     pub inside_bytes: u64,
-    /// Objects allocated outside a buffer, whatever the reason.
+    /// Objects allocated outside a buffer, for any reason.
     pub outside_allocations: u64,
     /// Bytes of those objects.
     pub outside_bytes: u64,

@@ -1,5 +1,5 @@
 // macro
-// says: no span to be replaced
+// says: no lifetime of a span
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,5 +1,5 @@
 // E0080
-// says once: field `root`: an object of the heap is never dropped: it holds nothing that wants to be
+// says once: field `root`: an object of the heap is never dropped: no field may have drop glue
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -37,7 +37,7 @@ impl Experiment for Graph {
     }
 
     fn question(&self) -> &'static str {
-        "How fast can a graph of a given size be changed in a heap little larger than it?"
+        "How fast can threads change a graph in a heap that is little larger than the graph?"
     }
 
     fn modes(&self) -> &'static [Mode] {

@@ -43,7 +43,7 @@ impl Experiment for Options {
     }
 
     fn question(&self) -> &'static str {
-        "What do options of the heap do to a program that allocates objects of many sizes?"
+        "What do the heap's options do to a program that allocates objects of many sizes?"
     }
 
     fn modes(&self) -> &'static [Mode] {

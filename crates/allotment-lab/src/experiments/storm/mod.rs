@@ -35,7 +35,7 @@ impl Experiment for Storm {
     }
 
     fn question(&self) -> &'static str {
-        "How long do threads wait that all begin to allocate in the same instant?"
+        "How long do threads wait if all of them begin to allocate in the same instant?"
     }
 
     fn modes(&self) -> &'static [Mode] {

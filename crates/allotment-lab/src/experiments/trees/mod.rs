@@ -38,7 +38,7 @@ impl Experiment for Trees {
     }
 
     fn question(&self) -> &'static str {
-        "How long do threads take that make and drop binary trees while a larger one lives on?"
+        "How long do threads take to make and drop binary trees while a larger tree lives on?"
     }
 
     fn modes(&self) -> &'static [Mode] {

@@ -44,7 +44,7 @@ impl Experiment for Weak {
     }
 
     fn question(&self) -> &'static str {
-        "What does a lookup cost in a cache whose entries are weak, and how many does a collector take?"
+        "What does a lookup cost in a cache whose entries are weak, and how many entries does a collector take?"
     }
 
     fn modes(&self) -> &'static [Mode] {

@@ -218,7 +218,7 @@ impl<'e> Evacuator<'e> {
             return Decided { address: copy, bytes: unsafe { measure(shapes, copy) }.1, copied: false };
         }
         if !header.is_object() {
-            broken(address, "something refers to it, and no object is there");
+            broken(address, "something refers to it, but no object is there");
         }
         let layout = shapes.layout(header, address);
         // SAFETY: an object of that layout, which does not change.

@@ -45,7 +45,7 @@ pub(super) unsafe fn measure<'h>(shapes: &mut ShapeCache<'h>, address: usize) ->
     // SAFETY: the caller's predicate.
     let header = unsafe { header_at(address) };
     if !matches!(header.kind(), Kind::Object(_)) {
-        broken(address, "something refers to it, and no object is there");
+        broken(address, "something refers to it, but no object is there");
     }
     let layout = shapes.layout(header, address);
     // SAFETY: as above.

@@ -136,7 +136,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
                 Kind::Forwarded(to) => return to,
                 Kind::Object(_) if header.mark() == KEPT => return address,
                 Kind::Object(_) => {}
-                _ => broken(address, "something refers to it, and no object is there"),
+                _ => broken(address, "something refers to it, but no object is there"),
             }
         }
         // SAFETY: an object is there, or was; only its header and, once it is kept, its slots

@@ -3,7 +3,8 @@
 use crate::object::{WORD, fill, poison};
 use crate::region::FreeSet;
 
-/// Makes a filler of the memory, poisoned if the heap asks for that.
+/// Makes a filler of the memory, and fills it with the pattern if the heap
+/// asks for that.
 ///
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.

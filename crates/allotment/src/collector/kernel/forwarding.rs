@@ -46,7 +46,7 @@ macro_rules! word {
     };
 }
 
-// The atomics are laid over objects, which the model checker's cannot be: so there are two.
+// The atomics lie in objects, where the model checker's cannot be. So there are two types.
 word!(AtomicU64);
 #[cfg(all(test, loom))]
 word!(loom::sync::atomic::AtomicU64);
@@ -61,7 +61,7 @@ pub(in crate::collector) unsafe fn word_at<'a>(address: usize) -> &'a AtomicU64 
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
-/// Changes an object's header from `from` to `to`; `false`: another worker was faster.
+/// Changes an object's header from `from` to `to`. Returns `false` if another worker was faster.
 #[inline(always)]
 pub(in crate::collector) fn decide(word: &impl Word, from: Header, to: Header) -> bool {
     word.swap(from.bits(), to.bits())

@@ -22,7 +22,7 @@ use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
 };
 use crate::region::{FreeSet, State};
-// Laid over memory from the system, which the model checker's atomics cannot be.
+// These lie in memory from the system, where the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of heap that a block describes.
@@ -51,9 +51,9 @@ pub(in crate::collector) struct Block {
 pub(in crate::collector) enum Destination {
     /// They do not move.
     InPlace,
-    /// Behind each other, the first live word to this address.
+    /// One after the other, the first live word to this address.
     At(usize),
-    /// The same up to a break, which the list of breaks has.
+    /// As `At`, up to a break, which is in the list of breaks.
     Broken(usize),
     /// All of them by the same distance: the first byte of the block goes to this address.
     Whole(usize),
@@ -71,7 +71,7 @@ pub(in crate::collector) struct LiveMap {
     kept_bytes: usize,
 }
 
-/// The backing that a heap wants for its tables.
+/// The kind of memory that a heap asks for its tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pages {
     /// `UseTransparentHugePages`.
@@ -129,7 +129,7 @@ impl LiveMap {
                 for index in std::iter::from_fn(|| turns.take()).filter(used) {
                     let first = (table.bottom(index) - map.base) / BLOCK_BYTES;
                     // SAFETY: the memory holds the blocks of every region and is committed; no
-                    // other worker looks at these blocks now.
+                    // other worker reads these blocks now.
                     unsafe { map.memory.base().cast::<Block>().add(first).write_bytes(0, blocks) };
                 }
             });
@@ -144,7 +144,7 @@ impl LiveMap {
         self.memory.commit(0, self.memory.bytes())
     }
 
-    /// Marks nothing as live in `[start, end)`, whole blocks, which no other worker looks at.
+    /// Marks nothing as live in `[start, end)`, whole blocks, which no other worker reads.
     pub(in crate::collector) fn clear(&self, start: usize, end: usize) {
         let (first, last) = ((start - self.base) / BLOCK_BYTES, (end - self.base) / BLOCK_BYTES);
         debug_assert!(last <= self.blocks);
@@ -152,8 +152,8 @@ impl LiveMap {
         unsafe { self.memory.base().cast::<Block>().add(first).write_bytes(0, last - first) };
     }
 
-    /// Whether the part of the map for this many bytes of heap is more than caches are supposed to
-    /// hold.
+    /// Whether the part of the map for this many bytes of heap exceeds the assumed size of the
+    /// caches.
     pub(in crate::collector) fn is_far(heap_bytes: usize) -> bool {
         const NEAR_BYTES: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
         LiveMap::bytes_for(heap_bytes) > NEAR_BYTES
@@ -183,22 +183,22 @@ impl LiveMap {
     pub(in crate::collector) fn block(&self, address: usize) -> &Block {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
         if index >= self.blocks {
-            broken(address, "something refers to it, and it is outside the heap");
+            broken(address, "something refers to it, but it is outside the heap");
         }
         // SAFETY: the map is open whenever a caller has an address: `open` is the first step of a
         // collection. The memory holds `blocks` blocks, and any bits are two numbers.
         unsafe { &*self.memory.base().cast::<Block>().add(index) }
     }
 
-    /// Fetches the block of any address at all, for a later look-up.
+    /// Fetches the block of any address, for a later look-up.
     #[inline(always)]
     pub(in crate::collector) fn prefetch(&self, address: usize) {
         prefetch_read(self.likely_block(address));
     }
 
-    /// Fetches the block of any address at all, for writing: a marker will claim the object.
-    /// (Otherwise a line that another marker has written is fetched twice, for the look and for the
-    /// mark; then two markers took 6 % longer for a tree in no order.)
+    /// Fetches the block of any address, for writing: a marker will claim the object. (Otherwise a
+    /// line that another marker has written is fetched twice, to read and to mark. Then two markers
+    /// took 6 % longer for a tree in random order.)
     #[inline(always)]
     pub(in crate::collector) fn prefetch_to_mark(&self, address: usize) {
         prefetch_write::<0>(self.likely_block(address));
@@ -217,9 +217,9 @@ impl LiveMap {
         self.block(address).live() >> bit(address) & 1 != 0
     }
 
-    /// Makes the object at `address` live by the bits of its first `marked` bytes; `false`: another
-    /// marker has done so. `LOCKED`: other markers claim objects too. `alone`: the others rest at
-    /// the moment, and this worker sees their claims.
+    /// Makes the object at `address` live by the bits of its first `marked` bytes. Returns `false`
+    /// if another marker has done so. `LOCKED`: other markers claim objects too. `alone`: the
+    /// others rest at the moment, and this worker sees their claims.
     #[inline(always)]
     pub(in crate::collector) fn claim<const LOCKED: bool>(
         &self,
@@ -295,13 +295,13 @@ impl LiveMap {
         end
     }
 
-    /// The address behind the last live word in `[start, end)`, or `start`.
+    /// The address after the last live word in `[start, end)`, or `start`.
     pub(in crate::collector) fn live_end(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| live)
     }
 
-    /// The address behind the last word in `[start, end)` that is not live, or `start`. There the
-    /// run of live words that reaches up to `end` begins.
+    /// The address after the last word in `[start, end)` that is not live, or `start`. The run of
+    /// live words that reaches up to `end` begins there.
     pub(in crate::collector) fn run_start(&self, start: usize, end: usize) -> usize {
         self.behind_last(start, end, |live| !live)
     }
@@ -319,8 +319,8 @@ impl LiveMap {
         start
     }
 
-    /// Notes that live words from `at` to the end of their block go to `to` and behind it. If `at`
-    /// does not begin a block, only the list of breaks has that address.
+    /// Notes that live words from `at` to the end of their block go to `to` and following
+    /// addresses. If `at` does not begin a block, only the list of breaks has that address.
     pub(in crate::collector) fn send(&self, at: usize, to: usize) {
         let destination = &self.block(at).destination;
         if bit(at) == 0 {
@@ -330,9 +330,9 @@ impl LiveMap {
         }
     }
 
-    /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and behind it,
-    /// block by block, until a block has more live bytes than there is `room` for. Returns the
-    /// start of that block, or `end`, and the live bytes of the blocks before it.
+    /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and following
+    /// addresses, block by block, until a block has more live bytes than there is `room` for.
+    /// Returns the start of that block, or `end`, and the live bytes of the blocks before it.
     pub(in crate::collector) fn send_blocks(
         &self,
         start: usize,
@@ -412,7 +412,7 @@ pub(in crate::collector) fn ones(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Address of the block behind that of `address`.
+/// Address of the block after that of `address`.
 #[inline(always)]
 pub(in crate::collector) fn next_block(address: usize) -> usize {
     (address & !(BLOCK_BYTES - 1)) + BLOCK_BYTES

@@ -6,9 +6,9 @@ use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes};
 use crate::region::Space;
 use std::num::NonZeroU32;
 
-const NO_OBJECT: &str = "something refers to it, and no object is there";
+const NO_OBJECT: &str = "something refers to it, but no object is there";
 
-/// Finds the shapes of objects. The last shape is kept at hand, because neighbours often share it.
+/// Finds the shapes of objects. It keeps the last shape, because neighbours often share it.
 pub(crate) struct ShapeCache<'h> {
     shapes: &'h Shapes,
     /// Number of the last shape; greater than any shape's if there was none.
@@ -47,7 +47,7 @@ impl<'h> ShapeCache<'h> {
         }
     }
 
-    /// The same for an object whose header is known; aborts if there is no such shape.
+    /// As `layout_of`, for an object whose header is known; aborts if there is no such shape.
     // By reference: a copy would be stored before it is loaded.
     #[inline(always)]
     pub(crate) fn layout(&mut self, header: Header, address: usize) -> &Layout<'h> {
@@ -95,7 +95,7 @@ pub(in crate::collector) unsafe fn for_each_live<'h>(
     let mut shapes = ShapeCache::new(&space.shapes);
     let mut at = map.next_live(from.max(table.bottom(index)), end);
     while at < end {
-        // SAFETY: the first live word behind an object is a header.
+        // SAFETY: the first live word after an object is a header.
         let layout = unsafe { shapes.layout_of(at) };
         // SAFETY: as above.
         let bytes = unsafe { layout.size_of(at) };

@@ -1,5 +1,6 @@
-//! The common parts of marking, evacuation and the full collection: access to an object, to a block
-//! of the heap, the measure of a part of a collection, and the answer to a broken heap.
+//! The common parts of marking, evacuation and the full collection: access to an object and to a
+//! block of the heap, the measurement of a part of a collection, and the end of a process whose
+//! heap is broken.
 
 mod broken;
 mod cover;

@@ -1,8 +1,8 @@
-//! A part of a collection: its name, when it began, how long it took.
+//! A part of a collection: its name, its start and its duration.
 //!
 //! Every part of every collection is measured here, so records and timelines cannot disagree, and
-//! [probes](crate::probes) are in one place. Refused: durations alone, as they were. A timeline
-//! has to know where the parts of a collection lie, and gaps between them are not in a sum.
+//! [probes](crate::probes) are in one place. Refused: durations alone. A timeline needs the start
+//! of each part, and sums do not show gaps.
 
 use crate::probes::probe;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 pub struct Phase {
     /// Its name.
     pub name: &'static str,
-    /// When it began, by the system's clock.
+    /// Its start, by the system's clock.
     pub start: Instant,
-    /// How long it took.
+    /// Its duration.
     pub time: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Phase {
         Begun { name, start: Instant::now() }
     }
 
-    /// The same part, and so much time before it.
+    /// This part, extended by the time `before` it.
     pub(in crate::collector) fn began_earlier(self, before: Duration) -> Phase {
         // A clock that began with the machine may have no such moment.
         let start = self.start.checked_sub(before).unwrap_or(self.start);
@@ -47,7 +47,7 @@ impl Phase {
 }
 
 impl Begun {
-    /// The part until now. It goes on.
+    /// The part up to now. It does not end.
     pub(in crate::collector) fn so_far(&self) -> Phase {
         Phase { name: self.name, start: self.start, time: self.start.elapsed() }
     }

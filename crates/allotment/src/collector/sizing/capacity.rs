@@ -27,7 +27,7 @@ impl Capacity {
         (in_use * 100).div_ceil(100 - self.min_free_percent).max(self.floor_regions)
     }
 
-    /// Regions to try if the present capacity was not enough.
+    /// The next capacity to try, in regions, if the present one was not enough.
     pub(crate) fn beyond(&self, capacity: usize) -> usize {
         capacity * 2
     }

@@ -5,7 +5,7 @@ use std::fmt;
 /// Number of ages an object can have: collections survived, from 0; 15 also stands for more.
 pub const AGES: usize = 16;
 
-/// Which part of the heap was collected.
+/// The part of the heap that was collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Eden and survivors.
@@ -15,7 +15,7 @@ pub enum Scope {
     Full,
 }
 
-/// A collection that was just done, and the heap as it left it.
+/// A collection that just ended, and the heap after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collection {
     /// The part of the heap that was collected.
@@ -37,7 +37,7 @@ pub struct Collection {
     pub stayed_bytes: usize,
     /// Bytes that a young collection left in place because there was no memory to move them to.
     pub failed_bytes: usize,
-    /// Bytes of old objects and roots that a young collection looked at.
+    /// Bytes of old objects and roots that a young collection scanned.
     pub scanned_bytes: usize,
     /// Bytes of old regions, up to their tops, humongous runs not included.
     pub old_bytes: usize,

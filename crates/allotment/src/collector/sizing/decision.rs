@@ -23,7 +23,8 @@ pub struct Decision {
     pub reasons: Vec<Reason>,
 }
 
-/// Why a size changed. Sizes are in regions, times in nanoseconds, shares between 0 and 1.
+/// The reason why a size changed. Sizes are in regions, times in nanoseconds, shares between 0 and
+/// 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {

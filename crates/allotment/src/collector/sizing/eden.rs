@@ -138,7 +138,7 @@ impl Eden {
     }
 
     /// The regions that eden may take if `room` regions of the capacity are free: its wish, or half
-    /// of `room` if no cache is lost by that.
+    /// of `room` if that does not lose a cache.
     pub(super) fn with_spare(
         &self,
         settings: &Settings,

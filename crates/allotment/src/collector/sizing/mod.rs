@@ -1,6 +1,6 @@
 //! All sizes of a generational, stopping collector, decided after each collection.
 //!
-//! [`Sizing`] is numbers in, numbers out: it knows no threads, no memory and no clock. So the same
+//! [`Sizing`] turns numbers into numbers: it does not know threads, memory or a clock. So the same
 //! code runs in the heap, in tests against tables, and in a simulator. Its questions, by file:
 //!
 //! | file | question |
@@ -12,10 +12,10 @@
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
 //! They are asked in that order and do not know each other; this file passes values between them.
-//! Each change is a [`Reason`]. `overhead.rs` stands apart, and a collector without generations
-//! asks it, too: whether an allocation fails, because collections take nearly all of the time and
-//! free nearly nothing. Refused: one policy that weighs all at once (a model of the heap,
-//! minimised). Nobody can read from a log why it did something.
+//! Each change is a [`Reason`]. `overhead.rs` is separate, and a collector without generations uses
+//! it, too. It decides whether an allocation fails because collections take nearly all of the time
+//! and free nearly nothing. Refused: one policy that weighs everything at once, because a log could
+//! not show its reasons.
 
 mod cache;
 mod capacity;
@@ -93,7 +93,7 @@ impl Sizing {
         self.eden.fitting(self.settings.pause_goal_ns)
     }
 
-    /// Bytes that a young collection is expected to copy or to look at, with an eden of this many
+    /// Bytes that a young collection is expected to copy or to scan, with an eden of this many
     /// regions that this many threads fill.
     #[must_use]
     pub(crate) fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {

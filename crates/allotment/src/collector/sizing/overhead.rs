@@ -1,7 +1,7 @@
 //! The rule by which a nearly full heap gives up.
 //!
-//! A heap that is full but for a little garbage makes room for a few objects with each full
-//! collection. It never runs out of memory, and its program never gets anywhere. So an allocation
+//! A heap that is full except for a little garbage makes room for a few objects with each full
+//! collection. It never runs out of memory, but its program makes no progress. So an allocation
 //! fails (`UseGCOverheadLimit`) if [`GcOverhead::FULL_COLLECTIONS`] full collections in a row left
 //! less than `GCHeapFreeLimit` of the heap free, and took more than `GCTimeLimit` of the time.
 //!
@@ -17,14 +17,14 @@
 //! - **The limit stays exceeded** until a collection shows otherwise: each further allocation that
 //!   needs a full collection has one, and fails. Only a collection shows whether the program
 //!   released memory.
-//! - **Tests by `ZealInterval`** collect where no memory was missing, so they end a row.
+//! - **Tests by `ZealInterval`** collect although memory is available, so they end a row.
 //!
 //! Refused: failure without a collection for a while after a failure. A program that drops its
 //! cache and tries again at once would fail again. Refused: a limit on the bytes allocated between
-//! two full collections. It is the better measure where holes are too small, but a heap far below
-//! MaxHeapSize that grows by small steps exceeds it, too.
+//! two full collections. It is better if holes are too small, but a heap far below MaxHeapSize that
+//! grows by small steps exceeds it, too.
 //!
-//! A concurrent collector can use this as it is: its cycles are the collections, `collecting` is
+//! A concurrent collector can use this unchanged: its cycles are the collections, `collecting` is
 //! the time for which allocations waited, and `running` is the rest.
 
 use super::Scope;
@@ -59,24 +59,24 @@ impl OverheadSettings {
 pub enum Need {
     /// An allocation for which there was no room.
     Allocation,
-    /// The same allocation, for which a full collection in the same stop was not enough.
+    /// An allocation for which a full collection in the same stop was not enough.
     AllocationStill,
-    /// Nobody yet: the embedder asked, or no thread ran.
+    /// No allocation: the embedder asked, or no thread ran.
     None,
     /// A test, by `ZealInterval`.
     Test,
 }
 
-/// A collection, as the limit sees it.
+/// A collection, with the data that the limit needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The part of the heap that was collected.
     pub scope: Scope,
     /// The party that needed it.
     pub need: Need,
-    /// How long threads waited for it.
+    /// The time for which threads waited for it.
     pub collecting: Duration,
-    /// How long they had run before.
+    /// The time for which they had run before.
     pub running: Duration,
     /// Bytes that are free after it.
     pub free_bytes: usize,

@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::platform::topology::Topology;
 use crate::region::Geometry;
 
-/// The second-level cache where the system does not tell its size.
+/// The size of a second-level cache if the system does not tell it.
 const USUAL_L2_BYTES: usize = 1 << 20;
 
 /// Bytes of copying and scanning that take some 0.3 ms; waking a thread and waiting for it takes
@@ -20,9 +20,9 @@ pub(crate) struct Settings {
     pub initial_heap_bytes: usize,
     /// `MinHeapFreeRatio`: percentage of the heap that is free after a full collection, below 100.
     pub min_free_percent: usize,
-    /// `NewSize`: bytes of eden and survivors at least; 0: as few as are worth while.
+    /// `NewSize`: fewest bytes of eden and survivors; 0: the sizing chooses.
     pub new_bytes: usize,
-    /// `MaxNewSize`: bytes of eden and survivors at most; 0: as many as are worth while.
+    /// `MaxNewSize`: most bytes of eden and survivors; 0: the sizing chooses.
     pub max_new_bytes: usize,
     /// `InitialTenuringThreshold`, at most `max_tenuring_threshold`.
     pub initial_tenuring_threshold: u8,

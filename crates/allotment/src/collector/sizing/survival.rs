@@ -2,14 +2,14 @@
 //!
 //! There are two predictions, both padded (average and three deviations). One is in bytes, as
 //! HotSpot has it; the other is a share of the young generation, which follows eden when eden
-//! changes. The larger one counts, because the question is one of room; but never more than all of
-//! the young generation.
+//! changes. The larger one counts, because the copies must find room, but at most all of the young
+//! generation.
 
 use super::collection::Collection;
 use super::padded::{Padded, SIZE_WEIGHT};
 use super::settings::Machine;
 
-/// The share of the young generation that survives, before anything is known.
+/// The share of the young generation that survives, before the first measurement.
 const UNKNOWN_SHARE: f32 = 0.25;
 
 /// The prediction of survivors.
@@ -63,8 +63,8 @@ impl Survival {
         self.survived.padded() as usize
     }
 
-    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to look
-    /// at. That is the usual number; if `threads` have come, as many for each; if eden has grown,
+    /// Bytes that a young collection of an eden of `eden` regions is expected to copy or to scan.
+    /// This is the usual number; with more threads, the usual number for each; with a larger eden,
     /// the usual share.
     pub(super) fn work_bytes(&self, eden: usize, threads: usize, machine: &Machine) -> usize {
         let share = self.share.average() * self.young_with(eden, machine) as f32;

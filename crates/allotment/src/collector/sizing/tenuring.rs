@@ -7,15 +7,15 @@
 //!   this one;
 //! - the cost of a byte that became old, in copies of a byte. A full collection visits live bytes
 //!   (it marks, updates and slides: about twice the work of a copy and a scan) to free those that
-//!   became old since the last one, at most the headroom. So k = 2 live / headroom, whatever the
-//!   machine's speed.
+//!   became old since the last one, at most the headroom. So k = 2 live / headroom, on a machine of
+//!   any speed.
 //!
 //! Of a byte of age 1, v(a) bytes reach age a. A threshold T costs v(2) + ... + v(T + 1) copies,
 //! and k v(T + 1) for the bytes that become old. The least such cost means: promote at the age from
 //! which on more than k / (1 + k) survive. The threshold rises by one at a time, into ages of which
 //! nothing is known. It falls at once: on the way from 7 to 1, a program that builds permanent data
 //! would see it copied six times. It falls by one when survivors overflow the bytes that may stay
-//! young, whatever the costs.
+//! young, even if that costs more.
 //!
 //! Time in collections in the simulator (18 programs, 4 GiB of allocation each), by heap size in
 //! multiples of the live bytes. The fixed thresholds that are best in small heaps are worst in
@@ -30,10 +30,10 @@
 //! | as G1 | 49.8 % | 26.1 % | 18.3 % | 11.9 % | 8.9 % |
 //!
 //! Refused: HotSpot's rule (compare the time of young collections with that of full ones, 10 %
-//! tolerance). It knows that the balance is wrong, but not whether the threshold can mend it. So it
-//! runs to either end where nothing dies between the ages, or where the fixed cost of small
+//! tolerance). It sees that the balance is wrong, but not whether the threshold can correct it. So
+//! it runs to either end if nothing dies between the ages, or if the fixed cost of small
 //! collections dominates. Refused: G1's rule (the age up to which survivors fill half of their
-//! space). It knows no costs: it copies long-lived objects fifteen times where there is space.
+//! space). It ignores costs: it copies long-lived objects fifteen times if there is space.
 
 use super::collection::AGES;
 use super::decision::Reason;

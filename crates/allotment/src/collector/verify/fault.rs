@@ -1,4 +1,4 @@
-//! The possible faults of a heap, in words that lead to the cause.
+//! The possible faults of a heap, with messages that lead to the cause.
 
 use crate::object::{SlotKind, WalkError};
 use crate::region::State;
@@ -19,13 +19,13 @@ pub enum Fault {
         /// The first place that is not parsable.
         error: WalkError,
     },
-    /// A word refers to an address that is no object's.
+    /// A word refers to an address at which no object begins.
     #[error(transparent)]
     Reference(Box<BadReference>),
-    /// Some code wrote to memory in which no object is.
+    /// Some code wrote to memory without objects.
     #[error(
-        "{address:#x}: region {region} ({state:?}) has {found:#018x} there, where no object is and {expected} \
-         belongs: somebody wrote through a reference to an object that had died or moved"
+        "{address:#x}: region {region} ({state:?}) has {found:#018x} there instead of {expected}, \
+         and no object is there: some code wrote through a reference to an object that had died or moved"
     )]
     Freed {
         /// The word.
@@ -48,16 +48,16 @@ pub enum Fault {
 }
 crate::debug::debug_is_display!(Fault);
 
-/// A word that refers to an address that is no object's.
+/// A word that refers to an address at which no object begins.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BadReference {
-    /// Where the word is.
+    /// The place of the word.
     pub holder: Holder,
     /// The word.
     pub bits: u64,
     /// The address in it.
     pub target: usize,
-    /// Why the address is no object's.
+    /// The reason why no object begins at the address.
     pub problem: Problem,
 }
 crate::debug::debug_is_display!(BadReference);
@@ -81,7 +81,7 @@ pub enum Holder {
         address: usize,
         /// The name of its shape.
         shape: String,
-        /// Which of its slots.
+        /// The slot in the object.
         slot: SlotPlace,
         /// How that slot keeps its referent.
         kind: SlotKind,
@@ -97,7 +97,7 @@ pub enum Holder {
     Pin,
 }
 
-/// Which slot of an object.
+/// A slot of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SlotPlace {
@@ -127,7 +127,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Why an address is no object's.
+/// The reason why no object begins at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -142,11 +142,11 @@ pub enum Problem {
         /// Its state.
         state: State,
     },
-    /// Neither an object nor a filler reaches that far.
+    /// No object and no filler reaches that far.
     BeyondTop {
         /// The region's number.
         region: usize,
-        /// Where its objects end.
+        /// The end of its objects.
         top: usize,
     },
     /// It is inside an object, or in a gap.
@@ -156,7 +156,8 @@ pub enum Problem {
         /// The nearest object below it, where there is one.
         below: Option<usize>,
     },
-    /// It is young, the slot that refers to it is old, and the slot's card is clean.
+    /// The object is young, the slot that refers to it is old, and the slot's card
+    /// is clean.
     CleanCard {
         /// Address of the slot.
         slot: usize,
@@ -188,7 +189,7 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::NoObject { region, below: None } => {
-                write!(f, "is in region {region}, but no object begins there, nor below it")
+                write!(f, "is in region {region}, but no object begins there or below it")
             }
             Problem::CleanCard { slot } => write!(
                 f,

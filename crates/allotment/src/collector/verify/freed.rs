@@ -1,4 +1,4 @@
-//! The check of memory in which no object is.
+//! The check of memory without objects.
 //!
 //! Memory that was never written reads zero, and allocation relies on that. Freed memory has the
 //! pattern, if the heap fills it. A word with neither value shows a write through a stale
@@ -20,7 +20,7 @@ pub(super) unsafe fn verify_room(free: &FreeSet, index: usize) -> Result<(), Fau
     let fault =
         |expected| move |(address, found)| Fault::Freed { address, region: index, state, found, expected };
     let check = |start, end, allowed: fn(u64) -> bool, expected| {
-        // SAFETY: the callers below see to it that the memory is readable; no thread that could
+        // SAFETY: the callers below ensure that the memory is readable; no thread that could
         // write runs.
         unsafe { first_word_not(start, end, allowed) }.map_or(Ok(()), |found| Err(fault(expected)(found)))
     };

@@ -1,29 +1,29 @@
-//! The verifier: walks a stopped heap and proves that all of it fits together.
+//! The verifier: walks a stopped heap and proves that it is consistent.
 //!
-//! A collector that loses a reference is found out long after, by a program that reads nonsense. So
+//! If a collector loses a reference, a program notices it much later, when it reads wrong data. So
 //! the heap can be checked before and after each collection (`VerifyBeforeGC`, `VerifyAfterGC`),
-//! and whenever its embedder wants ([`Heap::verify`](crate::Heap::verify)). Between two collections
+//! and whenever its embedder asks ([`Heap::verify`](crate::Heap::verify)). Between two collections
 //! each reference of a root or live object leads to the first byte of an object.
 //!
-//! What dead objects hold depends on the collector, which says it
-//! ([`keeps_dead_references`](crate::mutator::Collector::keeps_dead_references)). Some collectors
+//! The contents of dead objects depend on the collector, which describes them by
+//! [`keeps_dead_references`](crate::mutator::Collector::keeps_dead_references). Some collectors
 //! cover each object that they find dead, or keep its referents. Then the references of dead
 //! objects lead to objects too, and are checked. Other collectors leave a dead object as it is, in
 //! a region that they do not evacuate, while its referents move or vanish. Then the verifier finds
-//! the live objects by itself (`reach.rs`), and checks their references alone. One scope for all
-//! heaps was refused: where dead objects can be checked, a lost reference is found even if its
-//! holder has died since, and a walk needs less memory than marking.
+//! the live objects by itself (`reach.rs`), and checks their references alone. Refused: one scope
+//! for all heaps. A check of dead objects finds a lost reference even if its holder has died
+//! since, and needs less memory than marking.
 //!
 //! | level | checks |
 //! |---|---|
 //! | 1 | the free set, states of regions, every region parsable |
 //! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots |
-//! | 3 | and the weak ones, and that no code wrote to memory in which no object is |
+//! | 3 | and the weak ones, and that no code wrote to memory without objects |
 //!
 //! The objects of levels 2 and 3 are those of the [`Scope`]. Level 1 is the same in both scopes.
 //!
-//! The verifier shares no table with any collector, so that it cannot share its errors. It reads
-//! cards only to check them.
+//! The verifier shares no table with a collector, so it cannot share the collector's errors. It
+//! reads cards only to check them.
 
 mod census;
 mod fault;
@@ -71,7 +71,7 @@ impl Level {
 /// The objects whose references are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All that the walk meets.
+    /// All objects on the walk.
     AllObjects,
     /// Those that roots and pins reach over strong slots.
     LiveObjects,
@@ -237,7 +237,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Gives `follow` what strong roots and pins lead to.
+    /// Gives `follow` the referents of strong roots and pins.
     ///
     /// # Safety
     /// As for [`verify`].

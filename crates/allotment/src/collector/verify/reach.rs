@@ -2,14 +2,14 @@
 //!
 //! A concurrent collector updates the references of objects that it has marked. An object that it
 //! has not marked, in a region that it does not evacuate, keeps the addresses of referents that
-//! moved or died. So there the references of live objects alone can be checked, and the verifier
+//! moved or died. So only the references of live objects can be checked there, and the verifier
 //! marks to find these objects. It has bits of its own: a collector's marks are part of what it
 //! checks.
 //!
 //! An object goes to the work list once, when it is reached first. So the list never holds more
-//! than a word for each object, however often a long array names it. Two other ways were refused.
-//! Recursion needs a frame for each node of a list, and a list may be as long as the heap. Reversed
-//! pointers need no memory, but they write to the heap that is checked.
+//! than one word for each object, however often a long array names it. Refused: recursion, which
+//! needs a frame for each node of a list. Refused: reversed pointers, which write to the checked
+//! heap.
 
 use super::starts::{Starts, reserve};
 use super::{Fault, Pins, Verifier};
@@ -23,12 +23,12 @@ const FIRST_ENTRIES: usize = 1024;
 pub(super) struct Reached {
     /// By region: a bit for each number that [`Starts`] gives to an object there.
     marks: Vec<Vec<u64>>,
-    /// Those whose slots nobody has looked at.
+    /// Reached objects whose slots were not checked yet.
     work: Vec<usize>,
 }
 
 impl Reached {
-    /// None of the objects of `starts`, which gets no more of them from now on.
+    /// No object of `starts` is reached yet. `starts` gets no more objects from now on.
     pub(super) fn new(starts: &Starts) -> Result<Reached, Fault> {
         let mut marks = Vec::new();
         reserve(&mut marks, starts.numbers().len())?;
@@ -41,7 +41,7 @@ impl Reached {
         Ok(Reached { marks, work: Vec::new() })
     }
 
-    /// A reference leads to the object at `address`.
+    /// Notes that a reference leads to the object at `address`.
     pub(super) fn reach(&mut self, starts: &Starts, free: &FreeSet, address: usize) -> Result<(), Fault> {
         let (region, number) = starts.number_of(free, address);
         let (word, bit) = (&mut self.marks[region][number / 64], 1 << (number % 64));
@@ -57,7 +57,7 @@ impl Reached {
         Ok(())
     }
 
-    /// An object whose slots nobody has looked at; each object once.
+    /// A reached object whose slots were not checked yet; each object once.
     pub(super) fn next(&mut self) -> Option<usize> {
         self.work.pop()
     }

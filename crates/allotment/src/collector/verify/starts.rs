@@ -1,8 +1,8 @@
 //! The starts of objects, in which every reference is looked up.
 //!
 //! A region in use has a bit for each word. A run of regions has a list, because it hardly ever
-//! holds more than one object. The table is beside the heap and not in headers: the check must not
-//! change the checked heap.
+//! holds more than one object. The table is outside the heap, not in headers, because the check
+//! must not change the checked heap.
 
 use super::Fault;
 use super::fault::Problem;
@@ -29,7 +29,7 @@ impl Starts {
         Ok(Starts { regions: none })
     }
 
-    /// Makes place for the objects of a region in use.
+    /// Makes room for the objects of a region in use.
     pub(super) fn open(&mut self, index: usize, state: State, region_bytes: usize) -> Result<(), Fault> {
         self.regions[index] = Some(match state {
             State::HumongousStart => Objects::List(Vec::new()),
@@ -53,7 +53,7 @@ impl Starts {
         }
     }
 
-    /// Why no object begins at `address`; `None`: one does.
+    /// The reason why no object begins at `address`; `None` if one does.
     pub(super) fn problem_with(&self, free: &FreeSet, address: usize) -> Option<Problem> {
         let table = free.table();
         if !(table.base()..table.bottom(table.len())).contains(&address) {
@@ -84,7 +84,7 @@ impl Starts {
         (start, objects.number_of(address - free.table().bottom(start)))
     }
 
-    /// By region, what each number of an object there is below.
+    /// By region, an upper bound of the numbers of its objects.
     pub(super) fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.regions.iter().map(|objects| objects.as_ref().map_or(0, Objects::numbers))
     }
@@ -125,7 +125,7 @@ impl Objects {
         }
     }
 
-    /// What each number is below.
+    /// An upper bound of the numbers.
     fn numbers(&self) -> usize {
         match self {
             Objects::Bits(bits) => bits.len() * 64,

@@ -5,7 +5,7 @@ use crate::mutator::World;
 use crate::object::SlotVisitor;
 use crate::platform::abort_because;
 
-/// When the heap is checked, and how much of it.
+/// The times at which the heap is checked, and the level of the check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks {
     /// `VerifyBeforeGC`.

@@ -1,4 +1,4 @@
-//! Every kind of damage is found, and said where.
+//! Every kind of damage is found and located.
 
 mod scope;
 
@@ -52,7 +52,7 @@ impl World {
         unsafe { mutator.alloc_raw(shape, length) }.expect("room").addr().get()
     }
 
-    /// Objects of these shapes and lengths.
+    /// Makes objects of these shapes and lengths.
     fn objects<const N: usize>(&self, what: [(ShapeRef, usize); N]) -> [usize; N] {
         self.heap.attach(|mutator| what.map(|(shape, length)| self.make(mutator, shape, length))).unwrap()
     }
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// With `word` at `address` the heap is broken, as `look` says; then it is in order again.
+    /// Breaks the heap by `word` at `address`, calls `look`, and repairs the heap.
     fn with(&self, address: usize, word: u64, look: impl FnOnce(&World)) {
         let before = poke(address, word);
         look(self);
@@ -219,7 +219,7 @@ fn roots_and_pins_are_checked_too() {
     for pin in [good, wrong, wrong + 4] {
         let handle = world.heap.attach(|mutator| {
             let object = NonNull::new(pin as *mut u8).unwrap();
-            // SAFETY: nothing collects; that it is no object is what is tested.
+            // SAFETY: nothing collects; the test is about an address without an object.
             unsafe { (mutator.new_weak_root(good), mutator.pin(object)) }
         });
         let problem = (pin != good).then(|| world.bad_reference());

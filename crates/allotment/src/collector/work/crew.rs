@@ -1,8 +1,8 @@
-//! What the workers of one task share: their seats, the deques that they steal from, who idles, and
-//! the pieces of memory that their [stacks](super::stack) are made of.
+//! The shared state of the workers of one task: their seats, the deques that they steal from, the
+//! number of idle ones, and the pieces of memory of their [stacks](super::stack).
 //!
-//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so that a
-//! collection seldom asks the system's allocator.
+//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so a collection
+//! seldom asks the system's allocator.
 
 use super::sleep::Sleepers;
 use crate::sync::{
@@ -43,8 +43,8 @@ pub(crate) struct Crew {
     /// The parts that each worker takes along while it has its stack.
     pub(super) seats: Box<[Mutex<Option<Seat>>]>,
     pub(super) stealers: Box<[Stealer<Piece>]>,
-    /// Number of workers that have found nothing. Written when one begins to wait or believes it
-    /// saw a piece. Read by all, Relaxed, as a hint.
+    /// Number of workers that have found nothing. Written when one begins to wait or seems to see
+    /// a piece. Read by all, Relaxed, as a hint.
     pub(super) idle: CachePadded<AtomicUsize>,
     /// The sleeping ones among them.
     pub(super) sleepers: Sleepers,
@@ -121,7 +121,7 @@ impl Crew {
         }
     }
 
-    /// How large its stacks become.
+    /// The sizes of its stacks.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }

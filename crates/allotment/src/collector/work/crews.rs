@@ -2,9 +2,9 @@
 //!
 //! A new crew asks the system's allocator for memory, in the pause. Among hundreds of threads, one
 //! may have lost its CPU while it held that allocator's lock. Then the pause waits for that
-//! thread's turn: up to 11 ms, where the collection itself took 3. For the same reason a crew keeps
-//! some of the pieces it made. Refused: one crew of the greatest size. It ends when all of its
-//! workers idle, and would wait for unwanted workers, too.
+//! thread's turn, for up to 11 ms when the collection itself took 3 ms. For the same reason a crew
+//! keeps some of the pieces it made. Refused: one crew of the greatest size. A round ends when all
+//! workers of the crew idle, so it would wait for unwanted workers, too.
 
 use super::crew::{Crew, Limits};
 use crate::sync::Mutex;

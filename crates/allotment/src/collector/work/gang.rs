@@ -1,7 +1,7 @@
 //! A gang of threads that does one task at a time, together.
 //!
 //! The caller is worker 0, because it has nothing else to do. With one worker no thread is woken,
-//! and none needs to exist. The others sleep between two runs, each on a condition of its own, so
+//! and none has to exist. The others sleep between two runs, each on a condition of its own, so
 //! that a run wakes only the threads it wants. Threads that are awake and wait for the end of the
 //! stop come first ([`Volunteers`]), if they come at once. Threads start when they are first
 //! wanted, and are kept. If the system gives none, the gang is smaller: a slower collection is
@@ -10,12 +10,12 @@
 //! A thread inherits its allowed CPUs from the thread that starts it, here a mutator that met a
 //! full heap. If that mutator is bound to a core, the gang's threads would all wait for that core.
 //! So the gang sets the CPUs of its threads. It also keeps them off the caller's CPU, or, with as
-//! many threads as CPUs, on one each. For the kernel wakes a thread where it slept if no CPU idles
-//! at that moment: for milliseconds two workers had one CPU while mutators back from sleep had the
-//! other.
+//! many threads as CPUs, on one each. The reason is that the kernel wakes a thread where it slept
+//! if no CPU idles at that moment. Then two workers shared one CPU for milliseconds while mutators
+//! back from sleep had the other.
 //!
 //! Refused: spinning between runs (a mutator may need the core). Refused: a pool of futures or of
-//! `Box`ed jobs (every run would allocate, in a collection for want of memory). Refused: rayon (its
+//! `Box`ed jobs (every run would allocate, in a collection that needs memory). Refused: rayon (its
 //! pool is the process's, or its threads are not the caller's).
 
 use crate::mutator::{AbortOnUnwind, Volunteers};
@@ -33,7 +33,7 @@ pub(crate) struct Gang {
     threads: Mutex<Threads>,
     /// The process is a child of `fork()`, and the threads are not in it.
     gone: AtomicBool,
-    /// Has what each worker did of each task.
+    /// Records the share of each worker in each task.
     timeline: Option<Arc<Timeline>>,
 }
 
@@ -95,14 +95,14 @@ impl Gang {
         Gang { name, most: most.max(1), cpus: [].into(), threads, gone, timeline: None }
     }
 
-    /// The same gang, whose threads run on these CPUs, whichever thread starts them. An empty list:
-    /// on the CPUs of the starting thread.
+    /// This gang, with threads that run on these CPUs, whichever thread starts them. With an empty
+    /// list they run on the CPUs of the starting thread.
     pub(crate) fn on_cpus(mut self, cpus: &[usize]) -> Gang {
         self.cpus = cpus.into();
         self
     }
 
-    /// The same gang, whose work this timeline shows.
+    /// This gang, with a timeline that shows its work.
     pub(crate) fn with_timeline(mut self, timeline: Option<Arc<Timeline>>) -> Gang {
         self.timeline = timeline;
         self
@@ -140,8 +140,8 @@ impl Gang {
         self.threads.try_lock().is_ok()
     }
 
-    /// In a child of `fork()`: forgets the threads, which are not in it. Others start when they are
-    /// wanted.
+    /// In a child of `fork()`: forgets the threads, which are not in it. Other threads start when
+    /// they are needed.
     pub(crate) fn forget_threads(&self) {
         self.gone.store(true, Ordering::Relaxed);
     }
@@ -258,7 +258,7 @@ impl GangThread {
     }
 }
 
-/// A number of workers of a gang, made ready before, or others in their place.
+/// A number of workers of a gang that were made ready before, or volunteers in their place.
 #[derive(Clone, Copy)]
 pub(crate) struct Team<'g> {
     gang: &'g Gang,
@@ -276,14 +276,15 @@ impl<'g> Team<'g> {
     /// `workers` beside the caller, which does only the work that it alone can do.
     /// [`Gang::ready_beside`] said that they are there.
     ///
-    /// Where more threads want to run than there are CPUs, the kernel makes a thread that worked
-    /// for all wait for all afterwards.
+    /// If more threads want to run than there are CPUs, the kernel makes a thread that worked for
+    /// all of them wait for all of them afterwards.
     pub(crate) fn beside(gang: &'g Gang, workers: usize) -> Team<'g> {
         Team { gang, workers: workers.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// The same team; threads that spin at the safepoint need not be woken, and are called first.
-    /// Not where the caller rests: there a thread that worked for all would wait for all, too.
+    /// This team, with volunteers: threads that spin at the safepoint need not be woken, and are
+    /// called first. Do not use it if the caller rests: then a thread that worked for all would
+    /// wait for all, too.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Team<'g> {
         Team { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }
@@ -293,7 +294,7 @@ impl<'g> Team<'g> {
         self.workers
     }
 
-    /// Whether worker 0 is to leave the work to the others.
+    /// Whether worker 0 leaves the work to the others.
     pub(crate) fn caller_rests(self) -> bool {
         self.caller_rests
     }

@@ -1,8 +1,9 @@
 //! Threads that share the work of a collection: a gang of them, helped by threads that wait at the
 //! safepoint, and the stacks over which they pass pieces of work.
 //!
-//! [`Gang`] has the threads and knows no work. [`Crew`] has the stacks and knows no threads: a
-//! thread with a number is that worker. A stack holds words, to which [`Entry`] gives a meaning.
+//! [`Gang`] has the threads and does not know the work. [`Crew`] has the stacks and does not know
+//! threads: a thread with a number is that worker. A stack holds words, to which [`Entry`] gives a
+//! meaning.
 
 mod crew;
 mod crews;

@@ -1,5 +1,5 @@
 //! Interleavings of workers that share, wait and end. Stacks are checked with up to three
-//! preemptions, because a waiting worker looks again and again:
+//! preemptions, because a waiting worker checks repeatedly:
 //! `RUSTFLAGS="--cfg loom" cargo test -p allotment --lib --release model::`.
 
 use super::*;
@@ -43,7 +43,7 @@ fn work(log: &Log, number: usize, first: &[usize], give: bool) {
             break;
         }
     }
-    // All work is done, by whichever worker, and each worker that has left saw the same.
+    // All work is done, by whichever worker, and each worker that has left saw all of it.
     // SAFETY: as above.
     let sum: usize = log.done.iter().map(|done| done.with(|done| unsafe { *done })).sum();
     let expected: usize = log.left.load(Ordering::Relaxed);
@@ -138,7 +138,7 @@ fn who_is_alone_touches_what_others_touch() {
     });
 }
 
-/// A worker looks around at the moment when the other takes its last piece.
+/// A worker checks the others at the moment when the other takes its last piece.
 #[test]
 fn nobody_is_alone_while_another_takes_the_last_piece() {
     with_three_preemptions(|| {

@@ -1,9 +1,9 @@
-//! Sleep of workers that find nothing to do, as long as that lasts.
+//! The sleep of workers that find no work.
 //!
-//! A worker that looked again every 50 us took a tenth of all time where another worker follows a
-//! list: each wake-up is a way through the kernel, and on a virtual machine through the host. So a
-//! sleeping worker is woken by the worker that offers an entry, and by the last one to idle, when
-//! all are done. It also wakes by itself, ever more seldom; nothing depends on that.
+//! While another worker follows a list, a worker that checked every 50 us took a tenth of all time:
+//! each wake-up goes through the kernel, and on a virtual machine through the host. So a worker
+//! that offers an entry wakes a sleeping one, and the last worker to idle wakes all when all are
+//! done. A sleeping worker also wakes by itself, at ever longer intervals; nothing depends on that.
 //!
 //! Refused: a condition variable, because every worker that offers an entry would take its lock.
 //! Here it reads a number.
@@ -12,7 +12,7 @@ use crate::sync::{AtomicUsize, Mutex, Ordering, Thread, current, fence, park_tim
 use std::collections::TryReserveError;
 use std::time::Duration;
 
-/// Time after which a worker first looks again; each later wait is twice as long.
+/// Time after which a worker first checks again; each later wait is twice as long.
 const FIRST: Duration = Duration::from_millis(1);
 
 /// The longest such wait.
@@ -24,7 +24,7 @@ const POISONED: &str = "nothing panics while it is locked";
 pub(super) struct Sleepers {
     threads: Mutex<Vec<Thread>>,
     /// Number of sleeping workers. Written under the lock. A worker that goes to sleep writes it,
-    /// fences and looks for work. A worker that offers work does that, fences and reads this
+    /// fences and checks for work. A worker that offers work does that, fences and reads this
     /// number.
     count: AtomicUsize,
 }

@@ -9,19 +9,19 @@
 //! single entries pays these for each entry (Arora, Blumofe and Plaxton, SPAA 1998; HotSpot's task
 //! queues). Only whole pieces travel, over a deque per worker. Full pieces go there as they come.
 //! When another worker idles ([`is_wanted`](WorkStack::is_wanted), asked now and then), every other
-//! entry goes, the oldest included: in a tree each entry has as much behind it as all entries above
-//! it together. Refused: the older half. That is nearly all of a tree, so the giver idles next:
-//! forty times in a collection of two workers, now four.
+//! entry goes, the oldest included: in a tree each entry leads to as many objects as all entries
+//! above it together. Refused: the older half. It leads to nearly all of a tree, so the giver idles
+//! next: forty times in a collection of two workers, now four.
 //!
 //! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow: the
 //! system may have no memory, and a collection of the last resort has no other. The caller has to
-//! find entries again that did not fit.
+//! find the entries that did not fit again.
 //!
-//! Where nothing can be stolen, a second worker costs the first nothing. A worker that finds
+//! If nothing can be stolen, a second worker costs the first one nothing. A worker that finds
 //! nothing sleeps until it is woken (`sleep.rs`). A worker that finds all others idle and empty is
 //! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Before, a list of 5
-//! million nodes took two workers half as long again as one; a third of all time were wake-ups of
-//! the second.
+//! million nodes took two workers 1.5 times as long as one; wake-ups of the second worker were a
+//! third of all time.
 //!
 //! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. A worker
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
@@ -65,8 +65,8 @@ pub(crate) struct WorkStack<'c> {
     top: Piece,
     /// Full pieces, the oldest first.
     below: VecDeque<Piece>,
-    /// An empty piece, so that a stack at the border of two pieces does not go to the allocator
-    /// each time.
+    /// An empty piece, so that a stack at the border of two pieces does not call the allocator each
+    /// time.
     spare: Option<Piece>,
     shared: Worker<Piece>,
     /// Whether all others idle and can get work only from this worker, which has offered nothing
@@ -78,7 +78,7 @@ pub(crate) struct WorkStack<'c> {
 }
 
 impl WorkStack<'_> {
-    /// Pushes an entry; `false`: there is no room, and no further piece may be made.
+    /// Pushes an entry. Returns `false` if there is no room, and no further piece may be made.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: usize) -> bool {
         // The reserved size is that of a piece. By this comparison the compiler knows that `push`
@@ -90,7 +90,7 @@ impl WorkStack<'_> {
         true
     }
 
-    /// Pops the top entry; entries that were offered and not taken come last. `None`: this worker
+    /// Pops the top entry; entries that were offered and not taken come last. `None` if this worker
     /// has none.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<usize> {
@@ -143,14 +143,14 @@ impl WorkStack<'_> {
         self.crew.workers()
     }
 
-    /// Whether a worker idles and this one could give it something: a hint, and cheap.
+    /// Whether a worker idles and this one could give it work: a cheap hint.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
         self.crew.idle.load(Ordering::Relaxed) > 0
             && (self.top.len() >= WORTH_GIVING || !self.below.is_empty())
     }
 
-    /// To be called now and then by a worker that follows a list. Offers entries to others if
+    /// To be called at intervals by a worker that follows a list. Offers entries to others if
     /// possible, or finds out whether this worker [is alone](Self::is_alone).
     #[inline(always)]
     pub(crate) fn look_around(&mut self) {
@@ -159,16 +159,16 @@ impl WorkStack<'_> {
         } else if !self.alone {
             // The deque first: once it is empty, nobody can take anything before this worker offers
             // something. A worker that took its last piece is no longer counted as idle, and this
-            // worker sees that, since the deque's end is loaded with acquire order. The other way
-            // round, a worker that was idle takes the last piece between the two looks.
-            // Acquire: from here on this worker sees the others' writes.
+            // worker sees that, since the deque's end is loaded with acquire order. In the other
+            // order, an idle worker could take the last piece between the two reads. Acquire: from
+            // here on this worker sees the others' writes.
             self.alone =
                 self.shared.is_empty() && self.crew.idle.load(Ordering::Acquire) + 1 == self.workers();
         }
     }
 
-    /// Whether no other worker does anything, nor will before this one offers something; all writes
-    /// of the others are seen. May be `false` although it is so.
+    /// Whether no other worker works, or will work before this one offers something; then this
+    /// worker sees all writes of the others. May be `false` even if that holds.
     #[inline(always)]
     pub(crate) fn is_alone(&self) -> bool {
         self.alone
@@ -194,15 +194,15 @@ impl WorkStack<'_> {
         });
     }
 
-    /// Offers all entries near the top that are of the same kind as the first one with a kind, as
-    /// one piece. `false`: none has a kind, or enough is on offer.
+    /// Offers all entries near the top that have the kind of the first entry with a kind, as one
+    /// piece. Returns `false` if none has a kind, or if enough is on offer.
     pub(crate) fn give_kind(&mut self, kind: impl Fn(usize) -> Option<usize>) -> bool {
         let Some(wanted) = self.top.iter().find_map(|&entry| kind(entry)) else { return false };
         self.shared.len() < SHARED_PIECES && self.give_those(|entry| kind(entry) == Some(wanted))
     }
 
-    /// Offers the entries near the top for which `goes` is true, as one piece. `false`: no further
-    /// piece may be made.
+    /// Offers the entries near the top for which `goes` is true, as one piece. Returns `false` if
+    /// no further piece may be made.
     fn give_those(&mut self, mut goes: impl FnMut(usize) -> bool) -> bool {
         let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
         piece.extend(self.top.extract_if(.., |entry| goes(*entry)));
@@ -217,7 +217,7 @@ impl WorkStack<'_> {
         self.crew.sleepers.wake(1);
     }
 
-    /// Offers all entries to others; `false` if they are too many for the moment.
+    /// Offers all entries to others. Returns `false` if they are too many at the moment.
     pub(crate) fn give_all(&mut self) -> bool {
         while self.shared.len() < SHARED_PIECES {
             if let Some(oldest) = self.below.pop_front() {
@@ -256,9 +256,9 @@ impl WorkStack<'_> {
         all
     }
 
-    /// Gets more work from others when [`pop`](Self::pop) has none, and waits for it. `false`: all
-    /// workers wait, so no work is left in this round, and this worker does not call it again
-    /// before the next round.
+    /// Gets more work from others when [`pop`](Self::pop) has none, and waits for it. Returns
+    /// `false` if all workers wait: then no work is left in this round, and this worker does not
+    /// call this again before the next round.
     ///
     /// All workers of the crew have to come, here or to [`rest`](Self::rest), because it waits for
     /// each.
@@ -352,7 +352,8 @@ impl WorkStack<'_> {
         if self.refill() { self.top.pop() } else { None }
     }
 
-    /// Brings the next entries within reach, when none are; `false`: this worker has none.
+    /// Brings the next entries within reach, when none are. Returns `false` if this worker has
+    /// none.
     pub(crate) fn refill(&mut self) -> bool {
         let piece = match self.below.pop_back() {
             None if self.crew.workers() > 1 => self.shared.pop(),

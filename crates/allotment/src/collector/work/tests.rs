@@ -149,7 +149,7 @@ fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
                 );
                 helped += 2 - of_gang;
                 let beside = run(Team::beside(&gang, 2).helped_by(world.volunteers()));
-                assert_eq!(beside, 2, "who rests has the work done by the gang alone");
+                assert_eq!(beside, 2, "if the caller rests, the gang does all the work");
             })
             .unwrap();
         }
@@ -178,7 +178,7 @@ fn each_kind_is_given_as_a_piece_of_its_own() {
     let kind = |entry: usize| (!entry.is_multiple_of(3)).then_some(entry % 3);
     assert!(rich.give_kind(kind) && rich.give_kind(kind) && !rich.give_kind(kind));
     let at_hand: Vec<usize> = std::iter::from_fn(|| rich.pop_at_hand()).collect();
-    assert_eq!(at_hand, [9, 6, 3, 0], "what has no kind stays, and what was given is out of reach");
+    assert_eq!(at_hand, [9, 6, 3, 0], "entries without a kind stay, and given entries are out of reach");
     assert!(poor.find());
     let given: Vec<usize> = std::iter::from_fn(|| poor.pop()).collect();
     let mut back: Vec<usize> = std::iter::from_fn(|| rich.pop()).collect();
@@ -354,7 +354,7 @@ fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
             })
         });
         let mut stack = crew.worker(0);
-        assert!(!stack.is_alone(), "nobody looked");
+        assert!(!stack.is_alone(), "no worker checked");
         for turn in 0..3 {
             while !stack.is_alone() {
                 stack.look_around();
@@ -362,7 +362,7 @@ fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
             // The others sleep soon.
             std::thread::sleep(std::time::Duration::from_millis(turn));
             assert!((0..6).all(|entry| stack.push(entry)));
-            assert!(stack.is_alone(), "what it keeps to itself nobody can have");
+            assert!(stack.is_alone(), "no worker can take what it keeps");
             stack.look_around();
             assert!(!stack.is_alone());
             while stack.pop_at_hand().is_some() {}

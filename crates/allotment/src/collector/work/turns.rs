@@ -1,9 +1,8 @@
 //! Numbers that workers take one after another, each once: the simplest way to share a list.
 //!
-//! Refused: a share for each worker ahead of time, because the cost of a region is known only after
-//! it is done. Where most numbers cost next to nothing, a worker takes several at once, and fewer
-//! as fewer are left (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on
-//! Computers 1987).
+//! Refused: a fixed share for each worker, because the cost of a region is known only afterwards.
+//! If most numbers cost very little, a worker takes several at once, and fewer as fewer are left
+//! (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on Computers 1987).
 
 use crate::sync::{AtomicUsize, Ordering};
 use std::ops::Range;
@@ -20,14 +19,14 @@ impl Turns {
         Turns { next: AtomicUsize::new(0), count }
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// The least number that no worker took, until there is none.
     pub(crate) fn take(&self) -> Option<usize> {
-        // Relaxed: the object that a number stands for was there before the workers began.
+        // Relaxed: the object of a number existed before the workers began.
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         (turn < self.count).then_some(turn)
     }

@@ -12,14 +12,14 @@ pub(crate) fn default_workers(cpus: usize) -> usize {
 }
 
 /// The most workers of a concurrent cycle, if no option says it: a quarter of the `workers` of a
-/// stopped collection, and at least 1. They run beside the program, so most CPUs stay the
-/// program's.
+/// stopped collection, and at least 1. They run while the program does, so most CPUs are left to
+/// the program.
 pub(crate) fn default_concurrent_workers(workers: usize) -> usize {
     workers.div_ceil(4).max(1)
 }
 
-/// The number of workers, at most `most`, that a collection of this many bytes wants: one for every
-/// 8 MiB that are used, or part of them.
+/// The number of workers, at most `most`, for a collection of this many bytes: one for every 8 MiB
+/// that are used, or part of them.
 pub(crate) fn wanted_workers(used_bytes: usize, most: usize) -> usize {
     used_bytes.div_ceil(BYTES_EACH).clamp(1, most.max(1))
 }

@@ -232,6 +232,6 @@ fn a_heap_broken_after_a_collection_ends_the_process_with_a_line_that_says_where
     broken_heap(
         "a_heap_broken_after_a_collection_ends_the_process_with_a_line_that_says_where",
         "+VerifyAfterGC",
-        "has 0x0000000000000bad there, where no object is and 0 belongs",
+        "has 0x0000000000000bad there instead of 0, and no object is there",
     );
 }

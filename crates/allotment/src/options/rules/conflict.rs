@@ -24,7 +24,7 @@ pub(super) fn no_effect(
 ) -> Result<(), OptionError> {
     let name = id.info().name;
     let message = format!(
-        "{} has no effect with {}, {why}; leave it out, or take it back with {name}=default",
+        "{} has no effect with {}, {why}; leave it out, or undo it with {name}=default",
         shown(set, id),
         shown(set, cause),
     );

@@ -1,8 +1,8 @@
 //! Options that another option leaves without effect.
 //!
 //! Each rule here covers one such pair of options. A rule must be true of the code that reads the
-//! options: a refused option has no effect in any program. A bound that is not reached is no such
-//! case. Neither is an option that switches off something already off.
+//! options: a refused option has no effect in any program. A bound that is not reached does not
+//! count. Neither does an option that switches off something already off.
 
 use super::conflict::no_effect;
 use crate::options::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
@@ -165,7 +165,7 @@ fn check_buffers(set: &OptionSet) -> Result<(), OptionError> {
         if !looks_at(options.tlab_policy, id) {
             let users = TlabPolicy::ALL.iter().filter(|policy| looks_at(**policy, id));
             let users = users.map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
-            let why = format!("only these policies look at it: {users}");
+            let why = format!("only these policies read it: {users}");
             return no_effect(set, id, OptionId::TLABPolicy, &why);
         }
     }
@@ -199,7 +199,7 @@ fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
     if has_one_size(options)
         && let Some(id) = OF_GROWTH.iter().chain(OF_SHARES).copied().find(|id| set.is_given(*id))
     {
-        return no_effect(set, id, OptionId::MaxTLABSize, "to which buffers are bound from below as well");
+        return no_effect(set, id, OptionId::MaxTLABSize, "which is also the smallest buffer");
     }
     let same_size = !options.resize_tlab && options.tlab_size != 0 && set.is_given(OptionId::TLABSize);
     // These two policies have their own largest buffer.
@@ -237,7 +237,7 @@ fn check_prefetch(set: &OptionSet) -> Result<(), OptionError> {
         let others = OF_PREFETCH.iter().copied().filter(|id| *id != distance);
         let style = (options.allocate_prefetch_style != 0).then_some(style);
         if let Some(id) = style.into_iter().chain(others).find(|id| set.is_given(*id)) {
-            return no_effect(set, id, distance, "which is no distance ahead");
+            return no_effect(set, id, distance, "which prefetches nothing ahead");
         }
     }
     let one_line = options.allocate_prefetch_lines == 1 && options.allocate_instance_prefetch_lines == 1;
@@ -260,7 +260,7 @@ fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
     if options.collector != CollectorKind::Parallel
         && let Some(id) = first_given(set, OF_PARALLEL)
     {
-        return no_effect(set, id, OptionId::Collector, "and only Collector=parallel looks at it");
+        return no_effect(set, id, OptionId::Collector, "and only Collector=parallel reads it");
     }
     if options.print_gc_details && set.is_given(OptionId::PrintGC) {
         let why = "which prints the line of each collection, too";
@@ -275,15 +275,15 @@ fn check_log(set: &OptionSet) -> Result<(), OptionError> {
     let (log, size, files) = (OptionId::GCLog, OptionId::GCLogFileSize, OptionId::NumberOfGCLogFiles);
     if options.gc_log.as_os_str().is_empty() {
         return match first_given(set, &[size, files]) {
-            Some(id) => no_effect(set, id, log, "without which there is no file"),
+            Some(id) => no_effect(set, id, log, "so there is no file"),
             None => Ok(()),
         };
     }
     if set.is_given(OptionId::PrintGC) && !options.print_gc && !options.print_gc_details {
-        return no_effect(set, log, OptionId::PrintGC, "with which there are no lines");
+        return no_effect(set, log, OptionId::PrintGC, "which leaves no lines to write");
     }
     if options.number_of_gc_log_files == 0 && set.is_given(size) {
-        return no_effect(set, size, files, "with which the log is never renamed");
+        return no_effect(set, size, files, "so the log is never renamed");
     }
     Ok(())
 }
@@ -326,17 +326,17 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
         && whole_regions(options, options.new_size.max(1)) >= max
         && set.is_given(OptionId::GCTimeRatio)
     {
-        let why = "to which the young generation is bound from below as well";
+        let why = "which is also the smallest young generation";
         return no_effect(set, OptionId::GCTimeRatio, OptionId::MaxNewSize, why);
     }
     if options.max_tenuring_threshold == 0 && set.is_given(OptionId::YoungPLABSize) {
-        let why = "with which all that survives is old";
+        let why = "so every object that survives becomes old";
         return no_effect(set, OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold, why);
     }
     Ok(())
 }
 
-/// Options about concurrent cycles where there are none, or none for learning.
+/// Options about concurrent cycles if there are none, or none for learning.
 fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     if options.collector != CollectorKind::Shenandoah {
@@ -349,7 +349,7 @@ fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     if options.shenandoah_gc_mode == ShenandoahMode::Passive
         && let Some(id) = first_given(set, OF_TRIGGERS)
     {
-        let why = "with which every cycle runs in a stop, for an allocation";
+        let why = "so every cycle runs in a stop, for an allocation";
         return no_effect(set, id, OptionId::ShenandoahGCMode, why);
     }
     if options.shenandoah_gc_mode != ShenandoahMode::Generational
@@ -359,7 +359,7 @@ fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     }
     let (first, steps) = (OptionId::ShenandoahInitFreeThreshold, OptionId::ShenandoahLearningSteps);
     if options.shenandoah_learning_steps == 0 && set.is_given(first) {
-        return no_effect(set, first, steps, "with which no cycle is for learning");
+        return no_effect(set, first, steps, "so no cycle is for learning");
     }
     Ok(())
 }
@@ -372,13 +372,13 @@ fn check_overhead(set: &OptionSet) -> Result<(), OptionError> {
     if !options.use_gc_overhead_limit
         && let Some(id) = first_given(set, &[time, free])
     {
-        return no_effect(set, id, limit, "without which no collections are counted");
+        return no_effect(set, id, limit, "so no collections are counted");
     }
     if options.gc_time_limit == 100 && set.is_given(free) {
-        return no_effect(set, free, time, "which no collections exceed");
+        return no_effect(set, free, time, "a share that collections never exceed");
     }
     if options.gc_heap_free_limit == 0 && set.is_given(time) {
-        return no_effect(set, time, free, "of which every heap has as much");
+        return no_effect(set, time, free, "and every heap has that much free");
     }
     Ok(())
 }

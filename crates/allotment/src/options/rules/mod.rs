@@ -5,11 +5,10 @@
 //! force or refused.
 //!
 //! The rules see effective values, after every source was applied, in [`OptionSet::finish`]. That
-//! function stands here so that the set, which collects values, knows no rule. A value that the
-//! heap chose itself is a value like others, so the rules are checked again after the heap's
-//! choice.
+//! function is here so that the set, which collects values, knows no rule. A value that the heap
+//! chose itself is a value like others, so the rules are checked again after the heap's choice.
 //!
-//! Refused: to ignore an option silently, or to move its value to the nearest that works, as
+//! Refused: to ignore an option silently, or to change its value to the nearest one that works, as
 //! HotSpot does. A measurement may then compare a configuration with itself.
 
 mod conflict;
@@ -92,7 +91,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     for (id, size) in [(OptionId::NewSize, min), (OptionId::MaxNewSize, max)] {
         if heap != 0 && size >= heap {
             let message = format!(
-                "{} leaves nothing of {} for what is old; lower the one or raise the other",
+                "{} leaves no room in {} for old objects; lower the one or raise the other",
                 shown(set, id),
                 shown(set, OptionId::MaxHeapSize),
             );
@@ -112,13 +111,14 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
 fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (workers, concurrent) = (options.parallel_gc_threads, options.conc_gc_threads);
-    // The threads of both are the same.
+    // Both counts are of the same threads.
     if workers != 0 && concurrent > workers && set.is_given(OptionId::ConcGCThreads) {
         return greater(set, OptionId::ConcGCThreads, OptionId::ParallelGCThreads);
     }
     let (garbage, ignored) =
         (options.shenandoah_garbage_threshold, options.shenandoah_ignore_garbage_threshold);
-    // The default yields to a higher one, below which no region is looked at.
+    // The default yields to a higher ShenandoahIgnoreGarbageThreshold, below which no region
+    // counts.
     if garbage < ignored && set.is_given(OptionId::ShenandoahGarbageThreshold) {
         let (garbage, ignored) =
             (OptionId::ShenandoahGarbageThreshold, OptionId::ShenandoahIgnoreGarbageThreshold);

@@ -193,6 +193,6 @@ fn a_conflict_between_sources_names_both() {
     assert_eq!(
         set.finish().unwrap_err().to_string(),
         "TLABSize=64k {builder} has no effect with -UseTLAB {environment}, where no thread has a buffer; \
-         leave it out, or take it back with TLABSize=default"
+         leave it out, or undo it with TLABSize=default"
     );
 }

@@ -27,10 +27,10 @@ fn forms_of_lists() {
 
 #[test]
 fn unknown_names_are_refused_with_the_nearest_one() {
-    let stranger = "it is not like any known one; the manual lists them";
+    let stranger = "no known option is similar; the manual lists all";
     for (list, message) in [
         ("TLABSiz=64k", "TLABSiz {command line}: did you mean TLABSize?"),
-        ("-UseTlab", "UseTlab {command line}: names heed case, write UseTLAB"),
+        ("-UseTlab", "UseTlab {command line}: names are case-sensitive, write UseTLAB"),
         ("G1HeapRegionSize=1m", "G1HeapRegionSize {command line}: did you mean RegionSize?"),
         ("TLABDecay=5", "TLABDecay {command line}: did you mean TLABDecayTime?"),
         ("-Nonsense=5", &format!("Nonsense {{command line}}: {stranger}")),

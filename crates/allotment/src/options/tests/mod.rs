@@ -192,7 +192,7 @@ macro_rules! methods {
             })+
         }
 
-        /// Calls every method, with values that are not the defaults where `other` has such.
+        /// Calls every method, with the values of `other` that are not the defaults.
         #[allow(clippy::clone_on_copy)]
         fn call_all(builder: Builder, other: &Options) -> Builder {
             builder$(.$field(Clone::clone(&other.$field)))+

@@ -117,7 +117,7 @@ proptest! {
         let text = format_size(bytes);
         prop_assert_eq!(kind.parse(&text), Ok(bytes));
         prop_assert_eq!(kind.parse(&text.to_ascii_uppercase()), Ok(bytes));
-        // The unit is the largest that is exact: the number before it has a remainder in the next
+        // The unit is the largest exact one: the number before it has a remainder in the next
         // unit.
         let number: usize = text.trim_end_matches(['k', 'm', 'g', 't']).parse().unwrap();
         prop_assert!(bytes == 0 || text.ends_with('t') || !number.is_multiple_of(1024), "{}", text);

@@ -1,6 +1,6 @@
 //! The combinations of options that are refused, a row each.
 //!
-//! A list and nothing else: `conflicts.rs` says what is true of every row.
+//! `conflicts.rs` tests every row.
 
 /// Lists, the options that their refusal names, and a part of the message.
 pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
@@ -19,7 +19,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         "MaxHeapSize=1g MaxRAMPercentage=50",
         &["MaxRAMPercentage", "MaxHeapSize"],
         "MaxRAMPercentage=50.0 {command line} has no effect with MaxHeapSize=1g {command line}, which is \
-         fixed; leave it out, or take it back with MaxRAMPercentage=default",
+         fixed; leave it out, or undo it with MaxRAMPercentage=default",
     ),
     (
         "TLABSize=1k",
@@ -54,7 +54,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "TLABElasticity=1.2",
         &["TLABElasticity", "TLABPolicy"],
-        "only these policies look at it: epsilon; leave it out",
+        "only these policies read it: epsilon; leave it out",
     ),
     (
         "TLABElasticity=1.1 TLABPolicy=hotspot",
@@ -64,14 +64,14 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "TLABDecayTime=5 TLABPolicy=hotspot-8381834",
         &["TLABDecayTime", "TLABPolicy"],
-        "look at it: adaptive, epsilon;",
+        "read it: adaptive, epsilon;",
     ),
     (
         "TLABDecayTime=5 TLABPolicy=shenandoah",
         &["TLABDecayTime", "TLABPolicy"],
         "TLABPolicy=shenandoah {command line}",
     ),
-    ("TLABIdlePercent=5 TLABPolicy=epsilon", &["TLABIdlePercent", "TLABPolicy"], "look at it: adaptive;"),
+    ("TLABIdlePercent=5 TLABPolicy=epsilon", &["TLABIdlePercent", "TLABPolicy"], "read it: adaptive;"),
     ("TLABWasteTargetPercent=2", &["TLABWasteTargetPercent", "TLABPolicy"], "shenandoah-8359947, epsilon;"),
     ("TLABAllocationWeight=35", &["TLABAllocationWeight", "TLABPolicy"], "TLABPolicy=adaptive {default}"),
     (
@@ -118,22 +118,22 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "TLABDecayTime=5 TLABSize=64k MaxTLABSize=64k",
         &["TLABDecayTime", "MaxTLABSize"],
-        "MaxTLABSize=64k {command line}, to which buffers are bound from below as well",
+        "MaxTLABSize=64k {command line}, which is also the smallest buffer",
     ),
     (
         "TLABIdlePercent=1 MinTLABSize=64k MaxTLABSize=64k",
         &["TLABIdlePercent", "MaxTLABSize"],
-        "bound from below",
+        "the smallest buffer",
     ),
     (
         "TLABElasticity=2 MinTLABSize=64k MaxTLABSize=64k TLABPolicy=epsilon",
         &["TLABElasticity", "MaxTLABSize"],
-        "bound from below",
+        "the smallest buffer",
     ),
     (
         "TLABWasteTargetPercent=2 MinTLABSize=64k MaxTLABSize=64k TLABPolicy=hotspot",
         &["TLABWasteTargetPercent", "MaxTLABSize"],
-        "bound from below",
+        "the smallest buffer",
     ),
     (
         "TLABPolicy=hotspot TLABSize=64k -ResizeTLAB",
@@ -158,7 +158,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "AllocatePrefetchDistance=0 AllocatePrefetchStyle=2",
         &["AllocatePrefetchStyle", "AllocatePrefetchDistance"],
-        "AllocatePrefetchDistance=0 {command line}, which is no distance ahead",
+        "AllocatePrefetchDistance=0 {command line}, which prefetches nothing ahead",
     ),
     (
         "AllocatePrefetchLines=1 AllocateInstancePrefetchLines=1 AllocatePrefetchStepSize=128",
@@ -184,12 +184,12 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "MaxNewSize=1g MaxHeapSize=1g Collector=parallel",
         &["MaxNewSize", "MaxHeapSize"],
-        "MaxNewSize=1g {command line} leaves nothing of MaxHeapSize=1g {command line} for what is old",
+        "MaxNewSize=1g {command line} leaves no room in MaxHeapSize=1g {command line} for old objects",
     ),
     (
         "NewSize=1g MaxHeapSize=1g Collector=parallel",
         &["NewSize", "MaxHeapSize"],
-        "NewSize=1g {command line} leaves nothing",
+        "NewSize=1g {command line} leaves no room",
     ),
     (
         "InitialTenuringThreshold=3 MaxTenuringThreshold=2 Collector=parallel",
@@ -199,18 +199,22 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "GCTimeRatio=9 NewSize=8m MaxNewSize=8m",
         &["GCTimeRatio", "MaxNewSize"],
-        "MaxNewSize=8m {command line}, to which the young generation is bound from below as well",
+        "MaxNewSize=8m {command line}, which is also the smallest young generation",
     ),
-    ("GCTimeRatio=9 MaxNewSize=1m RegionSize=1m", &["GCTimeRatio", "MaxNewSize"], "bound from below"),
+    (
+        "GCTimeRatio=9 MaxNewSize=1m RegionSize=1m",
+        &["GCTimeRatio", "MaxNewSize"],
+        "smallest young generation",
+    ),
     (
         "YoungPLABSize=4k MaxTenuringThreshold=0",
         &["YoungPLABSize", "MaxTenuringThreshold"],
-        "MaxTenuringThreshold=0 {command line}, with which all that survives is old",
+        "MaxTenuringThreshold=0 {command line}, so every object that survives becomes old",
     ),
     (
         "GCTimeLimit=90 -UseGCOverheadLimit",
         &["GCTimeLimit", "UseGCOverheadLimit"],
-        "-UseGCOverheadLimit {command line}, without which no collections are counted",
+        "-UseGCOverheadLimit {command line}, so no collections are counted",
     ),
     (
         "-UseGCOverheadLimit GCHeapFreeLimit=2",
@@ -220,12 +224,12 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "GCHeapFreeLimit=5 GCTimeLimit=100",
         &["GCHeapFreeLimit", "GCTimeLimit"],
-        "GCTimeLimit=100 {command line}, which no collections exceed",
+        "GCTimeLimit=100 {command line}, a share that collections never exceed",
     ),
     (
         "GCTimeLimit=90 GCHeapFreeLimit=0",
         &["GCTimeLimit", "GCHeapFreeLimit"],
-        "GCHeapFreeLimit=0 {command line}, of which every heap has as much",
+        "GCHeapFreeLimit=0 {command line}, and every heap has that much free",
     ),
     ("-UseGCOverheadLimit Collector=epsilon", &["UseGCOverheadLimit", "Collector"], "which never collects"),
     ("GCTimeLimit=9 Collector=epsilon", &["GCTimeLimit", "Collector"], "which never collects"),
@@ -255,11 +259,11 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         &["PrintGC", "PrintGCDetails"],
         "-PrintGC {command line} has no effect with +PrintGCDetails {command line}, which prints the line",
     ),
-    ("NewSize=1m Collector=mark-compact", &["NewSize", "Collector"], "only Collector=parallel looks at it"),
+    ("NewSize=1m Collector=mark-compact", &["NewSize", "Collector"], "only Collector=parallel reads it"),
     (
         "MaxNewSize=1m Collector=mark-compact",
         &["MaxNewSize", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
     (
         "InitialTenuringThreshold=1 Collector=mark-compact",
@@ -274,46 +278,42 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "MaxGCPauseMillis=9 Collector=mark-compact",
         &["MaxGCPauseMillis", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
     (
         "YoungPLABSize=64k Collector=mark-compact",
         &["YoungPLABSize", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
-    (
-        "OldPLABSize=64k Collector=epsilon",
-        &["OldPLABSize", "Collector"],
-        "only Collector=parallel looks at it",
-    ),
+    ("OldPLABSize=64k Collector=epsilon", &["OldPLABSize", "Collector"], "only Collector=parallel reads it"),
     ("+PrintGCDetails Collector=epsilon", &["PrintGCDetails", "Collector"], "which never collects"),
     ("GCLog=gc.log Collector=epsilon", &["GCLog", "Collector"], "which never collects"),
     (
         "GCLog=gc.log -PrintGC",
         &["GCLog", "PrintGC"],
-        "GCLog=gc.log {command line} has no effect with -PrintGC {command line}, with which there are no lines",
+        "GCLog=gc.log {command line} has no effect with -PrintGC {command line}, which leaves no lines to write",
     ),
     (
         "GCLogFileSize=1m",
         &["GCLogFileSize", "GCLog"],
-        "GCLogFileSize=1m {command line} has no effect with GCLog= {default}, without which there is no file",
+        "GCLogFileSize=1m {command line} has no effect with GCLog= {default}, so there is no file",
     ),
-    ("+PrintGC NumberOfGCLogFiles=1", &["NumberOfGCLogFiles", "GCLog"], "without which there is no file"),
+    ("+PrintGC NumberOfGCLogFiles=1", &["NumberOfGCLogFiles", "GCLog"], "so there is no file"),
     (
         "GCLog=gc.log GCLogFileSize=1m NumberOfGCLogFiles=0",
         &["GCLogFileSize", "NumberOfGCLogFiles"],
-        "NumberOfGCLogFiles=0 {command line}, with which the log is never renamed",
+        "NumberOfGCLogFiles=0 {command line}, so the log is never renamed",
     ),
     ("Timeline=t.json Collector=epsilon", &["Timeline", "Collector"], "which never collects"),
     (
         "GCTimeRatio=9 Collector=mark-compact",
         &["GCTimeRatio", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
     (
         "-CollectWhenIdle Collector=mark-compact",
         &["CollectWhenIdle", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
     (
         "ShenandoahGCMode=satb",
@@ -330,7 +330,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "ConcGCThreads=2 ShenandoahGCMode=passive Collector=shenandoah",
         &["ConcGCThreads", "ShenandoahGCMode"],
-        "ShenandoahGCMode=passive {command line}, with which every cycle runs in a stop",
+        "ShenandoahGCMode=passive {command line}, so every cycle runs in a stop",
     ),
     (
         "ShenandoahGuaranteedGCInterval=0 ShenandoahGCMode=passive Collector=shenandoah",
@@ -340,7 +340,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "ShenandoahInitFreeThreshold=60 ShenandoahLearningSteps=0 Collector=shenandoah",
         &["ShenandoahInitFreeThreshold", "ShenandoahLearningSteps"],
-        "ShenandoahLearningSteps=0 {command line}, with which no cycle is for learning",
+        "ShenandoahLearningSteps=0 {command line}, so no cycle is for learning",
     ),
     (
         "ConcGCThreads=3 ParallelGCThreads=2 Collector=shenandoah",
@@ -352,11 +352,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         &["ShenandoahGarbageThreshold", "ShenandoahIgnoreGarbageThreshold"],
         "is smaller than ShenandoahIgnoreGarbageThreshold=5 {default}; raise the one or lower the other",
     ),
-    (
-        "GCTimeRatio=9 Collector=shenandoah",
-        &["GCTimeRatio", "Collector"],
-        "only Collector=parallel looks at it",
-    ),
+    ("GCTimeRatio=9 Collector=shenandoah", &["GCTimeRatio", "Collector"], "only Collector=parallel reads it"),
     (
         "MaxTenuringThreshold=1 Collector=shenandoah",
         &["MaxTenuringThreshold", "ShenandoahGCMode"],
@@ -370,7 +366,7 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
     (
         "MaxGCPauseMillis=9 Collector=shenandoah ShenandoahGCMode=generational",
         &["MaxGCPauseMillis", "Collector"],
-        "only Collector=parallel looks at it",
+        "only Collector=parallel reads it",
     ),
     (
         "ShenandoahOldGarbageThreshold=9 Collector=shenandoah",

@@ -1,6 +1,6 @@
 //! The control groups that bind this process, versions 1 and 2.
 //!
-//! A limit may stand at any level above a process. So the reader walks from the process's group to
+//! A limit may apply at any level above a process. So the reader walks from the process's group to
 //! the top of the mount and takes the least limit. A reader of the process's own group alone misses
 //! the limits of its parents (JDK-8343191).
 //!
@@ -71,7 +71,7 @@ fn group_of<'a>(line: &'a str, version: CgroupVersion, controller: &str) -> Opti
     fits.then_some(path)
 }
 
-/// Where a hierarchy is mounted.
+/// The mount of a hierarchy.
 struct Mount {
     /// The group that is the top of the mount.
     top: String,

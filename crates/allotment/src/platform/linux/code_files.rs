@@ -1,5 +1,5 @@
-//! The files of the process whose code is mapped, with their build ids: what a reader of addresses
-//! needs to name them.
+//! The files of the process whose code is mapped, with their build ids: the data by which a reader
+//! can name addresses.
 //!
 //! The list comes from the loader (`dl_iterate_phdr`), not from `/proc/self/maps`: the loader knows
 //! where each file's notes are. A build id is the note `GNU` of kind 3, in hexadecimal digits.
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub(crate) struct CodeFile {
     /// Address of its first byte.
     pub(crate) start: u64,
-    /// Address behind it.
+    /// Address after its last byte.
     pub(crate) end: u64,
     /// The place of its first byte in the file, in bytes.
     pub(crate) offset: u64,

@@ -135,8 +135,8 @@ fn set_cpus(thread: Option<Pid>, cpus: impl Iterator<Item = usize>) {
     let _ = rustix::thread::sched_setaffinity(thread, &set);
 }
 
-/// Maps `bytes` of fresh addresses that can be neither read nor written and that count against no
-/// limit.
+/// Maps `bytes` of fresh addresses that can be neither read nor written, and do not count against
+/// any limit.
 pub(super) fn map_inaccessible(bytes: usize) -> Result<NonNull<u8>, Errno> {
     // SAFETY: a null address lets the kernel choose a range that nothing else uses.
     let start = unsafe {
@@ -211,8 +211,7 @@ pub(super) unsafe fn map_label(address: *mut u8, page: usize, name: &CStr) -> Re
 }
 
 fn label_file(name: &CStr) -> Result<OwnedFd, Errno> {
-    // Linux 6.3 wants to be told that the file is not to be executed. Older kernels do not know the
-    // flag.
+    // Linux 6.3 expects a flag for a file that is not executed. Older kernels do not know the flag.
     match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => memfd_create(name, MemfdFlags::CLOEXEC),
         answer => answer,
@@ -268,7 +267,7 @@ pub(super) unsafe fn forbid_access(start: *mut u8, bytes: usize) -> Result<(), E
     unsafe { mm::mprotect(start.cast(), bytes, MprotectFlags::empty()) }
 }
 
-/// Gives the memory behind a range back. The range reads zero afterwards.
+/// Gives the memory of a range back. The range reads zero afterwards.
 ///
 /// # Safety
 /// - The range is page-aligned and lies in a private anonymous mapping of the caller's.

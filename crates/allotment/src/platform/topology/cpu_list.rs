@@ -1,6 +1,6 @@
 //! The kernel's notation for sets of CPUs: `0-3,8,10-11`.
 
-/// CPU numbers from here on count as nonsense: a broken file must not make us fill the memory with
+/// CPU numbers from here on are invalid: a broken file must not make us fill the memory with
 /// a list or a table. The kernel's own bound (`NR_CPUS`) is 8192.
 pub(super) const MAX_CPUS: usize = 1 << 16;
 

@@ -61,18 +61,18 @@ pub struct Cache {
     pub shared_cpus: Vec<usize>,
 }
 
-/// The data (or unified) caches of one level, seen together.
+/// The data (or unified) caches of one level, summarised.
 ///
-/// The caches of a hybrid processor differ; the least favourable value stands here.
+/// If the caches of a hybrid processor differ, this has the least favourable value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLevel {
     /// Capacity of one cache in bytes; of the smallest if they differ.
     pub bytes: usize,
     /// Line size in bytes; the largest if they differ.
     pub line_bytes: usize,
-    /// How many of this process's CPUs share one cache; the most if they differ.
+    /// The number of this process's CPUs that share one cache; the largest if they differ.
     pub sharers: usize,
-    /// How many such caches this process's CPUs have.
+    /// The number of such caches that this process's CPUs have.
     pub instances: usize,
 }
 
@@ -137,7 +137,7 @@ impl Topology {
     ///
     /// Besides tests, this serves to study a machine from a copy of its files. Numbers from 65536
     /// on and offline CPUs are left out. If all CPUs are offline, all count; if `allowed` is empty,
-    /// CPU 0 does.
+    /// CPU 0 counts.
     pub fn from_root(root: &Path, allowed: &[usize]) -> Topology {
         let cpus = sysfs::cpus(root, allowed);
         let caches = sysfs::caches(root, &cpus);
@@ -215,12 +215,12 @@ impl Topology {
         self.cpu_quota
     }
 
-    /// The number of threads that can make progress at once: the number of CPUs, or the quota
+    /// The number of threads that can run at once: the number of CPUs, or the quota
     /// rounded up if that is less; at least 1.
     ///
     /// The quota is rounded up as in HotSpot: a quota of 1.5 CPUs gives two workers, which finish a
-    /// pause sooner than one. CPU shares do not count, for they bind only while other processes
-    /// compete (JDK-8281181).
+    /// pause sooner than one. CPU shares do not count, because they only limit while other
+    /// processes compete (JDK-8281181).
     pub fn available_parallelism(&self) -> usize {
         let cpus = self.cpus.len();
         self.cpu_quota.map_or(cpus, |quota| (quota.ceil() as usize).clamp(1, cpus))
@@ -231,7 +231,7 @@ impl Topology {
         self.model_name.as_deref()
     }
 
-    /// Whether [`prefetch_write`](super::prefetch_write) does something (CPUID 8000_0001h, ECX bit
+    /// Whether [`prefetch_write`](super::prefetch_write) has an effect (CPUID 8000_0001h, ECX bit
     /// 8).
     pub fn has_prefetchw(&self) -> bool {
         self.has_prefetchw

@@ -21,7 +21,7 @@ fn quota_of(group: &Cgroup) -> Option<f64> {
         CgroupVersion::V2 => {
             let text = read(group.directory.join("cpu.max"))?;
             let mut words = text.split_ascii_whitespace();
-            // `max` stands for no quota and is no number.
+            // `max` stands for no quota and is not a number.
             (words.next()?.parse().ok()?, words.next()?.parse().ok()?)
         }
     };

@@ -16,7 +16,7 @@ fn directory(root: &Path, cpu: usize) -> PathBuf {
 }
 
 /// The allowed CPUs that are online, ascending, with their cores numbered in that order; never
-/// empty. Numbers beyond any machine's are left out, for the numbers index a table.
+/// empty. Invalid numbers are left out, because the numbers index a table.
 pub(super) fn cpus(root: &Path, allowed: &[usize]) -> Vec<Cpu> {
     let list = |file| cpu_list::parse(&read(file)?);
     let mut numbers: Vec<usize> =
@@ -100,7 +100,8 @@ fn cache(directory: &Path) -> Option<(Cache, Vec<usize>)> {
     Some((cache, users.unwrap_or_default()))
 }
 
-/// A size such as `32K`, in bytes; `None` for nonsense and for zero, which some hypervisors write.
+/// A size such as `32K`, in bytes; `None` for other text and for zero, which some hypervisors
+/// write.
 fn size(text: &str) -> Option<usize> {
     let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
         Some(digits) if text.ends_with('K') => (digits, 1 << 10),

@@ -4,7 +4,7 @@
 //! instruction. They bound the number of CPUs that share each cache, but do not say which CPUs. So
 //! the other CPUs are assumed to be alike, which is wrong on hybrid processors only, and only here.
 //!
-//! Refused: a question on every CPU in turn. It would mean moving the thread about.
+//! Refused: `CPUID` on every CPU in turn, which would move the thread between CPUs.
 
 use raw_cpuid::{CacheType, CpuId};
 

@@ -15,7 +15,7 @@ use core::mem::transmute;
 use core::ptr::NonNull;
 pub(crate) use population_count::PopulationCount;
 
-/// Fetches the line `OFFSET` bytes behind `addr` in the exclusive state (`PREFETCHW`). The next
+/// Fetches the line at `addr + OFFSET` bytes in the exclusive state (`PREFETCHW`). The next
 /// store then needs no upgrade.
 ///
 /// Any address is allowed. On a processor without the instruction (`Topology::has_prefetchw`) the
@@ -30,7 +30,7 @@ pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
     }
 }
 
-/// Whether `value` is above the word `OFFSET` bytes behind `base`. The word is read as by a Relaxed
+/// Whether `value` is above the word at `base + OFFSET` bytes. The word is read as by a Relaxed
 /// atomic load.
 ///
 /// The function is in assembly because the compiler does not fold an atomic load into a compare.
@@ -57,7 +57,7 @@ pub(crate) unsafe fn is_above_word<const OFFSET: usize, T>(value: usize, base: *
 }
 
 /// The register `rbp`: the frame of the function that this is inlined to, if it was compiled with
-/// frame pointers. Otherwise it holds anything.
+/// frame pointers. Otherwise its value is arbitrary.
 #[cfg(not(any(miri, loom)))]
 #[inline(always)]
 pub(crate) fn frame_pointer() -> usize {
@@ -80,7 +80,7 @@ pub fn prefetch_read(addr: usize) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(addr as *const i8) };
 }
 
-/// Writes `word` at `to` and zeroes behind it, `bytes` in all. It uses as few stores as the
+/// Writes `word` at `to` and zeroes after it, `bytes` in all. It uses as few stores as the
 /// function it is inlined into may use: stores of 32 bytes if that function is compiled for AVX
 /// (`#[target_feature(enable = "avx2")]`, or a build with `-C target-cpu`), else of 16.
 ///
@@ -146,7 +146,8 @@ pub(crate) unsafe fn write_word_and_any_zeroes(to: NonNull<u8>, word: u64, bytes
     to
 }
 
-/// The call of memset, out of line. A caller that makes this its last call saves no register.
+/// The call of memset, out of line. If this is a caller's last call, the caller need not save
+/// registers.
 ///
 /// # Safety
 /// As for [`write_word_and_zeroes`].

@@ -20,7 +20,7 @@ impl PopulationCount {
         PopulationCount { instruction: std::arch::is_x86_feature_detected!("popcnt") }
     }
 
-    /// How many bits are set.
+    /// The number of set bits.
     #[inline(always)]
     pub(crate) fn of(self, bits: u64) -> usize {
         if !self.instruction {

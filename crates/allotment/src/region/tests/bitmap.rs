@@ -23,7 +23,8 @@ fn step(regions: usize) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Sizes at and around the edges of words, and steps that fit.
+/// Sizes at and around the edges of words, with steps for
+/// them.
 fn sequence() -> impl Strategy<Value = (usize, Vec<Step>)> {
     prop_oneof![Just(1_usize), Just(63), Just(64), Just(65), 1..300_usize]
         .prop_flat_map(|regions| (Just(regions), prop::collection::vec(step(regions), 0..200)))

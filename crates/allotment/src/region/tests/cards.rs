@@ -21,7 +21,8 @@ fn dirt(table: &CardTable, cards: usize) -> Vec<bool> {
     (0..cards).map(|card| table.is_dirty(address(card) + CARD_BYTES - 8)).collect()
 }
 
-/// The runs of true values in `dirty`, as addresses cut to `[start, end)`.
+/// The runs of true values in `dirty`, as addresses, cut to
+/// `[start, end)`.
 fn runs(dirty: &[bool], start: usize, end: usize) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for card in (0..dirty.len()).filter(|&card| dirty[card]) {

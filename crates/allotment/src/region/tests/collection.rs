@@ -18,11 +18,11 @@ fn room_is_found_where_it_was_offered() {
     let free = used();
     let bottom = free.table().bottom(0);
     free.forget_room();
-    assert!(free.verify().unwrap_err().contains("nobody would find it"));
+    assert!(free.verify().unwrap_err().contains("no thread would find it"));
     free.offer_region(0, bottom + 256);
     free.offer_region(1, free.table().get(1).top());
     free.verify().unwrap();
-    // The region with more room serves its core first, and reports which part is not zero any more.
+    // The region with more room serves its core first, and reports which part is no longer zero.
     let piece = allocate(&free, 1, 512, 512).expect("room");
     assert_eq!((piece.start, piece.dirty), (bottom + 256, piece.end));
     // The other region is found when nothing else is left.
@@ -67,7 +67,7 @@ fn occupancy_tells_old_regions_and_runs_from_the_rest() {
     assert_eq!(sum.used_bytes, 512 + 256 + 2 * 1024 + 128);
     let regions = RegionUse { uncommitted: 3, shared: 1, old: 1, humongous: 3, ..RegionUse::default() };
     assert_eq!(sum.regions, regions);
-    // Of a run the first region says whether it is old.
+    // The first region of a run has the flag that it is old.
     free.table().get(free.table().index_of(run.start)).set_tenured(true);
     assert_eq!(free.occupancy().tenured_bytes, 256 + 2 * 1024 + 128);
 }
@@ -91,7 +91,7 @@ fn regions_go_back_to_the_system_when_their_time_has_come() {
     let free = used();
     assert_eq!(uncommit(&free, 1000, 50, 0), 0);
     assert_eq!(uncommit(&free, 1049, 50, 0), 0);
-    // Used meanwhile: the time begins anew.
+    // Used meanwhile: the time starts again.
     assert!(free.take_free_region(2));
     free.give_region(2, 1);
     assert_eq!(uncommit(&free, 1050, 50, 0), 0);
@@ -138,7 +138,7 @@ fn a_run_is_a_run_where_it_was_moved_to() {
         assert!(free.table().get(to).is_tenured());
         assert_eq!(free.occupancy().regions.humongous, 3);
         assert!((0..8).all(|index| index == to || !free.table().get(index).is_tenured()));
-        // The written memory above it is recorded, so the next owner is told.
+        // The written memory above it is recorded, so the next owner learns of it.
         free.give_humongous(to);
         free.verify().unwrap();
         let again = free.allocate_humongous(0, 8 * 1024).expect("all of it");

@@ -35,12 +35,12 @@ pub(super) enum Operation {
     TakeRegion {
         home: usize,
     },
-    /// Fills so many words of a region that is owned alone, and lets all threads use the rest.
+    /// Fills a number of words of a region with one owner, and lets all threads use the rest.
     Share {
         region: Index,
         words: usize,
     },
-    /// The same, and gives it to the free set.
+    /// Fills a number of words of such a region, and gives it to the free set.
     Give {
         region: Index,
         words: usize,
@@ -58,7 +58,7 @@ pub(super) enum Operation {
     },
     Uncommit,
     Reset,
-    /// From now on the system has memory for so many regions.
+    /// From now on the system has memory for this number of regions.
     Allowance(usize),
     /// From now on the system takes memory back, or does not.
     Stubborn(bool),

@@ -1,12 +1,12 @@
 //! A naive account of the heap: the state of each region, the owner of each word, a list of spares.
 //!
-//! The account makes no choices of its own, it judges: memory that the free set handed out was
-//! available, and memory that it did not find was not.
+//! The account makes no choices. It judges: memory that the free set handed out was available, and
+//! memory that it did not find was not.
 
 use super::*;
 use proptest::sample::Index;
 
-/// What the holder of a piece knows about it.
+/// The data of a piece that its holder has.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: usize,
@@ -62,7 +62,7 @@ impl Oracle {
         self.states.iter().filter(|&&each| each == state).count()
     }
 
-    /// The address behind the last owned word of the region. The free set counts as the owner of
+    /// The address after the last owned word of the region. The free set counts as the owner of
     /// spares.
     fn top(&self, index: usize) -> usize {
         let (bottom, end) = (self.bottom(index), self.bottom(index + 1));
@@ -89,7 +89,7 @@ impl Oracle {
         self.memory.check(piece);
         let word = |address: usize| (address - BASE) / WORD;
         if !self.handed_out[word(piece.start)..word(region_end)].contains(&true) {
-            assert_eq!(piece.dirty, piece.start, "nobody ever was there");
+            assert_eq!(piece.dirty, piece.start, "the memory was never handed out");
         }
         self.handed_out[word(piece.start)..word(piece.end)].fill(true);
         self.memory.claim(piece.start, piece.end);
@@ -116,7 +116,7 @@ impl Oracle {
             State::Free | State::Shared => {}
             state => panic!("region {index} is {state:?}"),
         }
-        assert_eq!(start, self.top(index), "a hole stays behind");
+        assert_eq!(start, self.top(index), "a hole stays");
         let exact = end - start == desired;
         assert!(exact || min < desired && end == region_end, "{piece:x?} for {min} to {desired} bytes");
         assert!(exact || end - start >= min && end - start < desired + MIN_OBJECT_BYTES);
@@ -204,7 +204,7 @@ impl Oracle {
         self.exclusive.push(index);
     }
 
-    /// Chooses a region that is owned alone and fills so many words of it.
+    /// Chooses a region with one owner and fills `words` words of it.
     fn fill(&mut self, choice: Index, words: usize) -> Option<(usize, usize)> {
         let count = self.exclusive.len();
         let index = self.exclusive.swap_remove((count > 0).then(|| choice.index(count))?);
@@ -232,7 +232,7 @@ impl Oracle {
         self.states[index] = State::Free;
     }
 
-    /// The highest run of so many regions in one of `states`.
+    /// The highest run of `regions` regions in one of `states`.
     fn highest_run(&self, regions: usize, states: &[State]) -> Option<usize> {
         let fits =
             |&start: &usize| self.states[start..start + regions].iter().all(|state| states.contains(state));

@@ -54,7 +54,7 @@ fn after_a_reset_a_core_gets_its_regions_back() {
 fn at_the_capacity_nobody_waits_for_who_moves_a_region() {
     let (free, _) = small(4, 1);
     free.set_capacity(2);
-    // A thread that lost its CPU in the midst of a move.
+    // A thread that lost its CPU within a move.
     let moving = free.transit.begin();
     let taken = [(); 3].map(|()| allocate(&free, 0, REGION, REGION).is_some());
     assert_eq!(taken, [true, true, false]);
@@ -100,7 +100,7 @@ fn what_is_not_shared_is_not_undone() {
     assert!(!free.undo(BASE + 32, BASE + 64), "its owner moves the top");
     let run = free.allocate_humongous(0, REGION + 64).unwrap();
     assert!(!free.undo(run.end - 32, run.end), "an object has no tail to give back");
-    assert!(!free.undo(BASE, BASE), "nothing is no tail");
+    assert!(!free.undo(BASE, BASE), "an empty tail does not count");
     free.verify().unwrap();
 }
 
@@ -113,7 +113,7 @@ fn a_humongous_object_takes_committed_regions_when_the_system_has_no_more() {
     assert_eq!(region_of(&free, run), 1, "the highest run there is");
     assert_eq!(free.commit_failures(), 1, "the two highest were tried first");
     free.verify().unwrap();
-    assert_eq!(free.committed_regions(), 3, "what the first attempt committed serves the second");
+    assert_eq!(free.committed_regions(), 3, "the second attempt uses the regions that the first committed");
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn the_checker_finds_what_was_broken() {
     assert!(broken(&|free| free.free[1].put(0)).contains("1 sets"));
     assert!(broken(&|free| free.table().get(2).set_top(BASE + 2 * REGION + 8)).contains("empty"));
     assert!(broken(&|free| free.table().get(0).set_run(1)).contains("not humongous"));
-    assert!(broken(&|free| free.partial.put(3)).contains("not theirs"));
-    assert!(broken(&|free| free.table().get(0).set_home(1)).contains("nobody would find it"));
+    assert!(broken(&|free| free.partial.put(3)).contains("forbids that"));
+    assert!(broken(&|free| free.table().get(0).set_home(1)).contains("no thread would find it"));
     assert!(
         broken(&|free| {
             free.allocate_humongous(0, 2 * REGION).unwrap();

@@ -49,7 +49,7 @@ proptest! {
             apply(&mut oracle, operation, region_bytes);
             oracle.agree();
         }
-        // Down to the last object, whatever came before.
+        // Down to the last object, after any sequence.
         while oracle.allocate(0, MIN_OBJECT_BYTES, MIN_OBJECT_BYTES) {}
         oracle.agree();
     }

@@ -21,9 +21,9 @@ fn size() -> impl Strategy<Value = usize> {
     .prop_map(|words| words * WORD)
 }
 
-/// Objects that follow each other from [`BASE`] on, and room in which they lie.
+/// Objects that follow each other from [`BASE`] on, and the range that contains them.
 struct Objects {
-    /// Where each begins.
+    /// The start of each.
     starts: Vec<usize>,
     end: usize,
 }

@@ -191,7 +191,7 @@ fn once_a_thread_finds_the_heap_full_it_is_full_for_all() {
                         let Some(piece) = allocate(&free, worker.home, MIN_OBJECT_BYTES, desired) else {
                             break;
                         };
-                        assert!(!was_full, "another thread was told that there is nothing");
+                        assert!(!was_full, "another thread was told that there is no memory");
                         worker.hold(piece);
                     }
                     full.store(true, Ordering::SeqCst);

@@ -26,7 +26,7 @@ pub struct HeapCycle {
 /// Averages over cycles, one per heap.
 ///
 /// At a cycle's end, [`end_cycle`](Self::end_cycle) comes first and [`Sizing::end_cycle`] of every
-/// thread second: the threads' new sizes look at the new averages.
+/// thread second: the threads' new sizes use the new averages.
 ///
 /// [`Sizing::end_cycle`]: super::Sizing::end_cycle
 #[derive(Clone, Debug, PartialEq)]

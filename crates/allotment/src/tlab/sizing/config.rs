@@ -2,8 +2,8 @@
 //!
 //! [`Settings`] has the choices of a user, with 0 and `None` for "by policy". [`Config`] has the
 //! resulting numbers. They are two types because the refill path divides by some of the numbers. A
-//! `Config` can be built in one way only, and no `Config` makes a policy panic or overflow,
-//! whatever the settings were.
+//! `Config` can be built in one way only, and no `Config` makes a policy panic or overflow, for any
+//! settings.
 
 use super::{adaptive, align_down, epsilon, shenandoah};
 use crate::object::{WORD, align_to_word};

@@ -1,12 +1,13 @@
 //! How large a thread's next buffer is, and whether a nearly full buffer is kept.
 //!
-//! Six policies stand side by side, so that one can be measured against another in one program:
+//! There are six policies, so that one program can compare them:
 //!
 //! | policy | first buffer | later buffers | largest |
 //! |---|---|---|---|
 //! | `adaptive` | the floor, 16 KiB | doubles while it refills quickly, halves when idle | region |
 //! | `hotspot` | capacity / threads / 50 | share of the last cycles' allocation / 50 | region |
-//! | `hotspot-8381834` | a tenth of that at first | the same, up to x16 within a cycle | region |
+//! | `hotspot-8381834` | a tenth of that at first | as `hotspot`, up to x16 within a cycle | region
+//! |
 //! | `shenandoah` | as `hotspot` | as `hotspot`, newer cycles weigh 90 % | region |
 //! | `shenandoah-8359947` | region / 256, min. 32 KiB | as `hotspot` | region / 32, min. 256 KiB |
 //! | `epsilon` | 2 KiB | x1.1 per refill, from the start again after idling | 4 MiB |

@@ -188,7 +188,7 @@ impl Sizing {
         self.taken = 0;
     }
 
-    /// Adds a cycle that ended, after [`Averages::end_cycle`], and starts counting anew.
+    /// Adds a cycle that ended, after [`Averages::end_cycle`], and starts counting again.
     ///
     /// With `adaptive`, call [`Budget::end_cycle`](crate::tlab::budget::Budget::end_cycle), which
     /// calls this.

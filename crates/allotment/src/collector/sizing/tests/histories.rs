@@ -1,4 +1,4 @@
-//! The properties of every decision, whatever happened.
+//! The properties of every decision, for every history.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const REGIONS: usize = 400;
 const REGION: usize = 256 * KIB;
 
-/// A collection that could have been, of a heap of [`REGIONS`].
+/// A possible collection of a heap of [`REGIONS`].
 fn collection() -> impl Strategy<Value = Collection> {
     let times = (0..50_000_000_u64, 0..50_000_000_u64);
     let sizes = (0..100_usize, prop::collection::vec(0..2 * MIB, 3), 0..8 * MIB, 0..2 * MIB);

@@ -1,4 +1,5 @@
-//! The promises of sizing: tables, properties of every history, and simulated mutators.
+//! The guarantees of sizing: tables, properties of every history, and simulated
+//! mutators.
 
 mod histories;
 mod overhead;
@@ -21,7 +22,7 @@ fn settings(list: &str) -> Settings {
     Settings::from(&set.finish().unwrap())
 }
 
-/// Two cores with 2 MiB of L2 each and 64 MiB of L3, and a heap of so many bytes.
+/// Two cores with 2 MiB of L2 each and 64 MiB of L3, and a heap of `heap` bytes.
 fn machine(heap: usize, region: usize) -> Machine {
     let geometry = Geometry::new(heap, region).unwrap();
     let (l2_bytes, l3_bytes) = (2 * MIB, 64 * MIB);

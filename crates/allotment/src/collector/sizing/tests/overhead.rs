@@ -1,4 +1,5 @@
-//! When a nearly full heap gives up: a table, and every history against a model that looks back.
+//! When a nearly full heap gives up: a table, and every history against a model that reads the
+//! whole history.
 
 use super::*;
 use crate::options::{OptionSet, Options, Source};
@@ -59,7 +60,7 @@ fn five_full_collections_in_a_row_are_too_many() {
     let none: &[usize] = &[];
     let table: &[(&str, Vec<Effort>, &[usize])] = &[
         ("four", times(STALLED, 4), none),
-        ("the fifth, and each behind it", times(STALLED, 8), &[4, 5, 6, 7]),
+        ("the fifth, and each after it", times(STALLED, 8), &[4, 5, 6, 7]),
         ("just too little", times(TOO_LITTLE, 6), &[4, 5]),
         ("just enough", times(ENOUGH, 20), none),
         ("just too much time", times(DEAR, 5), &[4]),
@@ -178,7 +179,7 @@ fn effort() -> impl Strategy<Value = Effort> {
     })
 }
 
-/// Whether the last of these exceeds the limit, by looking back.
+/// Whether the last of these exceeds the limit, computed from the whole history.
 fn exceeds(settings: OverheadSettings, history: &[Effort]) -> bool {
     let enough =
         |effort: &Effort| effort.free_bytes * 100 >= settings.free_percent as usize * effort.heap_bytes;

@@ -1,9 +1,9 @@
 //! A heap without memory: cohorts of bytes that are born, copied and die, on a clock that counts
 //! allocated bytes.
 //!
-//! Time is made of prices: a byte allocated, copied, marked; a stop of the world. They are those of
-//! a 2-core machine, to the order of magnitude. The scenarios' assertions hold for other prices as
-//! well.
+//! Time is a sum of prices: for a byte allocated, copied or marked, and for a stop of the world.
+//! The prices are those of a 2-core machine, to the order of magnitude. The scenarios' assertions
+//! hold for other prices as well.
 
 use super::*;
 
@@ -38,7 +38,7 @@ struct Cohort {
     age: u8,
 }
 
-/// The events since the last look.
+/// The events since the last account.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) allocated: u64,

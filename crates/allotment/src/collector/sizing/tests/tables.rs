@@ -187,7 +187,7 @@ fn a_full_heap_is_collected_in_full() {
     // It helped: no other one is due, and the heap is as large as the ratio says.
     let next = sizing.after(&full(1848));
     assert_eq!((next.full, next.capacity_regions), (false, 400), "{next}");
-    // It did not.
+    // It did not help.
     let next = sizing.after(&full(1));
     assert_eq!((next.full, next.capacity_regions), (true, 2048), "{next}");
     assert!(next.to_string().contains("full next: 1 regions free, 2 needed"), "{next}");
@@ -354,7 +354,7 @@ fn objects_are_old_from_the_age_at_which_they_survive() {
     // Dear and cheap old bytes.
     assert!(settled(20.0, limit, |age| if age < 4 { 0.5 } else { 0.8 }) > 7);
     assert_eq!(settled(0.1, limit, |_| 0.5), 1);
-    // A cliff that a look at the next age alone would not find: nothing dies before the fifth.
+    // A cliff that the next age alone does not show: nothing dies before the fifth.
     assert!(settled(6.0, limit, |age| if age < 5 { 1.0 } else { 0.0 }) >= 5);
 }
 
@@ -416,12 +416,12 @@ fn eden_stays_beyond_the_cache_only_where_that_pays() {
     // An eden that is larger than the cache in any case grows all the same.
     let (eden, _) = eden_with("MaxHeapSize=1g NewSize=20m", 100, 50_000, 50_000);
     assert!(eden >= 32, "{eden} regions");
-    // Tried again, ever more rarely.
+    // Tried again, at ever longer intervals.
     let (_, far) = eden_after(1000, 50_000, 70_000);
     assert!((9..=60).contains(&far), "{far} of 1000 collections");
 }
 
-/// Medians of near and far after so many collections of each, in nanoseconds of a region.
+/// Medians of near and far after these collections, in nanoseconds of a region.
 fn cache_after(near: &[u64], far: &[u64]) -> cache::Cache {
     let mut cache = cache::Cache::new();
     for (eden_regions, ns) in near.iter().map(|&ns| (16, ns)).chain(far.iter().map(|&ns| (32, ns))) {

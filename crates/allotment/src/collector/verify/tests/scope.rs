@@ -1,4 +1,4 @@
-//! Dead objects may hold anything where live objects alone are checked; live ones may not.
+//! If only live objects are checked, dead objects may hold any words, but live ones may not.
 
 use super::*;
 use crate::collector::verify::reach::Reached;
@@ -6,7 +6,7 @@ use crate::collector::verify::stopped::verify_world;
 use crate::mutator::{Cause, Outcome, Pin, RootHandle};
 use std::sync::Arc;
 
-/// Where no object begins: it was freed, or moved.
+/// An address at which no object begins: the object was freed, or moved.
 const STALE: u64 = 0x7FFF_FFFF_FFF8;
 
 impl World {
@@ -124,8 +124,8 @@ fn a_live_object_with_a_stale_reference_is_broken_in_both_scopes() {
         (world.ephemeron, 0),
     ]);
     let at = holder as u64;
-    // The way from an object to the holder: slots and their words. The last: whether it keeps the
-    // holder alive.
+    // The way from an object to the holder: slots and their words. The last element says whether
+    // it keeps the holder alive.
     let ways: [(&str, usize, &[(usize, u64)], bool); 12] = [
         ("itself", holder, &[], true),
         ("a chain", first, &[(first + 8, second as u64), (second + 16, at)], true),
@@ -141,8 +141,8 @@ fn a_live_object_with_a_stale_reference_is_broken_in_both_scopes() {
         ("a traced slot", traced, &[(traced + 16, at)], true),
         ("an ephemeron's value", ephemeron, &[(ephemeron + 16, at)], true),
         ("a word with a tag", first, &[(first + 8, at | 0xABCD << 48 | 0b110)], true),
-        ("a word that is no reference", first, &[(first + 8, at | 1)], false),
-        ("a word that is no slot", traced, &[(traced + 8, at)], false),
+        ("a word that is not a reference", first, &[(first + 8, at | 1)], false),
+        ("a word that is not a slot", traced, &[(traced + 8, at)], false),
         ("an ephemeron's key", ephemeron, &[(ephemeron + 8, at)], false),
     ];
     for (way, start, links, alive) in ways {

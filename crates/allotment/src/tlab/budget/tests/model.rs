@@ -55,7 +55,7 @@ fn fair_shares() {
         let share = fair_share(bound, idle_held, active, 16 * KIB, MAX);
         assert_eq!(share, expected * KIB, "bound {bound}, idle {idle_held}, active {active}");
     }
-    // A largest buffer that is no power of two is had whole or not at all.
+    // A thread gets a largest buffer that is not a power of two whole or not at all.
     assert_eq!(fair_share(100 * KIB, 0, 1, 16 * KIB, 100 * KIB), 100 * KIB);
     assert_eq!(fair_share(100 * KIB - 1, 0, 1, 16 * KIB, 100 * KIB), 64 * KIB);
 }

@@ -104,7 +104,7 @@ fn tlab_size_is_the_floor_and_without_resize_the_size() {
     let given = Settings { tlab_size: 100 * KIB, ..settings() };
     let (config, averages, mut sizing) = start(&given);
     assert_eq!(config.floor(), 100 * KIB);
-    // From 100 KiB x 16 to a region, which is no such multiple.
+    // From 100 KiB x 16 to a region, which is not a multiple of that.
     let sizes: Vec<_> = (0..8).map(|_| refill(&config, &mut sizing, 0) / KIB).collect();
     assert_eq!(sizes, [100, 100, 200, 400, 800, 1600, 2048, 2048]);
     sizing.end_cycle(&config, &averages, &Cycle::default());

@@ -205,7 +205,7 @@ fn a_request_adds_the_object_and_heeds_what_there_is() {
     assert_eq!(request(250 * KIB, usize::MAX), of(250 * KIB, 256 * KIB));
     assert_eq!(request(256 * KIB, usize::MAX), of(256 * KIB, 256 * KIB));
     assert_eq!(request(100, 3007), of(2 * KIB, 3000));
-    // no buffer that would hold the object, or be of use
+    // no buffer would hold the object, or be large enough to be useful
     assert_eq!(request(256 * KIB + 1, usize::MAX), None);
     assert_eq!(request(4000, 3999), None);
     assert_eq!(request(8, 2047), None);

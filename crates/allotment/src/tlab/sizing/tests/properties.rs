@@ -1,4 +1,4 @@
-//! Properties of every policy, whatever the settings and the thread's actions.
+//! Properties of every policy, for all settings and all actions of a thread.
 
 use super::*;
 use crate::object::WORD;
@@ -103,8 +103,8 @@ proptest! {
                         let actual = least + (size - least) / 255 / WORD * WORD * usize::from(granted);
                         sizing.granted(&config, actual, now_ms);
                     } else {
-                        // Only for want of room: a buffer with room for the object is never
-                        // refused.
+                        // A request fails only if there is no room: a buffer with room for
+                        // the object is never refused.
                         prop_assert!(object > max || available < object.max(min).next_multiple_of(WORD));
                     }
                 }

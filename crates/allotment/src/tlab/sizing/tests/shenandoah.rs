@@ -21,7 +21,7 @@ fn limits_by_region_size() {
         assert_eq!(tlab_size_8359947(region), first, "region {region}");
         let (after, _, sizing) = start(&settings(TlabPolicy::Shenandoah8359947, 64 * GIB, region));
         assert_eq!((after.max_tlab_size(), sizing.desired_size()), (max, first));
-        // 2 % of 64 GiB: a whole region, whatever the region
+        // 2 % of 64 GiB: a whole region of any size
         let (before, _, sizing) = start(&settings(TlabPolicy::Shenandoah, 64 * GIB, region));
         assert_eq!((before.max_tlab_size(), sizing.desired_size()), (region, region));
     }
