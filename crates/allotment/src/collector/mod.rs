@@ -33,7 +33,7 @@ mod mark_compact;
 mod overhead;
 mod parallel;
 mod parts;
-mod record;
+pub(crate) mod record;
 mod settings;
 pub(crate) mod shenandoah;
 pub(crate) mod sizing;
@@ -49,7 +49,6 @@ pub(crate) use parts::Parts;
 pub use history::{CollectionHistory, TimePercentiles};
 pub(crate) use history::{History, Listener, Print};
 pub use record::{
-    CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, Details, EnlargedEden,
-    FullDetails, GenerationsDetails, IdleLook, LastPart, OldMarking, Phase, SizingDetails, WantedWorkers,
-    YoungDetails,
+    CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, FullDetails,
+    GenerationsDetails, OldMarking, Phase, WantedWorkers, YoungDetails,
 };

@@ -38,7 +38,7 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
 use super::settings::{Settings, USUAL};
-use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
+use super::sizing::{self, Collection, Decision, Scope, Sizing};
 use super::work::{Crews, Gang, Limits as StackLimits, Team};
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;

@@ -18,7 +18,7 @@ mod young;
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
 pub(super) use details::Level;
 pub use full::FullDetails;
-pub use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
+pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
 pub(super) use workers::Shortage;
@@ -60,7 +60,7 @@ impl fmt::Display for CollectionKind {
 
 /// The details that only one kind of collection has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Details {
+pub(crate) enum Details {
     /// Of a young collection.
     Young(YoungDetails),
     /// Of a full collection.

@@ -61,16 +61,16 @@ pub use roots::{
 };
 pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
+pub(crate) use sampling::sample_probability;
 pub(crate) use sampling::{Bucket, Sampler, Walker};
-pub use sampling::{
-    DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
-};
+pub use sampling::{DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker};
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
-    AttachError, AttachedThread, Attachments, BarrierCalls, BufferSizes, Cause, CompareExchangeSlow,
-    ForkError, Hot, LoadSlow, Mutator, Outcome, Stalls, StoreSlow,
+    AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, ForkError, Hot,
+    LoadSlow, Mutator, Stalls, StoreSlow,
 };
+pub(crate) use thread::{BufferSizes, Outcome};
 pub(crate) use thread::{
     Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Policy, Registry, Samples, SatbQueue,
     Shared, Threads, Watch, attach,

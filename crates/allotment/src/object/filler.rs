@@ -15,7 +15,7 @@ const MAX_FILLER_BYTES: usize = (u32::MAX as usize) * WORD;
 /// - `start` and `end` are multiples of 8 and `start <= end`.
 /// - `[start, end)` is committed memory that belongs to the caller.
 #[inline]
-pub unsafe fn fill(start: usize, end: usize) {
+pub(crate) unsafe fn fill(start: usize, end: usize) {
     let mut at = start;
     while at < end {
         let bytes = (end - at).min(MAX_FILLER_BYTES);

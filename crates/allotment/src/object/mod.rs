@@ -17,13 +17,13 @@ mod types;
 mod visitor;
 mod walk;
 
-pub use filler::fill;
+pub(crate) use filler::fill;
 pub use header::{Header, Kind, MAX_AGE};
 pub(crate) use layout::{Layout, for_each_word};
-pub use poison::{POISON, first_word_not, poison};
+pub(crate) use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub(crate) use scan::for_each_slot_between;
-pub use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
+pub(crate) use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
 pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};
 pub use shapes::{ShapeRef, Shapes};
@@ -32,7 +32,8 @@ pub use types::COPY;
 pub use types::TypeShape;
 pub(crate) use types::{EarlyTypes, settle};
 pub use visitor::{SlotKind, SlotVisitor, TraceFn};
-pub use walk::{Object, WalkError, size_of_object, walk};
+pub use walk::WalkError;
+pub(crate) use walk::{Object, size_of_object, walk};
 
 /// Bytes of a word, the unit of alignment and size of everything in the heap.
 pub const WORD: usize = 8;

@@ -10,14 +10,14 @@
 use super::WORD;
 
 /// A word of freed memory.
-pub const POISON: u64 = 0xDBDB_DBDB_DBDB_DBDB;
+pub(crate) const POISON: u64 = 0xDBDB_DBDB_DBDB_DBDB;
 
 /// Fills `[start, end)` with the pattern; does nothing for an empty range.
 ///
 /// # Safety
 /// - `start` and `end` are multiples of 8 and `start <= end`.
 /// - `[start, end)` is committed memory that belongs to the caller.
-pub unsafe fn poison(start: usize, end: usize) {
+pub(crate) unsafe fn poison(start: usize, end: usize) {
     // SAFETY: the caller's predicates.
     unsafe { std::ptr::write_bytes(start as *mut u8, POISON as u8, end - start) };
 }
@@ -27,7 +27,7 @@ pub unsafe fn poison(start: usize, end: usize) {
 /// # Safety
 /// - `start` and `end` are multiples of 8.
 /// - `[start, end)` is committed memory that no thread writes to meanwhile.
-pub unsafe fn first_word_not(
+pub(crate) unsafe fn first_word_not(
     start: usize,
     end: usize,
     allowed: impl Fn(u64) -> bool,

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 /// The references of a tail: consecutive slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TailSlots {
+pub(crate) struct TailSlots {
     /// The first of these slots.
     pub start: *mut u64,
     /// Number of slots.
@@ -21,7 +21,11 @@ pub struct TailSlots {
 /// - `address` is the header of an initialised object of `shape`, which no thread writes to
 ///   meanwhile.
 #[inline]
-pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
+pub(crate) unsafe fn for_each_fixed_slot(
+    address: usize,
+    shape: &Shape,
+    mut visit: impl FnMut(*mut u64, SlotKind),
+) {
     if let Some(trace) = shape.trace() {
         let object = NonNull::new(address as *mut u8).expect("no object is at address 0");
         // SAFETY: the caller's predicate is the function's.
@@ -37,7 +41,7 @@ pub unsafe fn for_each_fixed_slot(address: usize, shape: &Shape, mut visit: impl
 /// # Safety
 /// As for [`for_each_fixed_slot`].
 #[inline]
-pub unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
+pub(crate) unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
     match shape.tail() {
         Some(Element::Reference(kind)) if shape.trace().is_none() => {
             // SAFETY: an object with a tail has its length after the header.
@@ -81,7 +85,7 @@ pub(crate) unsafe fn for_each_slot_between(
 /// # Safety
 /// As for [`for_each_fixed_slot`].
 #[inline]
-pub unsafe fn for_each_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
+pub(crate) unsafe fn for_each_slot(address: usize, shape: &Shape, mut visit: impl FnMut(*mut u64, SlotKind)) {
     // SAFETY: the caller's predicate.
     unsafe { for_each_fixed_slot(address, shape, &mut visit) };
     // SAFETY: as above.

@@ -8,13 +8,11 @@ use super::{Header, Kind, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes};
 
 /// One object or filler on the walk.
 #[derive(Clone, Copy)]
-pub struct Object<'a> {
+pub(crate) struct Object<'a> {
     /// Address of the object's header.
     pub address: usize,
     /// The object's size in bytes, header included: a multiple of 8.
     pub bytes: usize,
-    /// The object's header.
-    pub header: Header,
     /// The object's shape and the shape's id; `None` for a filler.
     pub shape: Option<(ShapeId, &'a Shape)>,
 }
@@ -23,10 +21,7 @@ pub struct Object<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// A word that is not a header.
-    #[error(
-        "{address:#x}: {header:?} is not a header: an object was not initialised, or was
-    #overwritten"
-    )]
+    #[error("{address:#x}: {header:?} is not a header: an object was not initialised, or was overwritten")]
     NoHeader {
         /// Address of the word.
         address: usize,
@@ -70,7 +65,7 @@ crate::debug::debug_is_display!(WalkError);
 /// # Safety
 /// - `start` and `end` are multiples of 8.
 /// - `[start, end)` is committed memory in which no thread allocates meanwhile.
-pub unsafe fn walk<'a>(
+pub(crate) unsafe fn walk<'a>(
     shapes: &'a Shapes,
     start: usize,
     end: usize,
@@ -96,7 +91,7 @@ pub unsafe fn walk<'a>(
         if bytes > end - address {
             return Err(WalkError::Overrun { address, bytes, end });
         }
-        visit(Object { address, bytes, header, shape });
+        visit(Object { address, bytes, shape });
         address += bytes;
     }
     Ok(())
@@ -106,7 +101,7 @@ pub unsafe fn walk<'a>(
 ///
 /// # Safety
 /// - The first 16 bytes at `address` are readable, and hold an object of `shape`.
-pub unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
+pub(crate) unsafe fn size_of_object(address: usize, shape: &Shape) -> usize {
     // SAFETY: the caller's predicate.
     unsafe { Layout::of(shape).size_of(address) }
 }

@@ -59,8 +59,9 @@ pub use reservation::Reservation;
 pub(crate) use standard_error::{abort_because, tell};
 #[cfg(not(any(miri, loom)))]
 pub(crate) use x86_64::is_above_word;
+pub use x86_64::write_word_and_zeroes;
 pub(crate) use x86_64::{
     PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, store_eight,
     write_word_and_any_zeroes,
 };
-pub use x86_64::{prefetch_read, prefetch_write, write_word_and_zeroes};
+pub(crate) use x86_64::{prefetch_read, prefetch_write};

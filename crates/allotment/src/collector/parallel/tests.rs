@@ -5,8 +5,9 @@ mod idle;
 mod records;
 
 use crate::Heap;
+use crate::collector::record::EnlargedEden;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
-use crate::collector::{CollectionKind, CollectionRecord, EnlargedEden};
+use crate::collector::{CollectionKind, CollectionRecord};
 use crate::mutator::{ArraySite, BufferSizes, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::{CollectorKind, TlabPolicy};

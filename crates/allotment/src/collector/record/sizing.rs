@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The decisions around a collection, and their inputs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SizingDetails {
+pub(crate) struct SizingDetails {
     /// Eden was made larger before this collection, without a stop.
     pub enlarged: Option<EnlargedEden>,
     /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection,
@@ -28,7 +28,7 @@ pub struct SizingDetails {
 
 /// An eden that grew because threads came. Prints as `eden 4->80 without a stop: 41 threads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EnlargedEden {
+pub(crate) struct EnlargedEden {
     /// Regions that eden was decided to have, and regions that it may have now.
     pub regions: (usize, usize),
     /// Threads that were attached then.
@@ -38,7 +38,7 @@ pub struct EnlargedEden {
 /// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for
 /// idle times`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastPart {
+pub(crate) struct LastPart {
     /// Time in which threads had filled the rest of eden.
     pub after: Duration,
     /// Whether the control thread then looked for a time at which no mutator runs.
@@ -48,7 +48,7 @@ pub struct LastPart {
 /// Whether the control thread looks for a time at which no thread of a heap runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum IdleLook {
+pub(crate) enum IdleLook {
     /// Yes.
     Began,
     /// No: eden was nearly full so soon that a look costs more than it gains.

@@ -3,11 +3,11 @@
 use std::fmt;
 
 /// Number of ages an object can have: collections survived, from 0; 15 also stands for more.
-pub const AGES: usize = 16;
+pub(crate) const AGES: usize = 16;
 
 /// The part of the heap that was collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Eden and survivors.
     #[default]
     Young,
@@ -17,7 +17,7 @@ pub enum Scope {
 
 /// A collection that just ended, and the heap after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collection {
+pub(crate) struct Collection {
     /// The part of the heap that was collected.
     pub scope: Scope,
     /// Time the world was stopped, in nanoseconds.
@@ -54,7 +54,7 @@ pub struct Collection {
 impl Collection {
     /// Bytes that stayed young.
     #[must_use]
-    pub fn survivor_bytes(&self) -> usize {
+    pub(crate) fn survivor_bytes(&self) -> usize {
         self.survived.iter().sum()
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// All sizes until the next collection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// Regions that mutators may take, humongous runs included, before the next collection; at
     /// least 1.
     pub eden_regions: usize,
@@ -27,7 +27,7 @@ pub struct Decision {
 /// 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Reason {
+pub(crate) enum Reason {
     /// Eden grows: young collections take more of the time than they should.
     EdenGrows {
         /// Regions it had and regions it should have.

@@ -32,9 +32,9 @@ mod tenuring;
 mod tests;
 
 pub(crate) use capacity::Capacity;
-pub use collection::{AGES, Collection, Scope};
-pub use decision::{Decision, Reason};
-pub use overhead::{Effort, Need};
+pub(crate) use collection::{AGES, Collection, Scope};
+pub(crate) use decision::{Decision, Reason};
+pub(crate) use overhead::{Effort, Need};
 pub(crate) use overhead::{OverheadLimit, OverheadSettings};
 pub(crate) use settings::{Machine, Settings};
 

@@ -56,7 +56,7 @@ impl OverheadSettings {
 
 /// The party that needed a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub(crate) enum Need {
     /// An allocation for which there was no room.
     Allocation,
     /// An allocation for which a full collection in the same stop was not enough.
@@ -69,7 +69,7 @@ pub enum Need {
 
 /// A collection, with the data that the limit needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub(crate) struct Effort {
     /// The part of the heap that was collected.
     pub scope: Scope,
     /// The party that needed it.

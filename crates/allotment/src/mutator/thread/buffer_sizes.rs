@@ -10,7 +10,7 @@ use std::fmt;
 /// Prints as `TLABs adaptive: 41 threads, 8 allocated 9000k of eden 9216k, sizes 1312k->656k, 2 cut
 /// to 64k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferSizes {
+pub(crate) struct BufferSizes {
     /// The policy that chose the sizes.
     pub policy: TlabPolicy,
     /// Number of attached threads.

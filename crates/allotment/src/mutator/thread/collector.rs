@@ -35,7 +35,7 @@ impl fmt::Display for Cause {
 
 /// The result of a request for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// There is room without a collection: another thread had made it, or the collector had kept
     /// it back.
     Found,

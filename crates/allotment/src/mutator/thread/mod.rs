@@ -27,8 +27,9 @@ mod watch;
 
 pub use attached::AttachedThread;
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
-pub use buffer_sizes::BufferSizes;
-pub use collector::{Cause, Outcome};
+pub(crate) use buffer_sizes::BufferSizes;
+pub use collector::Cause;
+pub(crate) use collector::Outcome;
 pub(crate) use collector::{Collector, Concurrent};
 pub use forked::ForkError;
 pub(crate) use forked::HERE;

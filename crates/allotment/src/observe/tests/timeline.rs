@@ -1,6 +1,7 @@
 //! Timelines of heaps under every collector: each is drawn as its records have it.
 
-use crate::collector::{CollectionRecord, Details};
+use crate::collector::CollectionRecord;
+use crate::collector::record::Details;
 use crate::object::{Element, Shape, SlotKind};
 use crate::{Heap, Mutator};
 use serde_json::Value;

@@ -21,7 +21,7 @@ pub(crate) use population_count::PopulationCount;
 /// Any address is allowed. On a processor without the instruction (`Topology::has_prefetchw`) the
 /// call does nothing.
 #[inline(always)]
-pub fn prefetch_write<const OFFSET: usize>(addr: usize) {
+pub(crate) fn prefetch_write<const OFFSET: usize>(addr: usize) {
     // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no
     // stack and never faults. `nomem` lets the compiler keep values in registers across it. The
     // offset is part of the instruction: no addition is spent on it.
@@ -75,7 +75,7 @@ pub(crate) fn frame_pointer() -> usize {
 
 /// Fetches the line of `addr` for reading (`PREFETCHT0`). Any address is allowed.
 #[inline(always)]
-pub fn prefetch_read(addr: usize) {
+pub(crate) fn prefetch_read(addr: usize) {
     // SAFETY: a prefetch reads nothing that the program can see, and never faults.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(addr as *const i8) };
 }

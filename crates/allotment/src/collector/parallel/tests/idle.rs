@@ -3,8 +3,9 @@
 
 use super::{heap, kinds, waste};
 use crate::Heap;
+use crate::collector::record::IdleLook;
 use crate::collector::tests::{REGION, keys, push, root, with_pairs};
-use crate::collector::{CollectionKind, CollectionRecord, IdleLook};
+use crate::collector::{CollectionKind, CollectionRecord};
 use crate::mutator::Cause;
 use crate::object::ShapeRef;
 use std::sync::mpsc::{Sender, channel};
