@@ -23,10 +23,7 @@ pub struct Object<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// A word that is not a header.
-    #[error(
-        "{address:#x}: {header:?} is not a header: an object was not initialised, or was
-    #overwritten"
-    )]
+    #[error("{address:#x}: {header:?} is not a header: an object was not initialised, or was overwritten")]
     NoHeader {
         /// Address of the word.
         address: usize,

@@ -57,8 +57,7 @@ pub enum AttachListenerError {
         source: io::Error,
     },
     /// Other users could use the folder for sockets.
-    #[error("StartAttachListener: the folder {} is not private: {reason}; remove it, or make it a
-    #folder of this user with mode 700", path.display())]
+    #[error("StartAttachListener: the folder {} is not private: {reason}; remove it, or make it a folder of this user with mode 700", path.display())]
     NotPrivate {
         /// The folder.
         path: PathBuf,
