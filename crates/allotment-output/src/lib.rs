@@ -3,8 +3,7 @@
 //! | type | for | what a reader finds |
 //! |---|---|---|
 //! | [`Place`] | a path, tried before the work begins | what was there before |
-//! | [`OutputFile`] | a file that is written at once: a profile, a snapshot, results | all of it,
-//! or what was there before |
+//! | [`OutputFile`] | a file that is written at once: a profile, a snapshot, results | all of it, or what was there before |
 //! | [`LogFile`] | lines that a program adds while it runs | whole lines, the newest at the end |
 //! | [`expand`] | `%p` and `%t` in a path | the process and the time |
 //!
@@ -15,11 +14,9 @@
 //! | nothing | makes it |
 //! | a regular file | replaces it when all is written; the mode stays, and so does the owner if the process may give files away |
 //! | a symbolic link | writes what the link leads to, and makes it if nothing is there; the link stays |
-//! | a file, link or pipe that another user has put into a directory that all share, such as `/tmp`
-//! | is an error |
+//! | a file, link or pipe that another user has put into a directory that all share, such as `/tmp` | is an error |
 //! | a device, or a pipe with a reader | is written through |
-//! | a descriptor of the process, such as `/dev/stdout` | is written through, even if it is a
-//! socket or a file |
+//! | a descriptor of the process, such as `/dev/stdout` | is written through, even if it is a socket or a file |
 //! | a directory, a pipe without a reader, a file without permission to write | is an error |
 //!
 //! A file is replaced by a rename, so it must be possible to make a file beside it. That is not so
@@ -36,8 +33,11 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("results.json");
-//! let place = Place::open(&path)?; // an error now, not after an hour // ... an hour of work ...
-//! let mut file: OutputFile = place.create()?; file.write_all(b"{}")?; file.finish()?;
+//! let place = Place::open(&path)?; // an error now, not after an hour
+//! // ... an hour of work ...
+//! let mut file: OutputFile = place.create()?;
+//! file.write_all(b"{}")?;
+//! file.finish()?;
 //! assert_eq!(std::fs::read(&path)?, b"{}");
 //! # Ok::<(), std::io::Error>(())
 //! ```

@@ -88,7 +88,7 @@ choice! {
 choice! {
     /// The action when the heap is full (option `Collector`).
     pub enum CollectorKind {
-        /// Often copies live young objects; seldom slides all live objects together.
+        /// Often copies live young objects; seldom slides all live objects.
         #[default]
         Parallel = "parallel",
         /// Marks and copies live objects while threads run.

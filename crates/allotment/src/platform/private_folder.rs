@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! $XDG_RUNTIME_DIR/allotment/4711-heap     where the session of the user has such a folder
-//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's
-//! name
+//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's name
 //! ```
 //!
 //! Everybody may make names in `/tmp`. So the folder must not be a link, must belong to the user,

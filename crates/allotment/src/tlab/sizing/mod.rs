@@ -6,8 +6,7 @@
 //! |---|---|---|---|
 //! | `adaptive` | the floor, 16 KiB | doubles while it refills quickly, halves when idle | region |
 //! | `hotspot` | capacity / threads / 50 | share of the last cycles' allocation / 50 | region |
-//! | `hotspot-8381834` | a tenth of that at first | as `hotspot`, up to x16 within a cycle | region
-//! |
+//! | `hotspot-8381834` | a tenth of that at first | as `hotspot`, up to x16 within a cycle | region |
 //! | `shenandoah` | as `hotspot` | as `hotspot`, newer cycles weigh 90 % | region |
 //! | `shenandoah-8359947` | region / 256, min. 32 KiB | as `hotspot` | region / 32, min. 256 KiB |
 //! | `epsilon` | 2 KiB | x1.1 per refill, from the start again after idling | 4 MiB |
