@@ -70,6 +70,8 @@ pub mod options;
 mod probes;
 pub mod raw;
 pub mod stats;
+#[cfg(all(test, not(loom)))]
+mod stress_seed;
 mod sync;
 mod time_histogram;
 
