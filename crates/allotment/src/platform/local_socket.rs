@@ -424,7 +424,11 @@ mod tests {
             let bound = bound.join().unwrap();
             assert_eq!(bound.path, path, "the name that was left is free again");
             assert!(call_socket(&path).is_ok());
-            assert_ne!(LocalListener::bind_in(folder.path(), "heap", NEVER).unwrap().path, path, "it is taken");
+            assert_ne!(
+                LocalListener::bind_in(folder.path(), "heap", NEVER).unwrap().path,
+                path,
+                "it is taken"
+            );
         });
     }
 

@@ -30,7 +30,8 @@ fn stress<S: Strategy>(
     S::Value: Debug,
 {
     let first = stress_seed::of_hunt();
-    let end = stress_seed::number("ALLOTMENT_STRESS_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let end = stress_seed::number("ALLOTMENT_STRESS_SECONDS")
+        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
     for seed in (0..).map(|round| first.wrapping_add(round)) {
         stress_seed::show(seed);
         let bytes: Vec<u8> = (0..4).flat_map(|part| (seed ^ part).to_le_bytes()).collect();
