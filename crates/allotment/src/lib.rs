@@ -77,6 +77,8 @@ mod probes;
 pub mod raw;
 mod region;
 pub mod stats;
+#[cfg(all(test, not(loom)))]
+mod stress_seed;
 mod sync;
 mod time_histogram;
 mod timeline;

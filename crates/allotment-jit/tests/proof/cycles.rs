@@ -5,7 +5,7 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{ANY, Assignment, GENERAL, assignment, heap, word};
+use super::kit::{ANY, Assignment, GENERAL, assignment, heap, seed, word};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
@@ -257,7 +257,7 @@ fn registers_and_references_survive_cycles_that_run_beside_the_code() {
         let (strong, weak) = (root(mutator, strong), root(mutator, weak));
         let (numbers, accesses) = (vec![0; SLOTS], assignments());
         let (referents, seen) = (vec![0; SLOTS], Seen::default());
-        let mut work = Work { node, strong, weak, numbers, referents, accesses, random: 1, seen };
+        let mut work = Work { node, strong, weak, numbers, referents, accesses, random: seed(1), seen };
         let (begun, mut stamp) = (Instant::now(), 1);
         while !work.seen.is_enough() {
             work.step(mutator, stamp);

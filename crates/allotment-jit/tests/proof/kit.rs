@@ -17,6 +17,15 @@ pub(crate) const ANY: Processor = Processor {
     line_bytes: 64,
 };
 
+/// The first number of one of several sequences of random numbers: another one where
+/// `ALLOTMENT_STRESS_SEED` is set, as in the library's tests. The harness shows it if the test
+/// fails.
+pub(crate) fn seed(part: u64) -> u64 {
+    let text = std::env::var("ALLOTMENT_STRESS_SEED").unwrap_or_else(|_| "0".into());
+    println!("ALLOTMENT_STRESS_SEED={text}, part {part}");
+    part ^ text.parse::<u64>().expect("ALLOTMENT_STRESS_SEED is a number") << 8
+}
+
 /// Every general register except the stack pointer.
 pub(crate) const GENERAL: [Register; 15] = [
     Register::RAX,

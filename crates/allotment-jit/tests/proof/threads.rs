@@ -5,7 +5,7 @@
 //! adds a new node at the front of a chain. A list outside of the heap records the contents of each
 //! chain, and shows whether anything was lost, mixed up or overwritten.
 
-use super::kit::{ANY, Assignment, heap};
+use super::kit::{ANY, Assignment, heap, seed};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{
@@ -209,7 +209,7 @@ fn work_and_collect(options: &str, past_buffers: bool, allocations: usize) {
                     let object = unsafe { mutator.alloc_raw(table, CHAINS).unwrap() };
                     slot.store(object.expose_provenance().get() as u64, Ordering::Relaxed);
                     let chains = vec![Vec::new(); CHAINS];
-                    let mut work = Work { functions, table: slot, chains, random: thread as u64 };
+                    let mut work = Work { functions, table: slot, chains, random: seed(thread as u64) };
                     (0..allocations as u64).for_each(|stamp| work.step(mutator, stamp << 8 | thread as u64));
                     (0..CHAINS).for_each(|chain| work.check(mutator, chain));
                 })

@@ -2,7 +2,7 @@
 //!
 //! The heap holds an [`AtEnd`] without knowing what it is, and drops it with its last clone.
 
-use super::attach::AttachListener;
+use super::attach::{AttachListener, Patience};
 use super::profile::{AllocationProfile, ProfileError};
 use crate::Heap;
 use crate::collector::GcLog;
@@ -39,7 +39,17 @@ impl Heap {
         listen_as: Option<&str>,
         profile: Option<(PathBuf, Place)>,
     ) -> Result<Heap, AttachListenerError> {
-        let listener = listen_as.map(|name| AttachListener::start(name, &self)).transpose()?;
+        self.observed_with(listen_as, Patience::DEFAULT, profile)
+    }
+
+    pub(super) fn observed_with(
+        self,
+        listen_as: Option<&str>,
+        patience: Patience,
+        profile: Option<(PathBuf, Place)>,
+    ) -> Result<Heap, AttachListenerError> {
+        let start = |name| AttachListener::start(name, &self, patience);
+        let listener = listen_as.map(start).transpose()?;
         let files = Files::of(&self, profile);
         if listener.is_none() && files.is_none() {
             return Ok(self);

@@ -41,6 +41,10 @@ const MOST_OF_A_NAME: u32 = 1000;
 /// descriptors.
 const REST: Duration = Duration::from_millis(200);
 
+/// The time that a process waits for another that gives itself a name. That takes a moment, unless
+/// the process is stopped meanwhile.
+const LOCK_TIME: Duration = Duration::from_secs(3);
+
 /// The mark of the process that made a listener.
 const HERE: u32 = 1;
 
@@ -96,12 +100,12 @@ pub(crate) struct LocalListener {
 impl LocalListener {
     /// Listens for callers of the heap called `heap`.
     pub(crate) fn bind(heap: &str) -> Result<LocalListener, AttachListenerError> {
-        LocalListener::bind_in(&private_folder()?, heap)
+        LocalListener::bind_in(&private_folder()?, heap, LOCK_TIME)
     }
 
-    fn bind_in(folder: &Path, heap: &str) -> Result<LocalListener, AttachListenerError> {
-        // Without the lock the socket of another process may look abandoned.
-        let _locked = LockedFolder::lock(folder).inspect(|_| remove_stale(folder));
+    fn bind_in(folder: &Path, heap: &str, wait: Duration) -> Result<LocalListener, AttachListenerError> {
+        // Without the lock the socket of another process may look left.
+        let _locked = LockedFolder::lock(folder, wait).inspect(|_| remove_stale(folder));
         let name = socket_name(linux::process_number(), heap);
         let failed = |path: &Path, errno: Errno| AttachListenerError::Socket {
             path: path.to_owned(),
@@ -392,6 +396,9 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixListener;
 
+    /// Longer than any test.
+    const NEVER: Duration = Duration::from_secs(60);
+
     #[test]
     fn both_ends_of_a_socket_are_this_process() {
         let (one, other) = UnixStream::pair().unwrap();
@@ -405,10 +412,10 @@ mod tests {
     fn a_heap_names_its_socket_while_no_other_process_does() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("{}-heap", linux::process_number()));
-        let locked = LockedFolder::lock(folder.path()).expect("nobody else has it");
+        let locked = LockedFolder::lock(folder.path(), NEVER).expect("nobody else has it");
         let other = UnixListener::bind(&path).unwrap();
         thread::scope(|scope| {
-            let bound = scope.spawn(|| LocalListener::bind_in(folder.path(), "heap").unwrap());
+            let bound = scope.spawn(|| LocalListener::bind_in(folder.path(), "heap", NEVER).unwrap());
             thread::sleep(Duration::from_millis(50));
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it waits");
             // The other listener ends without removing its name, as in a killed process.
@@ -418,7 +425,11 @@ mod tests {
             let bound = bound.join().unwrap();
             assert_eq!(bound.path, path, "the name that was left is free again");
             assert!(call_socket(&path).is_ok());
-            assert_ne!(LocalListener::bind_in(folder.path(), "heap").unwrap().path, path, "it is taken");
+            assert_ne!(
+                LocalListener::bind_in(folder.path(), "heap", NEVER).unwrap().path,
+                path,
+                "it is taken"
+            );
         });
     }
 

@@ -116,20 +116,15 @@ fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
     }
 }
 
-/// The time that a process waits for another one that gives itself a name. That takes a moment,
-/// unless that process is stopped meanwhile.
-const LOCK_TIME: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 3 });
-
-/// The locked folder: no other process gives or removes names in it.
+/// The folder, in which no other process gives or removes names.
 pub(super) struct LockedFolder(OwnedFd);
 
 impl LockedFolder {
-    /// Waits for the lock. Returns `None` if it did not come in time, or the file system has no
-    /// locks.
-    pub(super) fn lock(folder: &Path) -> Option<LockedFolder> {
+    /// Waits for the lock for this time; `None` if it did not come, or the file system has none.
+    pub(super) fn lock(folder: &Path, wait: Duration) -> Option<LockedFolder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let locked = LockedFolder(open(folder, flags, Mode::empty()).ok()?);
-        let until = Instant::now() + LOCK_TIME;
+        let until = Instant::now() + wait;
         loop {
             match flock(&locked.0, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Some(locked),

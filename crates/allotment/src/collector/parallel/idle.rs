@@ -26,7 +26,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// The control thread looks for no idle time in an eden that is full sooner.
-const LEAST: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
+const LEAST: Duration = Duration::from_millis(20);
 
 /// Time from one look to the next, at first: all threads have to be in `blocking` for this long.
 const NEXT_LOOK: Duration = Duration::from_millis(1);

@@ -8,6 +8,7 @@ use crate::Heap;
 use crate::collector::record::EnlargedEden;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};
+use crate::heap::HeapBuilder;
 use crate::mutator::{ArraySite, BufferSizes, Cause, Mutator, PerObject};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::{CollectorKind, TlabPolicy};
@@ -16,10 +17,19 @@ use std::sync::{Arc, Barrier, Mutex};
 
 /// A heap of this many small regions, its pairs, and the list that gets its records.
 fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
+    heap_of(Heap::builder(), regions, options)
+}
+
+/// [`heap`], by a builder that has been given other settings.
+fn heap_of(
+    builder: HeapBuilder,
+    regions: usize,
+    options: &str,
+) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
     let records: Arc<Mutex<Vec<_>>> = Arc::default();
     let to = records.clone();
     let options = format!("Collector=parallel,+VerifyBeforeGC,+VerifyAfterGC,{options}");
-    let heap = Heap::builder()
+    let heap = builder
         .test_geometry(REGION, regions)
         .use_transparent_huge_pages(false)
         .on_collection(move |record| to.lock().expect("no test failed in it").push(record.clone()))

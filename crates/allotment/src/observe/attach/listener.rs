@@ -8,7 +8,7 @@
 //!
 //! A child of `fork()` has neither the thread nor the socket. It does not listen.
 
-use super::serve;
+use super::{Patience, serve};
 use crate::Heap;
 use crate::platform::{AttachListenerError, LocalListener, OwnThread, is_in_hook};
 use std::sync::Arc;
@@ -24,10 +24,14 @@ pub(in crate::observe) struct AttachListener {
 
 impl AttachListener {
     /// Starts the thread of `heap`, which other processes find under `name`.
-    pub(in crate::observe) fn start(name: &str, heap: &Heap) -> Result<AttachListener, AttachListenerError> {
+    pub(in crate::observe) fn start(
+        name: &str,
+        heap: &Heap,
+        patience: Patience,
+    ) -> Result<AttachListener, AttachListenerError> {
         let socket = Arc::new(LocalListener::bind(name)?);
         let (of_thread, heap) = (socket.clone(), heap.downgrade());
-        let thread = OwnThread::start(THREAD, move || serve(&of_thread, &heap));
+        let thread = OwnThread::start(THREAD, move || serve(&of_thread, &heap, patience));
         let thread = thread.map_err(|source| AttachListenerError::Thread { source })?;
         Ok(AttachListener { socket, thread })
     }

@@ -53,28 +53,36 @@ use protocol::LINE_BYTES;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Time for a caller to send its line.
-const LINE_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 3000 });
+/// How long a caller is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::observe) struct Patience {
+    /// Time for a caller to send its line.
+    line: Duration,
+    /// Time for a caller to read its answer.
+    answer: Duration,
+}
 
-/// Time for a caller to read its answer.
-const ANSWER_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 30_000 });
+impl Patience {
+    pub(in crate::observe) const DEFAULT: Patience =
+        Patience { line: Duration::from_secs(3), answer: Duration::from_secs(30) };
+}
 
 /// Serves one caller after the other, until the heap ends.
-fn serve(socket: &LocalListener, heap: &WeakHeap) {
+fn serve(socket: &LocalListener, heap: &WeakHeap, patience: Patience) {
     while let Some(caller) = socket.next() {
         // What panics in the stopped world ends the process. So this is a hook of the embedder, in
         // a collection that was asked for, and has said so.
-        let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap)));
+        let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap, patience.line)));
         let panicked = || Some(Answer::Failed("a hook of the program panicked".into()));
         if let Some(answer) = answer.unwrap_or_else(|_| panicked()) {
-            caller.send(&answer.encode(), ANSWER_TIME);
+            caller.send(&answer.encode(), patience.answer);
         }
     }
 }
 
-/// The answer to a caller; `None` if it has hung up.
-fn answer(caller: &Connection<'_>, heap: &WeakHeap) -> Option<Answer> {
-    let (line, file) = match caller.line(LINE_BYTES, LINE_TIME) {
+/// The answer to a caller who has `wait` for its line; `None` if it has hung up.
+fn answer(caller: &Connection<'_>, heap: &WeakHeap, wait: Duration) -> Option<Answer> {
+    let (line, file) = match caller.line(LINE_BYTES, wait) {
         Ok(received) => received,
         Err(why) => return refusal(why).map(|why| Answer::Failed(why.into())),
     };

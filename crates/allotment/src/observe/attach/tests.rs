@@ -1,5 +1,6 @@
 //! Callers of all kinds, with a raw client: those who ask, and those who do harm.
 
+use super::Patience;
 use super::protocol::{Answer, AnswerError};
 use crate::heap::HeapBuilder;
 use crate::platform::{process_number, sockets_in_runtime, sockets_in_tmp};
@@ -32,6 +33,13 @@ fn builder(name: &str, options: &str) -> HeapBuilder {
 
 fn listening(name: &str, options: &str) -> Heap {
     builder(name, options).build().expect("a heap")
+}
+
+/// A heap that waits for its callers for a second only.
+fn impatient(name: &str) -> Heap {
+    let heap = builder(name, "-StartAttachListener").build().expect("a heap");
+    let wait = Duration::from_secs(1);
+    heap.observed_with(Some(name), Patience { line: wait, answer: wait }, None).expect("a socket")
 }
 
 /// Where the heap of that name listens, or would.
@@ -238,7 +246,7 @@ fn callers_that_send_anything_else_are_refused_and_the_next_is_served() {
 
 #[test]
 fn a_caller_that_hangs_is_cut_off() {
-    let heap = listening("hang", "");
+    let heap = impatient("hang");
     let (silent, mut half, stopped) = (call("hang"), call("hang"), call("hang"));
     half.write_all(b"allotment/1 he").unwrap();
     stopped.shutdown(Shutdown::Write).unwrap();
@@ -252,7 +260,7 @@ fn a_caller_that_hangs_is_cut_off() {
 
 #[test]
 fn a_caller_that_does_not_read_holds_neither_the_world_nor_the_next_caller_for_long() {
-    let heap = listening("slow", "");
+    let heap = impatient("slow");
     let name = |number: usize| format!("{number}{}", "x".repeat(2000));
     let shapes: Vec<_> = (0..1000)
         .map(|number| heap.register(Shape::array(name(number), 16, Element::Plain { bytes: 1 })).unwrap())

@@ -5,6 +5,7 @@ use super::{COLLECTORS, heap, verified};
 use crate::Heap;
 use crate::mutator::{Mutator, OutOfMemory, Pin, RootHandle};
 use crate::object::{Element, LENGTH_OFFSET, Shape, ShapeRef, SlotKind, reference};
+use crate::stress_seed;
 use std::ptr::NonNull;
 
 const REGION: usize = 4096;
@@ -124,12 +125,9 @@ fn replace_at_random(heap: &Heap, seed: u64, percent: usize, steps: u64, with_pi
     moved
 }
 
-/// Seeds of the programs, or the one of `ALLOTMENT_STRESS_SEED`.
-fn seeds() -> Vec<u64> {
-    match std::env::var("ALLOTMENT_STRESS_SEED") {
-        Ok(text) => vec![text.parse().expect("ALLOTMENT_STRESS_SEED is a number")],
-        Err(_) => vec![0x9E37_79B9, 0x1234_5678],
-    }
+/// Seeds of the programs.
+fn seeds() -> [u64; 2] {
+    [0x9E37_79B9, 0x1234_5678].map(stress_seed::of_part)
 }
 
 /// Regression: a humongous object never moved, and such a program ran out of memory with a tenth of
@@ -141,7 +139,7 @@ fn mixed_large_arrays_have_room_as_long_as_the_heap_has() {
             COLLECTORS.into_iter().flat_map(|kind| [(kind, 1, 80), (kind, 2, 90), (kind, 3, 85)])
         {
             // Shown if the test fails.
-            println!("ALLOTMENT_STRESS_SEED={seed} {collector} workers {workers} percent {percent}");
+            println!("seed {seed} {collector} workers {workers} percent {percent}");
             let options = format!("Collector={collector},ParallelGCThreads={workers}");
             let heap = heap(REGION, REGIONS, &options);
             let moved = replace_at_random(&heap, seed, percent, 400, workers == 2);
@@ -164,7 +162,7 @@ fn mixed_large_arrays_under_zeal_and_the_verifier() {
     let collectors = COLLECTORS.into_iter().chain(["shenandoah,ShenandoahGCMode=passive"]);
     for (seed, collector) in collectors.flat_map(|kind| seeds().into_iter().map(move |seed| (seed, kind))) {
         for mode in modes {
-            println!("ALLOTMENT_STRESS_SEED={seed} {collector} {mode}");
+            println!("seed {seed} {collector} {mode}");
             let heap = heap(REGION, REGIONS, &verified(&format!("Collector={collector},{mode}")));
             let moved = replace_at_random(&heap, seed, 85, 60, true);
             beside += if collector == "shenandoah" { moved } else { 0 };

@@ -3,8 +3,7 @@
 //! unchanged, and no other object may be.
 //!
 //! The tests are short by default. `ALLOTMENT_STRESS_SECONDS=600` makes each of the random tests
-//! last that long. A failure prints the seed, with which `ALLOTMENT_STRESS_SEED` repeats the test
-//! as far as threads allow.
+//! last that long. [`stress_seed`](crate::stress_seed) has their seeds.
 
 mod graph;
 mod interpreter;
@@ -19,10 +18,14 @@ mod workers;
 mod zeal;
 
 use crate::Heap;
+use crate::platform::Clock;
 
 /// A heap of `regions` regions of `region_bytes`, with these options.
 fn heap(region_bytes: usize, regions: usize, options: &str) -> Heap {
     let builder = Heap::builder().test_geometry(region_bytes, regions).use_transparent_huge_pages(false);
+    // So that an eden of a few regions is looked at for idle times.
+    let is_parallel = options.contains("Collector=parallel");
+    let builder = if is_parallel { builder.clock(Clock::fast()) } else { builder };
     builder.options(options).expect(options).build().expect(options)
 }
 

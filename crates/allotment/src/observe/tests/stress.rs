@@ -7,11 +7,11 @@ use super::programs::{Step, program};
 use super::{BUFFERS, GEOMETRIES, heap, modes, verified};
 use crate::Heap;
 use crate::collector::{CollectionKind, CycleScope, OldMarking};
+use crate::stress_seed;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -29,15 +29,11 @@ fn stress<S: Strategy>(
 ) where
     S::Value: Debug,
 {
-    let number = |name: &str| {
-        let text = std::env::var(name).ok()?;
-        Some(text.parse::<u64>().unwrap_or_else(|_| panic!("{name}={text}: a number is wanted")))
-    };
-    let first = number("ALLOTMENT_STRESS_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
-    let end = number("ALLOTMENT_STRESS_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let first = stress_seed::of_hunt();
+    let end = stress_seed::number("ALLOTMENT_STRESS_SECONDS")
+        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
     for seed in (0..).map(|round| first.wrapping_add(round)) {
-        // Printed first, and past what the harness keeps: a broken heap may end the process.
-        crate::platform::tell(format_args!("ALLOTMENT_STRESS_SEED={seed}"));
+        stress_seed::show(seed);
         let bytes: Vec<u8> = (0..4).flat_map(|part| (seed ^ part).to_le_bytes()).collect();
         let config = Config { cases, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
         let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);

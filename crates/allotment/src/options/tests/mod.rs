@@ -141,6 +141,22 @@ fn types_ranges_and_defaults() {
     assert_eq!(found, table);
 }
 
+/// A fuzzer that does not know a word hardly finds it.
+#[test]
+fn the_fuzzer_knows_every_option_and_every_choice() {
+    let known: Vec<_> = include_str!("../../../../../fuzz/dictionaries/options").lines().collect();
+    let names: Vec<_> = OPTIONS.iter().map(|info| format!("\"{}=\"", info.name)).collect();
+    let choices = OPTIONS.iter().filter(|info| info.type_name() == "choice").flat_map(|info| {
+        let range = info.range().to_string();
+        range.split(", ").map(|choice| format!("\"{choice}\"")).collect::<Vec<_>>()
+    });
+    for word in names.iter().cloned().chain(choices) {
+        assert!(known.contains(&&*word), "fuzz/dictionaries/options lacks {word}");
+    }
+    let gone = known.iter().filter(|word| word.ends_with("=\"") && !names.iter().any(|name| name == *word));
+    assert_eq!(gone.count(), 0, "a word of fuzz/dictionaries/options is no option");
+}
+
 #[test]
 fn the_defaults_can_work_together() {
     assert_eq!(OptionSet::new().finish(), Ok(Options::default()));

@@ -1,6 +1,7 @@
 //! Real threads on tiny regions; a side table of one byte per word knows every owner.
 
 use super::*;
+use crate::stress_seed;
 use std::thread;
 
 const REGION: usize = 512;
@@ -136,7 +137,8 @@ impl Worker<'_> {
 }
 
 /// Runs a worker on each thread.
-fn on_threads(free: &FreeSet<Arc<Memory>>, memory: &Memory, seed: u64, body: impl Fn(Worker<'_>) + Sync) {
+fn on_threads(free: &FreeSet<Arc<Memory>>, memory: &Memory, round: u64, body: impl Fn(Worker<'_>) + Sync) {
+    let seed = stress_seed::of_part(round);
     thread::scope(|scope| {
         for number in 1..=THREADS {
             let home = number as usize % free.homes();

@@ -1,13 +1,14 @@
 //! Collections while no mutator runs: when they come, when they must not, and the end of the
 //! watching thread.
 
-use super::{heap, kinds, waste};
+use super::{heap_of, kinds, waste};
 use crate::Heap;
 use crate::collector::record::IdleLook;
 use crate::collector::tests::{REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};
 use crate::mutator::Cause;
 use crate::object::ShapeRef;
+use crate::platform::Clock;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -15,6 +16,11 @@ use std::time::{Duration, Instant};
 
 /// A time limit: an expected event comes long before it, or never.
 const NEVER: Duration = Duration::from_secs(60);
+
+/// A heap of small regions. Its clock is so fast that the control thread looks at every eden.
+fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
+    heap_of(Heap::builder().clock(Clock::fast()), regions, options)
+}
 
 /// Whether one of them came of itself.
 fn has_idle(records: &Mutex<Vec<CollectionRecord>>) -> bool {

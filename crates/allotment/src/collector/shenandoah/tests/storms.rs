@@ -4,7 +4,7 @@
 use super::kit::{BY_HAND, Ends, Kit, Lists, Random, in_both_modes};
 use crate::Heap;
 use crate::mutator::{Mutator, Pin, RootHandle};
-use std::hash::{BuildHasher, RandomState};
+use crate::stress_seed;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -22,13 +22,13 @@ fn kit(way: &str) -> Kit {
 
 /// Runs `threads` threads beside cycles. Some cycles must have ended.
 fn storm(kit: &Kit, threads: usize, body: impl Fn(usize, &mut Random) + Sync) {
-    let seed = RandomState::new().hash_one(0) | 1;
-    println!("seed {seed:#x}");
+    let seed = stress_seed::of_hunt();
+    stress_seed::show(seed);
     let cycles = kit.beside_cycles(|| {
         thread::scope(|scope| {
             for number in 0..threads {
                 let body = &body;
-                scope.spawn(move || body(number, &mut Random(seed ^ (number as u64) << 40)));
+                scope.spawn(move || body(number, &mut Random((seed ^ (number as u64) << 40) | 1)));
             }
         });
     });

@@ -5,6 +5,7 @@ use super::super::cycle::Step;
 use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, in_both_modes};
 use crate::mutator::{Hot, RootProvider, RootVisitor};
 use crate::object::{Shape, SlotVisitor};
+use crate::stress_seed;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -27,11 +28,10 @@ const WAYS: [&str; 6] = [
 fn contents_stay_whatever_comes_between_the_steps() {
     in_both_modes(|| {
         for seed in 1..36_u64 {
-            println!("seed {seed}");
             let way = WAYS[seed as usize % WAYS.len()];
             let options = format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND},{way}");
             let kit = Kit::new(4096, 60, options.trim_end_matches(','));
-            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let mut random = Random(stress_seed::of_part(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             kit.heap
                 .attach(|mutator| {
                     let count = if seed % 4 == 0 { 1000 } else { 16 };
@@ -78,7 +78,7 @@ fn a_cycle_is_ended_at_each_step() {
             for way in 0..4 {
                 let kit =
                     Kit::new(4096, 40, &format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND}"));
-                let mut random = Random(0x1234_5678 + step as u64 * 7 + way);
+                let mut random = Random(stress_seed::of_part(0x1234_5678 + step as u64 * 7 + way));
                 kit.heap
                     .attach(|mutator| {
                         let mut lists = Lists::new(&kit, mutator, 16, 1);
@@ -155,7 +155,7 @@ fn a_reset_ends_the_cycle() {
     in_both_modes(|| {
         for step in STEPS {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
-            let mut random = Random(0x7777 + step as u64);
+            let mut random = Random(stress_seed::of_part(0x7777 + step as u64));
             let mut reached = false;
             for round in 0..4 {
                 kit.heap
@@ -221,7 +221,7 @@ fn a_refused_reset_disturbs_no_collection() {
             let provider = kit.heap.add_root_provider(Box::new(Provider(disturbing.clone())));
             kit.heap
                 .attach(|mutator| {
-                    let mut random = Random(0xABCD_EF01 + visits as u64);
+                    let mut random = Random(stress_seed::of_part(0xABCD_EF01 + visits as u64));
                     let mut lists = Lists::new(&kit, mutator, 16, 1);
                     let mut disturbed = 0;
                     for _ in 0..20 {
@@ -362,7 +362,7 @@ fn a_dead_array_in_a_live_run_is_not_updated() {
     in_both_modes(|| {
         for seed in 1..10_u64 {
             let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
-            let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let mut random = Random(stress_seed::of_part(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let run = kit.heap.attach(|mutator| {
                 let (mut lists, node) = Lists::before_a_node(&kit, mutator, 600);
                 (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
