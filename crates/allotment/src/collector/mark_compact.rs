@@ -6,10 +6,10 @@
 //! many workers as are worth waking share the pause. The collector suits small heaps, tests, and
 //! embedders that prefer all of the memory to short pauses.
 
-use super::build::Parts;
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::overhead::Overhead;
+use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL, raise_capacity};
 use super::sizing::{Capacity, Scope};
@@ -110,7 +110,7 @@ impl Collector for MarkCompact {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        let stopped = mutator.stop_the_world(|world| {
+        let stopped = mutator.raw_mut().stop_the_world(|world| {
             self.overhead.begin_stop();
             let decides = self.overhead.is_near(cause);
             let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });

@@ -12,6 +12,7 @@ mod log;
 mod mark_compact;
 mod overhead;
 mod parallel;
+mod parts;
 mod record;
 mod settings;
 pub mod shenandoah;
@@ -21,8 +22,9 @@ mod tests;
 pub(crate) mod verify;
 pub(crate) mod work;
 
-pub(crate) use build::{Built, Parts, build};
+pub(crate) use build::{Built, build};
 pub(crate) use log::GcLog;
+pub(crate) use parts::Parts;
 
 pub use history::{Collections, Times};
 pub(crate) use history::{History, Listener, Print};

@@ -29,13 +29,13 @@ mod room;
 mod tests;
 mod workers;
 
-use super::build::Parts;
 use super::control::ControlThread;
 use super::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, Role, SpaceKind, ToSpace, adopt_all};
 use super::full::{Compaction, SideTables};
 use super::history::History;
 use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
+use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingRecord, YoungRecord};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Machine, Scope, Sizing};
@@ -423,6 +423,7 @@ impl Collector for Arc<Parallel> {
             return Outcome::Found;
         }
         let stopped = mutator
+            .raw_mut()
             .stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next_demand(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // Threads start while mutators run: a pause that had to wait for them would lose all that

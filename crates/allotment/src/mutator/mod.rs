@@ -15,6 +15,7 @@ mod handles;
 mod identity;
 mod out_of_memory;
 mod random;
+mod raw;
 mod roots;
 mod safepoint;
 mod sampling;
@@ -33,6 +34,7 @@ pub use gc_overhead::GcOverhead;
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
+pub use raw::RawMutator;
 pub(crate) use roots::Roots;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,

@@ -1,0 +1,56 @@
+//! What every collector is made from, and what each makes of it alike: workers, settings, limits.
+
+use super::history::History;
+use super::overhead::Overhead;
+use super::settings::Settings;
+use super::sizing::{Capacity, Machine, OverheadSettings};
+use super::work::Gang;
+use crate::options::Options;
+use crate::region::{Geometry, Space};
+use crate::timeline::Timeline;
+use std::sync::Arc;
+
+/// What a collector is made from.
+pub(crate) struct Parts<'h> {
+    pub(crate) options: &'h Options,
+    pub(crate) space: &'h Space,
+    pub(crate) machine: Machine,
+    pub(crate) history: Arc<History>,
+    pub(crate) timeline: Option<Arc<Timeline>>,
+}
+
+impl Parts<'_> {
+    /// The address of the first region.
+    pub(super) fn base(&self) -> usize {
+        self.space.free.table().bottom(0)
+    }
+
+    pub(super) fn geometry(&self) -> Geometry {
+        self.machine.geometry
+    }
+
+    /// The workers of the stopped world.
+    pub(super) fn gang(&self) -> Gang {
+        self.workers("allotment-gc", self.machine.workers)
+    }
+
+    /// At most `most` workers of this name, on the CPUs of the process.
+    pub(super) fn workers(&self, name: &'static str, most: usize) -> Gang {
+        let cpus: Vec<usize> = self.space.topology.cpus().iter().map(|cpu| cpu.number).collect();
+        Gang::new(name, most).on_cpus(&cpus).with_timeline(self.timeline.clone())
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        Settings::new(self.options, self.geometry(), self.space.topology.available_parallelism())
+    }
+
+    pub(super) fn overhead(&self) -> Overhead {
+        Overhead::new(OverheadSettings::from_options(self.options), self.history.clock.age())
+    }
+
+    /// How many regions may be in use, in a heap without generations.
+    pub(super) fn capacity(&self) -> Capacity {
+        let Options { initial_heap_size, min_heap_free_ratio, .. } = *self.options;
+        Capacity::new(initial_heap_size, self.geometry().region_bytes(), min_heap_free_ratio)
+    }
+}
