@@ -2,6 +2,7 @@
 
 mod log;
 mod overhead;
+mod space;
 
 use super::CollectionKind;
 use crate::Heap;

@@ -69,10 +69,8 @@ fn what_no_heap_has_is_null() {
         }
         for length in [1 << 28, 1 << 43, (1 << 43) + 1, usize::MAX] {
             // SAFETY: as above.
-            assert!(
-                unsafe { (CALLS.allocate_array)(mutator.raw().hot(), length, 8, 16) }.is_null(),
-                "{length}"
-            );
+            let array = unsafe { (CALLS.allocate_array)(mutator.raw().hot(), length, 8, 16) };
+            assert!(array.is_null(), "{length}");
         }
     })
     .unwrap();
