@@ -33,7 +33,7 @@ const CALLEE_SAVED: [Register; 6] =
 /// The registers of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// The mutator: [`Mutator::hot`](allotment::Mutator::hot). The sequence keeps it.
+    /// The mutator: [`hot`](allotment::raw::RawMutator::hot). The sequence keeps it.
     pub mutator: Register,
     /// Receives the object's address.
     pub object: Register,

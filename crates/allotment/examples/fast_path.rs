@@ -24,14 +24,14 @@ macro_rules! probe {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As for [`Mutator::try_alloc_raw`].
+        /// As for [`RawMutator::try_alloc_raw`].
         #[unsafe(no_mangle)]
         #[inline(never)]
         pub unsafe fn $name(mutator: $mutator, site: $site, objects: usize) -> usize {
             let mut allocated = 0;
             for _ in 0..objects {
                 // SAFETY: the caller's predicates.
-                let Some(object) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
+                let Some(object) = (unsafe { mutator.raw().try_alloc_raw(site) }) else { break };
                 keep(object);
                 allocated += 1;
             }
@@ -80,11 +80,11 @@ macro_rules! probe_burst {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As for [`Mutator::try_alloc_raw`].
+        /// As for [`RawMutator::try_alloc_raw`].
         #[unsafe(no_mangle)]
         #[inline(never)]
         pub unsafe fn $name(mutator: &mut Mutator<'_>, site: $site, objects: usize) -> usize {
-            mutator.burst(|burst| {
+            mutator.raw_mut().burst(|burst| {
                 let mut allocated = 0;
                 for _ in 0..objects {
                     // SAFETY: the caller's predicates.
@@ -118,25 +118,25 @@ probe_burst!(
 /// An array of bytes whose length is known at run time.
 ///
 /// # Safety
-/// As for [`Mutator::try_alloc_raw`].
+/// As for [`RawMutator::try_alloc_raw`].
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe fn probe_array(mutator: &Mutator<'_>, site: ArraySite, length: usize) -> Option<NonNull<u8>> {
     // SAFETY: the caller's predicates.
-    unsafe { mutator.try_alloc_array_raw(site, length) }
+    unsafe { mutator.raw().try_alloc_array_raw(site, length) }
 }
 
 /// The same, many of them, and a safepoint after each.
 ///
 /// # Safety
-/// As for [`Mutator::try_alloc_raw`].
+/// As for [`RawMutator::try_alloc_raw`].
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub unsafe fn probe_poll(mutator: &mut Mutator<'_>, site: ArraySite<ByCaller>, lengths: &[usize]) -> usize {
     let mut allocated = 0;
     for length in lengths {
         // SAFETY: the caller's predicates.
-        let Some(array) = (unsafe { mutator.try_alloc_array_raw(site, *length) }) else { break };
+        let Some(array) = (unsafe { mutator.raw().try_alloc_array_raw(site, *length) }) else { break };
         keep(array);
         mutator.safepoint();
         allocated += 1;

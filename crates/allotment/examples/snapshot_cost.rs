@@ -40,23 +40,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pair = heap.register(shape)?;
     heap.attach(|mu| -> Result<(), Box<dyn Error>> {
         // SAFETY: null refers to nothing.
-        let list = unsafe { mu.new_root(0) };
+        let list = unsafe { mu.raw().new_root(0) };
         let count = (mib << 20) / bytes;
         let (mut others, mut random) = (Vec::<RootHandle>::new(), 1_u64);
         for number in 0..count {
             // SAFETY: the shape is the heap's; the words are null, or refer to live objects.
             unsafe {
-                let new = mu.alloc_raw(pair, 0)?;
+                let new = mu.raw_mut().alloc_raw(pair, 0)?;
                 let word = |root: &RootHandle| root.get(mu).expect("a root of this heap");
-                mu.store(new.as_ptr().byte_add(16).cast(), word(&list));
+                mu.raw().store(new.as_ptr().byte_add(16).cast(), word(&list));
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 if let Some(other) = others.get((random >> 33) as usize % others.len().max(1)) {
-                    mu.store(new.as_ptr().byte_add(8).cast(), word(other));
+                    mu.raw().store(new.as_ptr().byte_add(8).cast(), word(other));
                 }
                 list.set(mu, new.as_ptr() as u64);
                 if number % (count / 1000).max(1) == 0 {
-                    others.push(mu.new_root(new.as_ptr() as u64));
+                    others.push(mu.raw().new_root(new.as_ptr() as u64));
                 }
             }
         }

@@ -45,9 +45,9 @@ fn allocate<const BYTES: usize>(mutator: &mut Mutator<'_>, shape: ShapeRef, func
     let site: Site<BYTES, ByCaller> = Site::new(shape).unwrap();
     for _ in 0..objects {
         // SAFETY: the shape is the heap's and has no slots, and nothing uses the object.
-        if unsafe { mutator.try_alloc_raw(site) }.is_none() {
+        if unsafe { mutator.raw().try_alloc_raw(site) }.is_none() {
             // SAFETY: as above.
-            unsafe { mutator.alloc_raw(shape, 0) }.unwrap();
+            unsafe { mutator.raw_mut().alloc_raw(shape, 0) }.unwrap();
         }
     }
 }
@@ -66,8 +66,8 @@ fn run(heap: &Heap, kept: usize) {
             .map(|_| {
                 // SAFETY: the shape is the heap's, and the object is in a root at once.
                 unsafe {
-                    let object = mutator.alloc_raw(large, 0).unwrap();
-                    mutator.new_root(object.as_ptr() as u64)
+                    let object = mutator.raw_mut().alloc_raw(large, 0).unwrap();
+                    mutator.raw().new_root(object.as_ptr() as u64)
                 }
             })
             .collect();
@@ -310,7 +310,7 @@ fn a_walker_that_panics() {
     let shape = heap.register(Shape::fixed("Small", 32)).unwrap();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         // SAFETY: the shape is the heap's, and nothing uses the object.
-        heap.attach(|mutator| _ = unsafe { mutator.alloc_raw(shape, 0) }).unwrap();
+        heap.attach(|mutator| _ = unsafe { mutator.raw_mut().alloc_raw(shape, 0) }).unwrap();
     }));
     println!("went on: {}", caught.is_err());
 }

@@ -105,7 +105,7 @@ fn regions_are_not_uncommitted_under_a_collection() {
                     at = next;
                 }
                 // Of the world that it has stopped itself, a thread may.
-                mu.stop_the_world(|_| heap.uncommit());
+                mu.raw_mut().stop_the_world(|_| heap.uncommit());
             })
             .unwrap();
             heap.reset().unwrap();

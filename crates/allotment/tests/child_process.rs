@@ -123,7 +123,7 @@ fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
         let error = heap.attach(|mutator| {
             for allocated in 0_usize.. {
                 // SAFETY: the shape is the heap's, and nobody uses the objects.
-                if let Err(error) = unsafe { mutator.alloc_raw(bytes, 100_000) } {
+                if let Err(error) = unsafe { mutator.raw_mut().alloc_raw(bytes, 100_000) } {
                     assert!(allocated > 1000, "only {allocated} objects fit");
                     return error;
                 }
@@ -135,7 +135,7 @@ fn a_system_that_gives_no_more_memory_ends_the_heap_and_not_the_process() {
         heap.verify().expect("a heap that is parsable");
         heap.reset().expect("nobody is attached");
         // SAFETY: as above.
-        heap.attach(|mutator| unsafe { mutator.alloc_raw(bytes, 100_000) })
+        heap.attach(|mutator| unsafe { mutator.raw_mut().alloc_raw(bytes, 100_000) })
             .expect("attached")
             .expect("emptied");
         // Its memory is needed for the tables of the next one.

@@ -215,7 +215,7 @@ fn who_stops_the_world_may_fork_in_it_whatever_others_do() {
                 let stop = || unsafe { fork() };
                 let child = loop {
                     let child = if attached {
-                        heap.attach(|mu| mu.stop_the_world(|_| stop())).expect("attached")
+                        heap.attach(|mu| mu.raw_mut().stop_the_world(|_| stop())).expect("attached")
                     } else {
                         heap.stop_the_world(|_| stop()).expect("not attached")
                     };

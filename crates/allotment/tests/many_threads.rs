@@ -22,7 +22,7 @@ fn five_hundred_idle_threads_hold_at_most_64_kib_each() {
                 let objects = heap.attach(|mutator| {
                     // SAFETY: the shape is the heap's, and nobody uses the objects.
                     let objects =
-                        (0..20_000 / 64).map_while(|_| unsafe { mutator.try_alloc_raw(site) }).count();
+                        (0..20_000 / 64).map_while(|_| unsafe { mutator.raw().try_alloc_raw(site) }).count();
                     allocated.wait();
                     looked.wait();
                     objects
@@ -52,7 +52,8 @@ fn threads_that_come_and_go_leave_what_they_allocated() {
             for _ in 0..50 {
                 scope.spawn(|| {
                     // SAFETY: the shape is the heap's, and nobody uses the objects.
-                    let object = heap.attach(|mutator| unsafe { mutator.try_alloc_raw(site) }.is_some());
+                    let object =
+                        heap.attach(|mutator| unsafe { mutator.raw().try_alloc_raw(site) }.is_some());
                     assert_eq!(object, Ok(true));
                 });
             }

@@ -66,7 +66,8 @@ fn a_new_heap_holds_no_memory_and_one_that_is_touched_ahead_all_of_it() {
     let bytes = touched.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
     let site: ArraySite<ByCaller> = ArraySite::new(bytes);
     // SAFETY: the shape is the heap's, and nobody uses the object.
-    let object = touched.attach(|mutator| unsafe { mutator.try_alloc_array_raw(site, 40 << 20) }.is_some());
+    let object =
+        touched.attach(|mutator| unsafe { mutator.raw().try_alloc_array_raw(site, 40 << 20) }.is_some());
     assert_eq!(object, Ok(true));
     assert_eq!(resident(&touched), touched.memory().committed_bytes);
 

@@ -30,10 +30,10 @@ const SAFEPOINTS: [Safepoint; 9] = [
     ("make_room of more than there is", |mu, _| _ = mu.make_room(1 << 30)),
     ("safepoint", |mu, _| mu.safepoint()),
     ("blocking", |mu, _| mu.blocking(|| ())),
-    ("stop_the_world", |mu, _| _ = mu.stop_the_world(|_| ())),
+    ("stop_the_world", |mu, _| _ = mu.raw_mut().stop_the_world(|_| ())),
     ("alloc!", |mu, _| _ = alloc!(mu, NewNode { next: None }).is_ok()),
     // SAFETY: the shape is the heap's, and nobody uses the object.
-    ("alloc_raw", |mu, shape| _ = unsafe { mu.alloc_raw(shape, 100) }),
+    ("alloc_raw", |mu, shape| _ = unsafe { mu.raw_mut().alloc_raw(shape, 100) }),
 ];
 
 const HEAPS: [&str; 10] = [
@@ -74,7 +74,7 @@ fn stops_beside(heap: &Heap, what: &str, over: &AtomicBool, body: impl FnOnce(&m
             begun.wait();
             for _ in 0..STOPS {
                 heap.stop_the_world(|world| assert!(world.threads() > 0)).expect("not attached");
-                heap.attach(|mu| _ = mu.stop_the_world(|world| assert!(world.threads() > 1)))
+                heap.attach(|mu| _ = mu.raw_mut().stop_the_world(|world| assert!(world.threads() > 1)))
                     .expect("attached");
             }
             over.store(true, Ordering::Relaxed);

@@ -19,7 +19,7 @@ use cranelift_frontend::FunctionBuilder;
 
 impl Lowering {
     /// Stores a reference at `base + offset` and dirties the slot's card, as
-    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
+    /// [`store`](allotment::raw::RawMutator::store). A new object's slots need no barrier until
     /// the thread's next safepoint: a plain store is enough.
     pub fn store(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
         let (marking, go_on) = (cold(builder), builder.create_block());
@@ -36,7 +36,7 @@ impl Lowering {
         self.dirty_card(builder, base, offset);
     }
 
-    /// Loads a reference from `base + offset`, as [`Mutator::load`](allotment::Mutator::load).
+    /// Loads a reference from `base + offset`, as [`load`](allotment::raw::RawMutator::load).
     /// Passes it to [`Calls::load_hook`](super::Calls::load_hook) while that hook is on, and
     /// declares it to need a stack map.
     pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
@@ -44,7 +44,7 @@ impl Lowering {
     }
 
     /// Loads a reference from a weak slot, as
-    /// [`Mutator::load_weak`](allotment::Mutator::load_weak): 0 if the referent is dead. Otherwise
+    /// [`load_weak`](allotment::raw::RawMutator::load_weak): 0 if the referent is dead. Otherwise
     /// as [`load`](Self::load).
     pub fn load_weak(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
         let bits = Hot::MARKING | Hot::WEAK | Hot::FORWARDING;
@@ -52,7 +52,7 @@ impl Lowering {
     }
 
     /// Stores `new` at `base + offset` if the slot holds `expected`, as
-    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Returns what the slot
+    /// [`compare_exchange`](allotment::raw::RawMutator::compare_exchange). Returns what the slot
     /// held, which is declared to need a stack map. If that is `expected`, the slot holds `new`.
     ///
     /// The slot's card becomes dirty even if the exchange fails: a branch would cost more than an

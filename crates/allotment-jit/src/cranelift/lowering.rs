@@ -77,7 +77,7 @@ pub struct Lowering {
 }
 
 impl Lowering {
-    /// Builds all operations on `mutator`, an `i64`: [`Mutator::hot`](allotment::Mutator::hot).
+    /// Builds all operations on `mutator`, an `i64`: [`hot`](allotment::raw::RawMutator::hot).
     /// Memory is zeroed ahead ([`Initialise::Ahead`]), which brings it into the cache as a prefetch
     /// would.
     pub fn new(mutator: Value) -> Lowering {

@@ -88,7 +88,7 @@
 //!         unsafe { std::mem::transmute(code) };
 //!     // SAFETY: this thread's hot part. Every reference was declared, and calls are those of the
 //!     // lowering.
-//!     let second = unsafe { two(mutator.hot()) };
+//!     let second = unsafe { two(mutator.raw().hot()) };
 //!     // SAFETY: a new object of two words.
 //!     let [header, first] = unsafe { *second };
 //!     assert_eq!(header, cell.header().bits());

@@ -102,7 +102,7 @@ const COMPARE_EXCHANGE: Barrier = Barrier {
 
 impl Emitter {
     /// Stores a reference and dirties the slot's card, as
-    /// [`Mutator::store`](allotment::Mutator::store). A new object's slots need no barrier until
+    /// [`store`](allotment::raw::RawMutator::store). A new object's slots need no barrier until
     /// the thread's next safepoint: a plain store is enough.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Emitter {
         assembly.finish(None, Vec::new())
     }
 
-    /// Loads a reference, as [`Mutator::load`](allotment::Mutator::load), and passes it to the hook
+    /// Loads a reference, as [`load`](allotment::raw::RawMutator::load), and passes it to the hook
     /// while the hook is on.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Emitter {
     }
 
     /// Loads a reference from a weak slot, as
-    /// [`Mutator::load_weak`](allotment::Mutator::load_weak): 0 if the referent is dead. Passes it
+    /// [`load_weak`](allotment::raw::RawMutator::load_weak): 0 if the referent is dead. Passes it
     /// to the hook while the hook is on.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Emitter {
     }
 
     /// Stores a reference to a slot that holds an expected word, as
-    /// [`Mutator::compare_exchange`](allotment::Mutator::compare_exchange). Afterwards `rax` holds
+    /// [`compare_exchange`](allotment::raw::RawMutator::compare_exchange). Afterwards `rax` holds
     /// what the slot held. If that is the expected word, the slot holds the new one. The slot's
     /// card becomes dirty even if the exchange fails: a branch would cost more than an
     /// unnecessarily dirty card.

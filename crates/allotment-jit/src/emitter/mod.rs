@@ -87,7 +87,7 @@ impl Emitter {
     ///         unsafe { std::mem::transmute(code.entry(stub)) };
     ///     for _ in 0..1000 {
     ///         // SAFETY: this thread's hot part, and no reference is held over the call.
-    ///         let object = unsafe { new_point(mutator.hot()) };
+    ///         let object = unsafe { new_point(mutator.raw().hot()) };
     ///         // SAFETY: a new object of 32 bytes.
     ///         let words = unsafe { object.cast::<[u64; 4]>().read() };
     ///         assert_eq!(words, [point.header().bits(), 0, 0, 0]);

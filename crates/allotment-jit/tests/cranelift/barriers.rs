@@ -49,7 +49,8 @@ fn what_only_an_old_object_refers_to_survives_young_collections() {
     heap.attach(|mutator| {
         let mut left = 0_usize;
         // SAFETY: this thread's hot part, and an address to write to.
-        let sum = unsafe { ready.get(survivors)(mutator.hot(), 8, (&raw mut left).expose_provenance()) };
+        let sum =
+            unsafe { ready.get(survivors)(mutator.raw().hot(), 8, (&raw mut left).expose_provenance()) };
         assert_eq!((sum, left), ((0..8).sum(), 0));
     })
     .unwrap();
@@ -103,16 +104,18 @@ fn loads_are_handed_to_the_hook_while_it_is_on() {
         let mut ready = kit.ready();
         heap.attach(|mutator| {
             for (on, expected) in [(false, 0), (true, 50), (false, 0)] {
-                mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
+                mutator.raw_mut().stop_the_world(|world| world.set_load_hook(on)).unwrap();
                 LOADED.store(0, Ordering::Relaxed);
                 let mut left = 0_usize;
                 // SAFETY: this thread's hot part, and an address to write to.
-                let sum = unsafe { ready.get(walk)(mutator.hot(), 50, (&raw mut left).expose_provenance()) };
+                let sum =
+                    unsafe { ready.get(walk)(mutator.raw().hot(), 50, (&raw mut left).expose_provenance()) };
                 assert_eq!((sum, LOADED.load(Ordering::Relaxed)), ((1..=50).sum(), expected), "{collector}");
             }
             let mut left = 0_usize;
             // SAFETY: as above.
-            let head = unsafe { ready.get(list)(mutator.hot(), 3, (&raw mut left).expose_provenance()) };
+            let head =
+                unsafe { ready.get(list)(mutator.raw().hot(), 3, (&raw mut left).expose_provenance()) };
             assert_eq!(numbers(head), [1, 2, 3]);
         })
         .unwrap();

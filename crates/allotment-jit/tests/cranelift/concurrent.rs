@@ -181,7 +181,7 @@ fn run(options: &str, cut: Cut, threads: usize, hooked: bool) {
                         let mut errors = usize::MAX;
                         let at = ptr::from_mut(&mut errors).expose_provenance();
                         // SAFETY: this thread's hot part, and an address to write to.
-                        let sum = unsafe { function(mutator.hot(), ROUNDS, at) };
+                        let sum = unsafe { function(mutator.raw().hot(), ROUNDS, at) };
                         assert_eq!((sum, errors), (queue(ROUNDS), 0), "{options}, {cut:?}");
                         runs.fetch_add(1, Ordering::Relaxed);
                         assert!(begun.elapsed() < Duration::from_secs(120), "{options}: too few collections");

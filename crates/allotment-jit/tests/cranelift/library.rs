@@ -58,7 +58,7 @@ fn used_heap() -> (Heap, Shapes) {
     heap.attach(|mutator| {
         let site: ArraySite<ByCaller, NoPrefetch> = ArraySite::new(shapes.arrays[3]);
         // SAFETY: this heap's shape; the elements, plain ones, are all written.
-        while let Some(array) = unsafe { mutator.try_alloc_array_raw(site, 1022) } {
+        while let Some(array) = unsafe { mutator.raw().try_alloc_array_raw(site, 1022) } {
             // SAFETY: the elements of the new array.
             unsafe { array.as_ptr().add(16).write_bytes(0xA5, 1022 * 8) };
         }
@@ -73,12 +73,13 @@ fn by_library(mutator: &Mutator<'_>, shapes: &Shapes, plans: &[(What, Initialise
     fn one<Z: Zeroing>(mutator: &Mutator<'_>, shape: ShapeRef, bytes: usize) -> (usize, usize) {
         // SAFETY: this heap's shape without references, and a size that one of its objects has; a
         // length is written below.
-        let object = unsafe { mutator.try_alloc_with_header::<Z, NoPrefetch>(shape.header(), bytes) };
+        let object = unsafe { mutator.raw().try_alloc_with_header::<Z, NoPrefetch>(shape.header(), bytes) };
         (object.expect("a buffer of a megabyte").addr().get(), bytes)
     }
     fn array<Z: Zeroing>(mutator: &Mutator<'_>, shape: ShapeRef, length: usize) -> (usize, usize) {
         // SAFETY: this heap's shape without references.
-        let object = unsafe { mutator.try_alloc_array_raw(ArraySite::<Z, NoPrefetch>::new(shape), length) };
+        let object =
+            unsafe { mutator.raw().try_alloc_array_raw(ArraySite::<Z, NoPrefetch>::new(shape), length) };
         (object.expect("a buffer of a megabyte").addr().get(), shape.bytes_for(length).unwrap())
     }
     let mut objects = Vec::new();
@@ -164,7 +165,7 @@ fn generated(
         let (from, to) = (numbers.as_ptr().expose_provenance(), objects.as_mut_ptr().expose_provenance());
         // SAFETY: this thread's hot part, numbers to read, and as much memory to write to as there
         // are objects.
-        assert_eq!(unsafe { ready.get(all)(mutator.hot(), from, to) }, 1);
+        assert_eq!(unsafe { ready.get(all)(mutator.raw().hot(), from, to) }, 1);
         check(&objects, top(mutator));
     })
     .unwrap();
@@ -173,7 +174,7 @@ fn generated(
 
 fn top(mutator: &Mutator<'_>) -> usize {
     // SAFETY: a word of the hot part.
-    unsafe { mutator.hot().byte_add(Hot::TOP_OFFSET).cast::<usize>().read() }
+    unsafe { mutator.raw().hot().byte_add(Hot::TOP_OFFSET).cast::<usize>().read() }
 }
 
 /// The bytes of an object whose contents are defined.

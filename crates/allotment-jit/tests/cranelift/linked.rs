@@ -39,7 +39,8 @@ fn a_reference_that_lives_across_an_allocation_is_updated() {
         heap.attach(|mutator| {
             let mut before = 0_usize;
             // SAFETY: this thread's hot part, and an address to write to.
-            let second = unsafe { ready.get(moved)(mutator.hot(), (&raw mut before).expose_provenance(), 0) };
+            let second =
+                unsafe { ready.get(moved)(mutator.raw().hot(), (&raw mut before).expose_provenance(), 0) };
             let first = word(second, LEFT);
             assert_ne!(first, before, "{collector}: everything moves");
             assert_eq!(word(first, NUMBER), 7);
@@ -68,8 +69,9 @@ fn lists_are_intact() {
             for count in [0, 1, 2, 100] {
                 let mut left = usize::MAX;
                 // SAFETY: this thread's hot part, and an address to write to.
-                let head =
-                    unsafe { ready.get(list)(mutator.hot(), count, (&raw mut left).expose_provenance()) };
+                let head = unsafe {
+                    ready.get(list)(mutator.raw().hot(), count, (&raw mut left).expose_provenance())
+                };
                 assert_eq!((numbers(head), left), ((1..=count).collect(), 0), "{collector} {initialise:?}");
             }
             assert!(heap.collections().count >= collections + 103, "{collector}: one for each node");
@@ -108,7 +110,7 @@ fn arrays_of_references_are_intact_while_they_are_filled() {
         heap.attach(|mutator| {
             for count in [0, 1, 70, 300] {
                 // SAFETY: this thread's hot part.
-                let array = unsafe { ready.get(filled)(mutator.hot(), count, 0) };
+                let array = unsafe { ready.get(filled)(mutator.raw().hot(), count, 0) };
                 assert_eq!(word(array, 8), count);
                 let found: Vec<usize> =
                     (0..count).map(|index| word(word(array, 16 + 8 * index as i32), NUMBER)).collect();
@@ -182,7 +184,7 @@ fn trees_are_intact_though_their_branches_lie_in_many_frames() {
         heap.attach(|mutator| {
             for depth in [1, 2, 8] {
                 // SAFETY: this thread's hot part.
-                let root = unsafe { ready.get(tree)(mutator.hot(), depth, 1) };
+                let root = unsafe { ready.get(tree)(mutator.raw().hot(), depth, 1) };
                 assert_eq!(check_tree(root, depth, 1), (1 << depth) - 1, "{collector}");
             }
         })
@@ -230,7 +232,7 @@ fn folded_allocations_lie_one_behind_the_other_and_move_apart() {
                 let mut before = [0_usize; 3];
                 let at = ptr::from_mut(&mut before).expose_provenance();
                 // SAFETY: this thread's hot part, and an address to write to.
-                let root = unsafe { ready.get(three)(mutator.hot(), at, 0) };
+                let root = unsafe { ready.get(three)(mutator.raw().hot(), at, 0) };
                 assert_eq!((before[1] - before[0], before[2] - before[0]), (32, 64));
                 assert_ne!(root, before[0]);
                 let numbers = [root, word(root, LEFT), word(root, RIGHT)].map(|node| word(node, NUMBER));

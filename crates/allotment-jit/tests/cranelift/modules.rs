@@ -62,7 +62,7 @@ fn slow_paths_may_be_symbols() {
         let mut ready = kit.ready();
         heap.attach(|mutator| {
             // SAFETY: this thread's hot part.
-            let head = unsafe { ready.get(pair)(mutator.hot(), 0, 0) };
+            let head = unsafe { ready.get(pair)(mutator.raw().hot(), 0, 0) };
             assert_eq!(numbers(head), [1, 2], "{collector}");
         })
         .unwrap();
@@ -109,7 +109,7 @@ fn stubs_that_prefetch_may_be_called() {
         let mut ready = kit.ready();
         heap.attach(|mutator| {
             // SAFETY: this thread's hot part.
-            let head = unsafe { ready.get(pair)(mutator.hot(), 0, 0) };
+            let head = unsafe { ready.get(pair)(mutator.raw().hot(), 0, 0) };
             assert_eq!(numbers(head), [1, 2], "{collector}");
             assert_eq!(word(word(head, RIGHT), 8), 3);
         })
@@ -153,7 +153,7 @@ fn maps_may_be_added_and_removed_by_hand() {
     heap.attach(|mutator| {
         let mut left = 0_usize;
         // SAFETY: this thread's hot part, and an address to write to.
-        let head = unsafe { list(mutator.hot(), 20, (&raw mut left).expose_provenance()) };
+        let head = unsafe { list(mutator.raw().hot(), 20, (&raw mut left).expose_provenance()) };
         assert_eq!(numbers(head), (1..=20).collect::<Vec<_>>());
     })
     .unwrap();
@@ -217,7 +217,8 @@ fn references_may_be_passed_in_and_loaded() {
         heap.attach(|mutator| {
             let mut left = 0_usize;
             // SAFETY: this thread's hot part, and an address to write to.
-            let rest = unsafe { ready.get(both)(mutator.hot(), 5, (&raw mut left).expose_provenance()) };
+            let rest =
+                unsafe { ready.get(both)(mutator.raw().hot(), 5, (&raw mut left).expose_provenance()) };
             assert_eq!(numbers(rest), [2, 3, 4, 5], "{collector}");
         })
         .unwrap();

@@ -21,7 +21,8 @@ fn a_list_ends_where_the_heap_does() {
         heap.attach(|mutator| {
             let (count, mut left) = (1 << 20, 0);
             // SAFETY: this thread's hot part, and an address to write to.
-            let head = unsafe { ready.get(list)(mutator.hot(), count, (&raw mut left).expose_provenance()) };
+            let head =
+                unsafe { ready.get(list)(mutator.raw().hot(), count, (&raw mut left).expose_provenance()) };
             assert!((1..count).contains(&left), "{collector}: {left}");
             assert_eq!(numbers(head), (left + 1..=count).collect::<Vec<_>>(), "{collector}");
         })
@@ -58,22 +59,22 @@ fn sizes_and_lengths_beyond_any_heap_find_no_room() {
     heap.attach(|mutator| {
         for length in [0, 2, 1000, 200_000] {
             // SAFETY: this thread's hot part, here and below.
-            assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, length);
+            assert_eq!(unsafe { ready.get(array)(mutator.raw().hot(), length, 0) }, length);
         }
         for length in [1 << 28, 1 << 43, 1 << 60, usize::MAX - 7, usize::MAX] {
             // With a buffer a sum that wraps would be below its limit.
             // SAFETY: as above.
-            assert_eq!(unsafe { ready.get(array)(mutator.hot(), 2, 0) }, 2);
+            assert_eq!(unsafe { ready.get(array)(mutator.raw().hot(), 2, 0) }, 2);
             // SAFETY: as above.
-            assert_eq!(unsafe { ready.get(array)(mutator.hot(), length, 0) }, 1, "{length}");
+            assert_eq!(unsafe { ready.get(array)(mutator.raw().hot(), length, 0) }, 1, "{length}");
         }
         // Zeroes are a length of 0, for any size. So only 16 bytes make an array that may stay in
         // the heap.
         for bytes in [1 << 30, 1 << 62, usize::MAX - 7] {
             // SAFETY: as above.
-            assert_eq!(unsafe { ready.get(sized)(mutator.hot(), 16, 0) }, 0);
+            assert_eq!(unsafe { ready.get(sized)(mutator.raw().hot(), 16, 0) }, 0);
             // SAFETY: as above.
-            assert_eq!(unsafe { ready.get(sized)(mutator.hot(), bytes, 0) }, 1, "{bytes}");
+            assert_eq!(unsafe { ready.get(sized)(mutator.raw().hot(), bytes, 0) }, 1, "{bytes}");
         }
     })
     .unwrap();
@@ -132,11 +133,11 @@ fn a_hook_that_runs_generated_code_leaves_the_frames_of_its_thread_as_they_shoul
         });
         let mut ready = kit.ready();
         heap.attach(|mutator| {
-            HOT.with(|hot| hot.store(mutator.hot().expose_provenance(), Ordering::Relaxed));
+            HOT.with(|hot| hot.store(mutator.raw().hot().expose_provenance(), Ordering::Relaxed));
             // SAFETY: its address only.
             INNER.with(|inner| inner.store(unsafe { ready.get(list) } as usize, Ordering::Relaxed));
             // SAFETY: this thread's hot part.
-            let kept = unsafe { ready.get(outer)(mutator.hot(), 1 << 30, 0) };
+            let kept = unsafe { ready.get(outer)(mutator.raw().hot(), 1 << 30, 0) };
             assert_eq!(word(kept, 0), shape.header().bits() as usize, "{collector}");
             assert_eq!(word(kept, NUMBER), 77, "{collector}");
         })

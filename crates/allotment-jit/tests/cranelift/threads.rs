@@ -22,7 +22,8 @@ fn threads_move_each_others_lists() {
                     heap.attach(|mutator| {
                         let mut left = 0_usize;
                         // SAFETY: this thread's hot part, and an address to write to.
-                        let head = unsafe { list(mutator.hot(), count, (&raw mut left).expose_provenance()) };
+                        let head =
+                            unsafe { list(mutator.raw().hot(), count, (&raw mut left).expose_provenance()) };
                         assert_eq!(numbers(head), (1..=count).collect::<Vec<_>>(), "{collector}");
                     })
                     .unwrap();
@@ -68,7 +69,7 @@ fn a_poll_comes_to_every_stop_with_its_references() {
                 heap.attach(|mutator| {
                     attached.store(1, Ordering::Release);
                     // SAFETY: this thread's hot part, and an address to read from.
-                    unsafe { spin(mutator.hot(), end.as_ptr().expose_provenance(), 0) }
+                    unsafe { spin(mutator.raw().hot(), end.as_ptr().expose_provenance(), 0) }
                 })
                 .unwrap()
             });

@@ -38,7 +38,7 @@ fn with_array(body: impl FnOnce(&mut Mutator<'_>, usize)) {
     let shape = heap.register(shape).unwrap();
     heap.attach(|mutator| {
         // SAFETY: the shape is the heap's, and no collection comes before the end.
-        let array = unsafe { mutator.alloc_raw(shape, 512).unwrap() };
+        let array = unsafe { mutator.raw_mut().alloc_raw(shape, 512).unwrap() };
         body(mutator, array.addr().get());
         // SAFETY: the array's own slots.
         unsafe { array.byte_add(16).write_bytes(0, 512 * 8) };
@@ -80,9 +80,9 @@ proptest! {
         let sequence = emitter().store(&store).unwrap();
         let (code, function) = code(&sequence, &assignment);
         with_array(|mutator, array| {
-            clean_cards(mutator.hot(), array);
+            clean_cards(mutator.raw().hot(), array);
             let mut machine = Machine::patterned(slot as u64);
-            machine.set(registers.mutator, mutator.hot().addr() as u64);
+            machine.set(registers.mutator, mutator.raw().hot().addr() as u64);
             machine.set(registers.object, (array + 16 + 8 * base) as u64);
             machine.set(value, array as u64);
             let before = machine.clone();
@@ -94,7 +94,7 @@ proptest! {
             let stored = unsafe { std::ptr::with_exposed_provenance::<u64>(address).read() };
             assert_eq!(stored, array as u64);
             let card = (address >> Hot::CARD_SHIFT) - (array >> Hot::CARD_SHIFT);
-            assert_eq!(dirty_cards(mutator.hot(), array), [card]);
+            assert_eq!(dirty_cards(mutator.raw().hot(), array), [card]);
             for register in super::kit::GENERAL.into_iter().filter(|one| *one != scratch) {
                 assert_eq!(before.get(register), machine.get(register), "{register:?}");
             }
@@ -121,15 +121,15 @@ proptest! {
             // SAFETY: a slot of the array.
             unsafe { std::ptr::with_exposed_provenance_mut::<u64>(address).write(array as u64) };
             for on in [false, true, false] {
-                mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
+                mutator.raw_mut().stop_the_world(|world| world.set_load_hook(on)).unwrap();
                 HOOKED.set(None);
                 let mut machine = Machine::patterned(slot as u64);
-                machine.set(mutator_in, mutator.hot().addr() as u64);
+                machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                 machine.set(base_in, (array + 16 + 8 * base) as u64);
                 let before = machine.clone();
                 // SAFETY: the base and the displacement lead to a slot of the array.
                 unsafe { machine.run(&code, function) };
-                assert_eq!(HOOKED.get(), on.then_some((mutator.hot().addr(), address, array as u64)));
+                assert_eq!(HOOKED.get(), on.then_some((mutator.raw().hot().addr(), address, array as u64)));
                 assert_eq!(machine.get(value), array as u64 + if on { 8 } else { 0 });
                 for register in preserve.iter().chain([&mutator_in, &base_in]) {
                     assert_eq!(before.get(*register), machine.get(*register), "{register:?}");
@@ -152,7 +152,7 @@ fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
             heap.attach(|mutator| {
                 while stops.load(Ordering::Acquire) < 20 {
                     let mut machine = Machine::patterned(1);
-                    machine.set(mutator_in, mutator.hot().addr() as u64);
+                    machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                     // SAFETY: this thread's hot part; no reference is held.
                     unsafe { machine.run(&code, function) };
                     polls.fetch_add(1, Ordering::Relaxed);

@@ -97,7 +97,7 @@ impl Accesses {
     unsafe fn run(&self, access: Access, mutator: &Mutator<'_>, slot: *mut u64, words: (u64, u64)) -> u64 {
         let Parts { mutator: mutator_in, base, value, expected, .. } = self.parts;
         let mut machine = Machine::patterned(slot as u64 ^ words.1);
-        machine.set(mutator_in, mutator.hot().addr() as u64);
+        machine.set(mutator_in, mutator.raw().hot().addr() as u64);
         machine.set(base, (slot as u64).wrapping_sub(DISPLACEMENT as u64));
         if matches!(access, Access::Store | Access::CompareExchange) {
             machine.set(expected, words.0);
@@ -179,12 +179,12 @@ impl Work {
         // SAFETY: a safepoint, over which no reference is held but in roots; a new node of two
         // words and more.
         let new = unsafe {
-            let new = mutator.alloc_raw(self.node, 0).unwrap().cast::<u64>();
+            let new = mutator.raw_mut().alloc_raw(self.node, 0).unwrap().cast::<u64>();
             new.add(1).write(stamped);
             new.expose_provenance().get() as u64
         };
         let accesses = &self.accesses[accesses];
-        let bits = word(mutator.hot(), Hot::BARRIERS_OFFSET) as u32;
+        let bits = word(mutator.raw().hot(), Hot::BARRIERS_OFFSET) as u32;
         self.seen.marking += usize::from(bits & Hot::MARKING != 0);
         self.seen.weak += usize::from(bits & Hot::WEAK != 0);
         self.seen.forwarding += usize::from(bits & Hot::FORWARDING != 0);
@@ -193,14 +193,14 @@ impl Work {
         unsafe {
             let raw = strong.read();
             let loaded = accesses.run(Access::Load, mutator, strong, (0, stamp));
-            assert_eq!(loaded, mutator.load(strong));
+            assert_eq!(loaded, mutator.raw().load(strong));
             assert_eq!(loaded != 0, self.numbers[index] != 0);
             if loaded != 0 {
                 assert_eq!(number(loaded), self.numbers[index]);
                 self.seen.moved += usize::from(raw != loaded);
             }
             let referent = accesses.run(Access::LoadWeak, mutator, weak, (0, stamp));
-            assert_eq!(referent, mutator.load_weak(weak));
+            assert_eq!(referent, mutator.raw().load_weak(weak));
             let given = self.referents[index];
             if referent != 0 {
                 assert_eq!(number(referent), given);
@@ -213,7 +213,7 @@ impl Work {
                 0 => {
                     accesses.run(Access::Store, mutator, strong, (0, new));
                     accesses.run(Access::Store, mutator, weak, (0, new));
-                    assert_eq!(mutator.load_weak(weak), new);
+                    assert_eq!(mutator.raw().load_weak(weak), new);
                     self.referents[index] = stamped;
                 }
                 // From here on only the weak slot refers to the referent.
@@ -224,11 +224,11 @@ impl Work {
                 _ => {
                     let held = accesses.run(Access::CompareExchange, mutator, strong, (new, new));
                     assert_eq!(held, loaded, "it fails");
-                    assert_eq!(mutator.load(strong), loaded);
+                    assert_eq!(mutator.raw().load(strong), loaded);
                     return;
                 }
             }
-            assert_eq!(mutator.load(strong), new);
+            assert_eq!(mutator.raw().load(strong), new);
             self.numbers[index] = stamped;
         }
     }
@@ -250,8 +250,8 @@ fn registers_and_references_survive_cycles_that_run_beside_the_code() {
         let root = |mutator: &mut Mutator<'_>, shape| {
             // SAFETY: the shape is the heap's; a root keeps the table at once.
             unsafe {
-                let table = mutator.alloc_raw(shape, SLOTS).unwrap();
-                mutator.new_root(table.expose_provenance().get() as u64)
+                let table = mutator.raw_mut().alloc_raw(shape, SLOTS).unwrap();
+                mutator.raw().new_root(table.expose_provenance().get() as u64)
             }
         };
         let (strong, weak) = (root(mutator, strong), root(mutator, weak));
@@ -283,9 +283,9 @@ proptest! {
             // SAFETY: the shape is the heap's, and no safepoint comes before the end. The slots are
             // the table's, and all words refer to it or to nothing.
             unsafe {
-                let table = mutator.alloc_raw(shape, SLOTS).unwrap().as_ptr().cast::<u64>();
+                let table = mutator.raw_mut().alloc_raw(shape, SLOTS).unwrap().as_ptr().cast::<u64>();
                 let (slot, word) = (table.add(2 + index), table.expose_provenance() as u64);
-                let barriers = mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast_mut().cast::<u32>();
+                let barriers = mutator.raw().hot().byte_add(Hot::BARRIERS_OFFSET).cast_mut().cast::<u32>();
                 barriers.write_volatile(bits);
                 assert_eq!(accesses.run(Access::Load, mutator, slot, (0, 1)), 0);
                 accesses.run(Access::Store, mutator, slot, (0, word));

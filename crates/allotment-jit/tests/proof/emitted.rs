@@ -164,7 +164,7 @@ impl<'p> Emitted<'p> {
 impl Way for Emitted<'_> {
     fn allocate(&mut self, mutator: &mut Mutator<'_>, index: usize, length: usize) -> Option<NonNull<u8>> {
         let function = &self.program.functions[index];
-        let (hot, argument) = (mutator.hot(), self.argument(&function.what, length));
+        let (hot, argument) = (mutator.raw().hot(), self.argument(&function.what, length));
         let bytes = self.kit.bytes(&function.what, length).unwrap_or(usize::MAX);
         let limit = match function.initialise {
             Initialise::Ahead => Hot::ZEROED_LIMIT_OFFSET,

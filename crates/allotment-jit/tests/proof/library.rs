@@ -28,7 +28,8 @@ impl Way for Library<'_> {
         };
         let by_register = !matches!(function.what, What::Constant(_));
         let fits = bytes <= MAX_INLINE_BYTES
-            && word(mutator.hot(), Hot::TOP_OFFSET) + bytes <= word(mutator.hot(), Hot::LIMIT_OFFSET);
+            && word(mutator.raw().hot(), Hot::TOP_OFFSET) + bytes
+                <= word(mutator.raw().hot(), Hot::LIMIT_OFFSET);
         match function.initialise {
             Initialise::ByCaller => self.block::<ByCaller>(mutator, &function.what, length, bytes),
             // For a size in a register, the slow path gives zeroes to emitted code, which zeroes
@@ -87,7 +88,7 @@ fn room<'t>(mutator: &mut Mutator<'t>, bytes: usize) -> Option<Reservation<'t>> 
 }
 
 /// # Safety
-/// As for [`Mutator::try_alloc_with_header`].
+/// As for [`RawMutator::try_alloc_with_header`].
 unsafe fn with_header<Z: Zeroing>(
     mutator: &mut Mutator<'_>,
     header: Header,
@@ -95,15 +96,15 @@ unsafe fn with_header<Z: Zeroing>(
 ) -> Option<NonNull<u8>> {
     // SAFETY: the caller's predicates.
     unsafe {
-        mutator.try_alloc_with_header::<Z, NoPrefetch>(header, bytes).or_else(|| {
+        mutator.raw().try_alloc_with_header::<Z, NoPrefetch>(header, bytes).or_else(|| {
             let mut room = room(mutator, bytes)?;
-            mutator.alloc_in_with_header::<Z>(&mut room, header, bytes)
+            mutator.raw().alloc_in_with_header::<Z>(&mut room, header, bytes)
         })
     }
 }
 
 /// # Safety
-/// As for [`Mutator::try_alloc_raw`].
+/// As for [`RawMutator::try_alloc_raw`].
 unsafe fn fixed<const BYTES: usize, Z: Zeroing>(
     mutator: &mut Mutator<'_>,
     shape: ShapeRef,
@@ -111,15 +112,15 @@ unsafe fn fixed<const BYTES: usize, Z: Zeroing>(
     let site = Site::<BYTES, Z>::new(shape)?;
     // SAFETY: the caller's predicates.
     unsafe {
-        mutator.try_alloc_raw(site).or_else(|| {
+        mutator.raw().try_alloc_raw(site).or_else(|| {
             let mut room = room(mutator, BYTES)?;
-            mutator.alloc_in_raw(&mut room, site)
+            mutator.raw().alloc_in_raw(&mut room, site)
         })
     }
 }
 
 /// # Safety
-/// As for [`Mutator::try_alloc_array_raw`].
+/// As for [`RawMutator::try_alloc_array_raw`].
 unsafe fn array<Z: Zeroing>(
     mutator: &mut Mutator<'_>,
     shape: ShapeRef,
@@ -128,9 +129,9 @@ unsafe fn array<Z: Zeroing>(
     let site = ArraySite::<Z>::new(shape);
     // SAFETY: the caller's predicates.
     unsafe {
-        mutator.try_alloc_array_raw(site, length).or_else(|| {
+        mutator.raw().try_alloc_array_raw(site, length).or_else(|| {
             let mut room = room(mutator, shape.bytes_for(length)?)?;
-            mutator.alloc_in_array_raw(&mut room, site, length)
+            mutator.raw().alloc_in_array_raw(&mut room, site, length)
         })
     }
 }

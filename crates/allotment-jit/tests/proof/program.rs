@@ -251,7 +251,7 @@ fn see(mutator: &Mutator<'_>, heap: &Heap, block: Option<NonNull<u8>>, bytes: us
     memory.iter().for_each(|word| hasher.write_u64(*word));
     Seen {
         block: block.map(|block| offset(block.addr().get())),
-        buffer: buffer.map(|at| offset(word(mutator.hot(), at))),
+        buffer: buffer.map(|at| offset(word(mutator.raw().hot(), at))),
         points: mutator.sampling_points(),
         words: memory[..memory.len().min(8)].to_vec(),
         hash: hasher.finish(),

@@ -57,7 +57,7 @@ fn told(assignment: &Assignment, settings: PrefetchSettings, initialise: Initial
     let code = buffer.finish(targets(0)).unwrap();
     heap.attach(|mutator| {
         let mut machine = Machine::patterned(1);
-        machine.set(mutator_in, mutator.hot().addr() as u64);
+        machine.set(mutator_in, mutator.raw().hot().addr() as u64);
         // SAFETY: this thread's hot part; no reference is held, and objects have no slots.
         unsafe { machine.run(&code, function) };
         let cold = code.functions()[0].cold_address;
@@ -107,7 +107,7 @@ fn a_loop_of_allocations() {
     let code = buffer.finish(targets(0)).unwrap();
     heap.attach(|mutator| {
         let mut machine = Machine::patterned(1);
-        machine.set(assignment.registers().mutator, mutator.hot().addr() as u64);
+        machine.set(assignment.registers().mutator, mutator.raw().hot().addr() as u64);
         machine.set(counter, 5000);
         // SAFETY: this thread's hot part; no code reads the objects.
         unsafe { machine.run(&code, function) };

@@ -78,7 +78,7 @@ impl Functions {
         let stub: unsafe extern "C" fn(*const Hot, usize) -> *mut u64 =
             unsafe { transmute(self.code.entry(stub)) };
         // SAFETY: the caller's predicates.
-        let object = unsafe { stub(mutator.hot(), length) };
+        let object = unsafe { stub(mutator.raw().hot(), length) };
         assert!(!object.is_null(), "there is room for all that lives");
         object
     }
@@ -90,7 +90,7 @@ impl Functions {
     ///   this heap.
     unsafe fn store(&self, mutator: &Mutator<'_>, slot: *mut u64, reference: u64) {
         let (mut machine, registers) = (Machine::patterned(3), self.assignment.registers());
-        machine.set(registers.mutator, mutator.hot().addr() as u64);
+        machine.set(registers.mutator, mutator.raw().hot().addr() as u64);
         machine.set(registers.object, slot.expose_provenance() as u64);
         machine.set(self.assignment.input(), reference);
         // SAFETY: the caller's predicates.
@@ -124,14 +124,14 @@ impl Work<'_> {
     fn check(&self, mutator: &Mutator<'_>, chain: usize) {
         // SAFETY: slots of live objects: the table's, and the first word of a node after its
         // header.
-        let mut at = unsafe { mutator.load(self.slot(chain)) };
+        let mut at = unsafe { mutator.raw().load(self.slot(chain)) };
         for value in self.chains[chain].iter().rev() {
             assert_ne!(at, 0, "a node is missing");
             let node = ptr::with_exposed_provenance::<u64>(at as usize);
             // SAFETY: a node has three words.
             unsafe {
                 assert_eq!(node.add(2).read(), *value);
-                at = mutator.load(node.add(1));
+                at = mutator.raw().load(node.add(1));
             }
         }
         assert_eq!(at, 0, "the chain ends");
@@ -146,7 +146,7 @@ impl Work<'_> {
         // written.
         unsafe {
             let node = self.functions.call(stub, mutator, 0);
-            let next = if keeps { mutator.load(self.slot(chain)) } else { 0 };
+            let next = if keeps { mutator.raw().load(self.slot(chain)) } else { 0 };
             node.add(1).write(next);
             node.add(2).write(stamp);
             self.functions.store(mutator, self.slot(chain), node.expose_provenance() as u64);
@@ -206,7 +206,7 @@ fn work_and_collect(options: &str, past_buffers: bool, allocations: usize) {
             scope.spawn(move || {
                 heap.attach(|mutator| {
                     // SAFETY: the shape is the heap's, and a provider finds the slot.
-                    let object = unsafe { mutator.alloc_raw(table, CHAINS).unwrap() };
+                    let object = unsafe { mutator.raw_mut().alloc_raw(table, CHAINS).unwrap() };
                     slot.store(object.expose_provenance().get() as u64, Ordering::Relaxed);
                     let chains = vec![Vec::new(); CHAINS];
                     let mut work = Work { functions, table: slot, chains, random: seed(thread as u64) };

@@ -37,7 +37,7 @@ pub(super) fn is_concurrent(collector: &str) -> bool {
 pub(super) fn barriers(mutator: &Mutator<'_>) -> u32 {
     // SAFETY: the word is in the thread's own hot part, which lives as long as the mutator. It
     // changes at safepoints only.
-    unsafe { mutator.hot().byte_add(Hot::BARRIERS_OFFSET).cast::<u32>().read() }
+    unsafe { mutator.raw().hot().byte_add(Hot::BARRIERS_OFFSET).cast::<u32>().read() }
 }
 
 /// Waits, at safepoints, until no barrier is in force for this thread. Until its next safepoint

@@ -215,12 +215,12 @@ impl Worker for Filler<'_, '_> {
     #[inline]
     fn batch(&mut self) -> u64 {
         // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
-        let left = unsafe { self.body.run(self.mutator.hot(), self.pairs, &mut self.work) };
+        let left = unsafe { self.body.run(self.mutator.raw().hot(), self.pairs, &mut self.work) };
         self.left -= 1;
         if self.left == 0 {
             self.left = self.calls;
             // SAFETY: no object outlives the call that allocated it, and there is one mark.
-            unsafe { self.mutator.recycle(self.mark) };
+            unsafe { self.mutator.raw_mut().recycle(self.mark) };
         }
         2 * (self.pairs - left)
     }
@@ -253,10 +253,10 @@ mod tests {
                 let mut work = Work::new(4096);
                 let chain = work.chain;
                 // SAFETY: this thread's mutator; the objects are not used.
-                assert_eq!(unsafe { body.run(mutator.hot(), 100, &mut work) }, 0);
+                assert_eq!(unsafe { body.run(mutator.raw().hot(), 100, &mut work) }, 0);
                 assert_ne!(work.chain, chain);
                 // SAFETY: as above.
-                let left = unsafe { body.run(mutator.hot(), 1 << 20, &mut work) };
+                let left = unsafe { body.run(mutator.raw().hot(), 1 << 20, &mut work) };
                 assert!(left > 0 && left < 1 << 20, "{left}");
             })
             .unwrap();

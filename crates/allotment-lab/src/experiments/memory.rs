@@ -74,7 +74,7 @@ mod tests {
             let outcome = heap.attach(|mutator| {
                 for _ in 0..allocations {
                     // SAFETY: the shape is this heap's, and no object is used.
-                    unsafe { mutator.alloc_raw(words, 1000)? };
+                    unsafe { mutator.raw_mut().alloc_raw(words, 1000)? };
                 }
                 Ok::<(), OutOfMemory>(())
             });

@@ -262,7 +262,7 @@ static OURS: LazyLock<Vec<u8>> = LazyLock::new(|| {
         for turn in 0..3000 {
             FUNCTION.set(turn % 3);
             // SAFETY: the shape is the heap's and has no slots, and nothing uses the object.
-            unsafe { mutator.alloc_raw(shapes[usize::from(turn % 10 == 0)], 0) }.unwrap();
+            unsafe { mutator.raw_mut().alloc_raw(shapes[usize::from(turn % 10 == 0)], 0) }.unwrap();
         }
     })
     .unwrap();
@@ -285,8 +285,8 @@ fn a_difference_has_what_came_since_and_less_where_more_died() {
                 let root = |_| {
                     // SAFETY: the shape is the heap's and has no slots; the object is in a root at once.
                     unsafe {
-                        let object = mutator.alloc_raw(shapes[shape], 0).unwrap();
-                        mutator.new_root(object.as_ptr() as u64)
+                        let object = mutator.raw_mut().alloc_raw(shapes[shape], 0).unwrap();
+                        mutator.raw().new_root(object.as_ptr() as u64)
                     }
                 };
                 (0..objects).map(root).collect::<Vec<_>>()

@@ -24,14 +24,14 @@ static FILES: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     heap.attach(|mutator| {
         root!(mutator, _text = alloc!(mutator, NewStr::from("text")).unwrap());
         // SAFETY: null refers to nothing.
-        let list = unsafe { mutator.new_root(0) };
+        let list = unsafe { mutator.raw().new_root(0) };
         for _ in 0..LENGTH {
             // SAFETY: the shape is the heap's; the words are null, or refer to live objects.
             unsafe {
-                let new = mutator.alloc_raw(pair, 0).unwrap();
+                let new = mutator.raw_mut().alloc_raw(pair, 0).unwrap();
                 let next = list.get(mutator).unwrap();
-                mutator.store(new.as_ptr().byte_add(8).cast(), next);
-                mutator.store(new.as_ptr().byte_add(16).cast(), next);
+                mutator.raw().store(new.as_ptr().byte_add(8).cast(), next);
+                mutator.raw().store(new.as_ptr().byte_add(16).cast(), next);
                 list.set(mutator, new.as_ptr() as u64);
             }
         }

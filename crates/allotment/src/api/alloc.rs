@@ -73,7 +73,7 @@ impl<'t> Mutator<'t> {
         }
         // SAFETY: every heap knows every type; `write` writes all that the type has.
         match unsafe {
-            self.try_alloc_with_header::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes)
+            self.raw().try_alloc_with_header::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes)
         } {
             Some(object) => {
                 // SAFETY: `bytes` bytes, just allocated. The span is the borrow of the mutator.
@@ -109,8 +109,9 @@ impl<'t> Mutator<'t> {
     /// Returns the initialiser if the reservation is used up, or has lapsed at a safepoint.
     pub fn try_alloc_in<N: New>(&self, room: &mut Reservation<'t>, new: N) -> Result<Gc<'_, N::Object>, N> {
         // SAFETY: as in `try_alloc`.
-        let object =
-            unsafe { self.alloc_in_with_header::<ByCaller>(room, N::type_shape().new_header(), new.bytes()) };
+        let object = unsafe {
+            self.raw().alloc_in_with_header::<ByCaller>(room, N::type_shape().new_header(), new.bytes())
+        };
         match object {
             Some(object) => {
                 // SAFETY: as in `try_alloc`.
@@ -127,7 +128,7 @@ impl<'t> Mutator<'t> {
     /// one.
     pub fn identity_hash<T: Object>(&self, object: Gc<'_, T>) -> NonZeroU32 {
         // SAFETY: a live object, of the heap this thread is attached to.
-        unsafe { self.identity_hash_raw(object.header()) }
+        unsafe { self.raw().identity_hash_raw(object.header()) }
     }
 
     /// The identity hash of a word of any kind. A word that refers to an object has that object's
@@ -137,7 +138,7 @@ impl<'t> Mutator<'t> {
         match reference(bits).and_then(|address| NonNull::new(std::ptr::with_exposed_provenance_mut(address)))
         {
             // SAFETY: as above.
-            Some(object) => unsafe { self.identity_hash_raw(object) }.get(),
+            Some(object) => unsafe { self.raw().identity_hash_raw(object) }.get(),
             // Multiplicative hashing (Knuth, TAOCP 6.4), whose upper half is well distributed.
             None => (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32,
         }
@@ -159,7 +160,9 @@ pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g,
         return Err(new);
     }
     // SAFETY: as in `try_alloc`.
-    match unsafe { mutator.alloc_in_buffer::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes) } {
+    match unsafe {
+        mutator.raw().alloc_in_buffer::<ByCaller, NoPrefetch>(N::type_shape().new_header(), bytes)
+    } {
         Some(object) => {
             // SAFETY: as in `try_alloc`.
             unsafe {

@@ -35,7 +35,7 @@ impl<W: Word> Field<W> {
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: a slot of a live object: fields exist nowhere else. A thread is attached to one
         // heap, and fields do not travel between threads, so the heap is the mutator's.
-        let bits = unsafe { mutator.load(self.bits.as_ptr()) };
+        let bits = unsafe { mutator.raw().load(self.bits.as_ptr()) };
         // SAFETY: bits of `W`. The referents of a live object are alive until the next safepoint,
         // which the borrow of the mutator excludes.
         unsafe { W::decode(bits) }
@@ -45,7 +45,7 @@ impl<W: Word> Field<W> {
     #[inline(always)]
     pub fn store(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
         // SAFETY: as in `load`; the value's span makes its referent alive.
-        unsafe { mutator.store(self.bits.as_ptr(), value.encode()) }
+        unsafe { mutator.raw().store(self.bits.as_ptr(), value.encode()) }
     }
 
     /// Writes `new` if the slot holds `expected`, in one step. Two pointers are the same if they
@@ -82,7 +82,7 @@ impl<W: Word> Field<W> {
     ) -> Result<(), W::Of<'g>> {
         // SAFETY: as in `store`, for both values.
         let outcome =
-            unsafe { mutator.compare_exchange(self.bits.as_ptr(), expected.encode(), new.encode()) };
+            unsafe { mutator.raw().compare_exchange(self.bits.as_ptr(), expected.encode(), new.encode()) };
         // SAFETY: as in `load`.
         outcome.map(drop).map_err(|bits| unsafe { W::decode(bits) })
     }
@@ -132,7 +132,7 @@ impl<T: Object> WeakField<T> {
     #[inline(always)]
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, T>> {
         // SAFETY: a weak slot of a live object, as in `Field::load`.
-        let bits = unsafe { mutator.load_weak(self.0.bits.as_ptr()) };
+        let bits = unsafe { mutator.raw().load_weak(self.0.bits.as_ptr()) };
         // SAFETY: bits of that kind of word, whose referent lives until the next safepoint.
         unsafe { <Option<T> as Word>::decode(bits) }
     }
@@ -142,7 +142,7 @@ impl<T: Object> WeakField<T> {
     #[inline(always)]
     pub fn is_live(&self, mutator: &Mutator<'_>) -> bool {
         // SAFETY: as in `load`.
-        unsafe { mutator.is_weak_live(self.0.bits.as_ptr()) }
+        unsafe { mutator.raw().is_weak_live(self.0.bits.as_ptr()) }
     }
 
     /// Writes the slot.

@@ -47,7 +47,7 @@ impl<C: Carry> Frame<C> {
     #[inline(always)]
     pub unsafe fn link<'f>(frame: *mut Self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
         // SAFETY: the link is the frame's first field; the rest are the caller's predicates.
-        unsafe { mutator.link_root(NonNull::new_unchecked(frame).cast()) }
+        unsafe { mutator.raw().link_root(NonNull::new_unchecked(frame).cast()) }
     }
 
     /// The values.
@@ -83,7 +83,7 @@ impl<W: Word> RootCell<W> {
     #[inline(always)]
     pub unsafe fn link<'f>(&'f self, mutator: &Mutator<'_>) -> LinkedRoot<'f> {
         // SAFETY: the caller's predicates; a cell's value was good when the cell was made.
-        unsafe { mutator.link_word(NonNull::from(&self.root)) }
+        unsafe { mutator.raw().link_word(NonNull::from(&self.root)) }
     }
 
     /// The handle to the cell.

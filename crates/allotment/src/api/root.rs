@@ -51,7 +51,7 @@ impl<W: Word> Root<W> {
     /// A root that holds `value`.
     pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> Root<W> {
         // SAFETY: the value's span makes its referent a live object of this thread's heap.
-        Root { handle: unsafe { mutator.new_root(value.encode()) }, word: PhantomData }
+        Root { handle: unsafe { mutator.raw().new_root(value.encode()) }, word: PhantomData }
     }
 
     /// The value, for a span.
@@ -133,7 +133,7 @@ impl<W: Word> WeakRoot<W> {
     /// A weak root that holds `value`.
     pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> WeakRoot<W> {
         // SAFETY: as in `Root::new`.
-        WeakRoot { handle: unsafe { mutator.new_weak_root(value.encode()) }, word: PhantomData }
+        WeakRoot { handle: unsafe { mutator.raw().new_weak_root(value.encode()) }, word: PhantomData }
     }
 
     /// The value, for a span; `None` once its referent died (or if it was null).

@@ -65,7 +65,7 @@ impl<'t, W: Word> Stack<'t, W> {
         let area = NonNull::from(Box::leak(area));
         // SAFETY: the area stays where it is until the drop below, or forever; the attachment
         // outlives `'t`, and the stack does not outlive `'t`.
-        let linked = ManuallyDrop::new(unsafe { mutator.link_root(area.cast()) });
+        let linked = ManuallyDrop::new(unsafe { mutator.raw().link_root(area.cast()) });
         Stack { area, linked, word: PhantomData }
     }
 

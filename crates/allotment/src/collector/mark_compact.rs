@@ -110,7 +110,7 @@ impl Collector for MarkCompact {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        let stopped = mutator.stop_the_world(|world| {
+        let stopped = mutator.raw_mut().stop_the_world(|world| {
             self.overhead.begin_stop();
             let decides = self.overhead.is_near(cause);
             let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });

@@ -423,6 +423,7 @@ impl Collector for Arc<Parallel> {
             return Outcome::Found;
         }
         let stopped = mutator
+            .raw_mut()
             .stop_the_world(|world| (self.make_room(world, cause, satisfied), self.next_demand(world)));
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // Threads start while mutators run: a pause that had to wait for them would lose all that

@@ -1,4 +1,4 @@
-//! What every collector is made from: the options, the space, the machine, and who is told.
+//! What every collector is made from, and what each makes of it alike: workers, settings, limits.
 
 use super::history::History;
 use super::overhead::Overhead;

@@ -2,6 +2,7 @@
 
 mod log;
 mod overhead;
+mod space;
 
 use super::CollectionKind;
 use crate::Heap;
@@ -41,8 +42,8 @@ pub(super) fn push(
 ) -> Result<(), OutOfMemory> {
     // SAFETY: the shape is the heap's; both words are slots or data of the new pair.
     unsafe {
-        let new = mutator.alloc_raw(pair, 0)?;
-        mutator.store(new.as_ptr().byte_add(8).cast(), list.get(mutator).expect("of this heap"));
+        let new = mutator.raw_mut().alloc_raw(pair, 0)?;
+        mutator.raw().store(new.as_ptr().byte_add(8).cast(), list.get(mutator).expect("of this heap"));
         new.byte_add(16).cast::<u64>().write(key);
         list.set(mutator, new.as_ptr() as u64);
     }
@@ -56,7 +57,7 @@ pub(super) fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
         // SAFETY: a live pair.
         unsafe {
             keys.push((address as *const u64).add(2).read());
-            at = mutator.load((address as *const u64).add(1));
+            at = mutator.raw().load((address as *const u64).add(1));
         }
     }
     keys
@@ -64,7 +65,7 @@ pub(super) fn keys(mutator: &Mutator<'_>, list: &RootHandle) -> Vec<u64> {
 
 pub(super) fn root(mutator: &Mutator<'_>) -> RootHandle {
     // SAFETY: null refers to nothing.
-    unsafe { mutator.new_root(0) }
+    unsafe { mutator.raw().new_root(0) }
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn garbage_is_collected_for_ever_and_the_living_stay() {
         let mut kept = Vec::new();
         for key in 0..100_000 {
             // SAFETY: the shape is the heap's, and the pair is not used.
-            unsafe { mutator.alloc_raw(pair, 0) }.expect("all but the list is garbage");
+            unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("all but the list is garbage");
             if key % 1000 == 0 {
                 push(mutator, pair, &list, key).expect("room");
                 kept.insert(0, key);
@@ -167,7 +168,7 @@ fn threads_collect_for_each_other() {
                     let list = root(mutator);
                     for key in 0..20_000 {
                         // SAFETY: the shape is the heap's, and the pair is not used.
-                        unsafe { mutator.alloc_raw(pair, 0) }.expect("room");
+                        unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("room");
                         if key % 100 == 0 {
                             push(mutator, pair, &list, key * THREADS + thread).expect("room");
                         }
@@ -260,7 +261,7 @@ fn a_record_has_what_all_buffers_did_since_the_collection_before() {
         let waste = |mutator: &mut Mutator<'_>, pairs: usize| {
             for _ in 0..pairs {
                 // SAFETY: the shape is the heap's, and the pair is not used.
-                unsafe { mutator.alloc_raw(pair, 0) }.expect("all of it is garbage");
+                unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("all of it is garbage");
             }
         };
         let last = || heap.collections().recent.pop_back().expect("a collection");
@@ -308,7 +309,7 @@ fn a_large_heap_is_not_filled_before_it_is_collected() {
         let list = root(mutator);
         for key in 0..1_000_000 {
             // SAFETY: the shape is the heap's, and the pair is not used.
-            unsafe { mutator.alloc_raw(pair, 0) }.expect("room");
+            unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("room");
             if key < 100_000 {
                 push(mutator, pair, &list, key).expect("room");
             }

@@ -12,41 +12,31 @@ use crate::collector::{Built, History, Parts, Print, build};
 use crate::mutator::{HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, hot_bytes};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Processor};
-use crate::region::{Space, SpaceSettings};
+use crate::region::{Geometry, Space, SpaceSettings};
 use crate::timeline::Timeline;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-/// What a heap takes from its machine and from chance, beside its options. Tests choose it, so that
-/// they repeat themselves and reach rare paths with little memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Surroundings {
+/// Values in place of those of the machine and of chance. Tests set them, so that they repeat
+/// themselves and reach rare paths with little memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Overrides {
+    /// Regions, which may be smaller than a user may choose.
+    pub(super) geometry: Option<Geometry>,
     /// CPUs that threads of a stop may be called to help on.
-    pub(super) cpus: usize,
+    pub(super) cpus: Option<usize>,
     /// Limit in bytes for recycling the last regions first.
-    pub(super) hot_bytes: usize,
+    pub(super) hot_bytes: Option<usize>,
     /// Seed of the distances of allocation samples.
-    pub(super) seed: u64,
+    pub(super) seed: Option<u64>,
 }
 
-impl Surroundings {
-    /// Those of this machine, with a seed that differs from heap to heap and from process to
-    /// process. Samples of many processes are then independent.
-    fn detect(topology: &Topology, machine: &Machine) -> Surroundings {
-        Surroundings {
-            cpus: topology.available_parallelism(),
-            hot_bytes: hot_bytes(&Processor::detect(), machine.l2_bytes),
-            seed: RandomState::new().hash_one(0),
-        }
-    }
-}
-
-/// Makes the heap of these options; its memory bears that name. It writes no files when it ends, until
-/// [`Heap::observed`].
+/// Makes the heap of these options; its memory bears that name. It writes no files when it ends,
+/// until [`Heap::observed`].
 pub(super) fn assemble(
     chosen: Chosen,
     topology: Topology,
-    surroundings: Option<Surroundings>,
+    overrides: Overrides,
     name: &str,
     hooks: Hooks,
     outputs: &mut Outputs,
@@ -57,10 +47,12 @@ pub(super) fn assemble(
         return Err(BuildError::TimelineWithClock { path: path.display().to_string() });
     }
     let machine = Machine::new(geometry, &topology, options.parallel_gc_threads);
-    let surroundings = surroundings.unwrap_or_else(|| Surroundings::detect(&topology, &machine));
-    let Surroundings { cpus, hot_bytes, seed } = surroundings;
-    // A heap that decides by the program's clock repeats itself, in its samples too.
-    let seed = if hooks.clock.is_some() { 0 } else { seed };
+    let cpus = overrides.cpus.unwrap_or_else(|| topology.available_parallelism());
+    let hot_bytes = overrides.hot_bytes.unwrap_or_else(|| hot_bytes(&Processor::detect(), machine.l2_bytes));
+    // A heap that decides by the program's clock repeats itself, in its samples too. Other samples
+    // are independent of those of other heaps and processes.
+    let repeats = hooks.clock.is_some().then_some(0);
+    let seed = overrides.seed.or(repeats).unwrap_or_else(|| RandomState::new().hash_one(0));
 
     let space = Space::new(&SpaceSettings::from(options), geometry, topology, name)?;
     if !space.free.commit_ahead(options.initial_heap_size) {

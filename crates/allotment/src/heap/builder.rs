@@ -4,7 +4,7 @@
 //! that a user can tune a program without building it again. `choose.rs` derives the open values
 //! from the options; `assemble.rs` puts the parts of a heap together.
 
-use super::assemble::{Surroundings, assemble};
+use super::assemble::{Overrides, assemble};
 use super::choose::{Chosen, Platform, choose};
 use super::hooks::Hooks;
 use super::outputs::Outputs;
@@ -16,6 +16,7 @@ use crate::options::{
     table::for_each_option,
 };
 use crate::platform::topology::Topology;
+#[cfg(all(test, not(loom)))]
 use crate::region::Geometry;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,10 +38,7 @@ pub struct HeapBuilder {
     options: OptionSet,
     name: Option<String>,
     hooks: Hooks,
-    /// Regions of tests. They are smaller than a user may choose, and so reach the rare paths.
-    geometry: Option<Geometry>,
-    /// Where a test lets the heap live. `None`: on this machine.
-    surroundings: Option<Surroundings>,
+    overrides: Overrides,
 }
 
 impl Heap {
@@ -195,24 +193,31 @@ impl HeapBuilder {
         self.hooks.out_of_memory = outputs.snapshots.clone().map(Heap::when_exhausted);
         let listens = chosen.set.values().start_attach_listener;
         let name = self.name.as_deref().unwrap_or("heap");
-        let heap = assemble(chosen, topology, self.surroundings, name, self.hooks, &mut outputs)?;
+        let heap = assemble(chosen, topology, self.overrides, name, self.hooks, &mut outputs)?;
         Ok(heap.observed(listens.then_some(name), outputs.profile)?)
     }
 
     fn choose(&mut self, topology: &Topology) -> Result<Chosen, BuildError> {
         self.options.apply_environment()?;
-        choose(&self.options, self.geometry, &Platform::detect(topology))
+        choose(&self.options, self.overrides.geometry, &Platform::detect(topology))
     }
 
     #[cfg(all(test, not(loom)))]
     pub(crate) fn test_geometry(mut self, region_bytes: usize, regions: usize) -> HeapBuilder {
-        self.geometry = Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions });
-        self.surroundings = Some(Surroundings {
+        self.overrides = Overrides {
+            geometry: Some(Geometry { region_shift: region_bytes.trailing_zeros(), regions }),
             // Two CPUs count as four, so that several threads of a stop can be called to help.
-            cpus: 2 * Topology::detect().available_parallelism(),
-            hot_bytes: 4 * region_bytes,
-            seed: 0,
-        });
+            cpus: Some(2 * Topology::detect().available_parallelism()),
+            hot_bytes: Some(4 * region_bytes),
+            seed: Some(0),
+        };
+        self
+    }
+
+    /// The heap's samples have these distances.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn test_seed(mut self, seed: u64) -> HeapBuilder {
+        self.overrides.seed = Some(seed);
         self
     }
 }

@@ -91,7 +91,7 @@ impl Heap {
     /// let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 }))?;
     /// heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
-    ///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
+    ///     let object = unsafe { mutator.raw_mut().alloc_raw(bytes, 100)? };
     ///     // SAFETY: an array of bytes has its length behind the header.
     ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
     ///     Ok::<(), allotment::OutOfMemory>(())
@@ -221,8 +221,9 @@ impl Heap {
     /// that is not attached, or is in [`Mutator::blocking`]. `None` means that another thread
     /// stopped the world first: `f` did not run, and that stop is over.
     ///
-    /// [`Mutator::stop_the_world`] lists the restrictions on `f`. It must not panic. If it waits
-    /// for a thread of this heap, or for a lock that such a thread holds, both wait forever.
+    /// [`RawMutator::stop_the_world`](crate::raw::RawMutator::stop_the_world) lists the restrictions
+    /// on `f`. It must not panic. If it waits for a thread of this heap, or for a lock that such a
+    /// thread holds, both wait forever.
     ///
     /// ```
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
@@ -236,7 +237,7 @@ impl Heap {
     /// be used.
     ///
     /// # Panics
-    /// As [`Mutator::stop_the_world`].
+    /// As [`RawMutator::stop_the_world`](crate::raw::RawMutator::stop_the_world).
     pub fn stop_the_world<R>(&self, f: impl FnOnce(&mut World<'_>) -> R) -> Result<Option<R>, StopError> {
         self.shared.stop_the_world(f)
     }

@@ -26,7 +26,8 @@ fn words(heap: &Heap) -> ShapeRef {
 
 fn array(mutator: &Mutator<'_>, shape: ShapeRef, bytes: usize) -> bool {
     // SAFETY: the shape is the heap's; nobody uses the object.
-    unsafe { mutator.try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), (bytes - 16) / 8) }.is_some()
+    unsafe { mutator.raw().try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), (bytes - 16) / 8) }
+        .is_some()
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn an_idle_thread_holds_at_most_64_kib() {
         heap.attach(|mutator| {
             assert_eq!(heap.memory().used_bytes, 0, "{policy}: attached, and nothing allocated");
             // SAFETY: the shape is the heap's; nobody uses the object.
-            unsafe { mutator.try_alloc_raw(site) }.expect("room");
+            unsafe { mutator.raw().try_alloc_raw(site) }.expect("room");
             let used = heap.memory().used_bytes;
             assert!(used <= 64 << 10, "{used} bytes with {policy}");
         })
@@ -136,7 +137,7 @@ fn what_buffers_hold_above_the_floor_is_counted_and_comes_back() {
     heap.attach(|mutator| {
         let grown = (0..1 << 20).any(|_| {
             // SAFETY: the shape is the heap's; nobody uses the objects.
-            let object = unsafe { mutator.try_alloc_raw(site) };
+            let object = unsafe { mutator.raw().try_alloc_raw(site) };
             object.is_none() || heap.memory().tlab_bytes_above_floor > 0
         });
         assert!(grown, "64 MiB without a pause");
@@ -311,7 +312,7 @@ fn attached_threads_are_told_by_what_they_do_and_what_they_allocated() {
             .spawn_scoped(scope, || {
                 let body = |mutator: &mut Mutator<'_>| {
                     // SAFETY: the shape is the heap's; nobody uses the object.
-                    unsafe { mutator.alloc_raw(shape, (4096 - 16) / 8) }.unwrap();
+                    unsafe { mutator.raw_mut().alloc_raw(shape, (4096 - 16) / 8) }.unwrap();
                     while !ends.load(Ordering::Relaxed) {
                         mutator.safepoint();
                     }

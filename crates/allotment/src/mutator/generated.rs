@@ -17,7 +17,7 @@
 
 use super::thread::hot::Hot;
 use super::thread::state::State;
-use super::{BarrierCalls, Mutator, World};
+use super::{BarrierCalls, Mutator, RawMutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 #[cfg(not(loom))]
 use std::arch::naked_asm;
@@ -27,7 +27,7 @@ use std::ptr;
 /// the heap has no room. This is a safepoint.
 ///
 /// # Safety
-/// - The first argument is [`Mutator::hot`] of the calling thread, which is attached, and no
+/// - The first argument is [`RawMutator::hot`] of the calling thread, which is attached, and no
 ///   `&Mutator` of it is used meanwhile.
 /// - The second, in bytes, is a multiple of 8, at least 16; with 0 and with sizes beyond any heap
 ///   the answer is null.
@@ -95,7 +95,7 @@ impl Default for GeneratedCalls {
     }
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// The hot part of this thread's state, to be given to generated code. The address stays the
     /// same until the thread detaches.
     #[inline]
@@ -177,7 +177,7 @@ extern "C" fn allocate<const ZEROED: bool>(state: &State, bytes: usize) -> *mut 
     if bytes < MIN_OBJECT_BYTES || !bytes.is_multiple_of(WORD) {
         return ptr::null_mut();
     }
-    Mutator::new(state).memory_for_generated(bytes, ZEROED)
+    Mutator::new(state).raw_mut().memory_for_generated(bytes, ZEROED)
 }
 
 extern "C" fn allocate_array<const ZEROED: bool>(

@@ -4,13 +4,13 @@
 //! has a generator (xorshift, Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5 has. So
 //! threads share no cache line, and the hash reveals nothing of the address.
 
-use super::Mutator;
+use super::RawMutator;
 use crate::object::{Header, settle};
 use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// The object's identity hash: the same for the object's whole life.
     ///
     /// # Safety

@@ -21,6 +21,7 @@
 //! roots          tables and lists of references from outside: they need no thread
 //! sampling       which allocations are sampled: sampled objects have a table of weak roots
 //! thread         a thread's state, which has a list of roots, and distances of samples
+//! raw            the view of a mutator for runtimes with their own object access
 //! handles        what attached threads hold roots by, each in a table of roots
 //! alloc          allocation from a thread's buffer
 //! barrier        loads and stores of slots, and of what handles hold
@@ -38,6 +39,7 @@ mod handles;
 mod identity;
 mod out_of_memory;
 mod random;
+mod raw;
 mod roots;
 mod safepoint;
 mod sampling;
@@ -56,6 +58,7 @@ pub use gc_overhead::GcOverhead;
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
+pub use raw::RawMutator;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };

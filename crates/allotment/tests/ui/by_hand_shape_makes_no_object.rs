@@ -14,5 +14,5 @@ fn shape() -> &'static raw::TypeShape {
 fn f(mu: &mut Mutator) {
     let header = shape().header();
     let site: raw::Site<32> = todo!();
-    mu.try_alloc_raw(site);
+    mu.raw().try_alloc_raw(site);
 }

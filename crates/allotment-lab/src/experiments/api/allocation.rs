@@ -69,7 +69,7 @@ fn raw(mutator: &mut Mutator<'_>, site: RawSite) -> u64 {
 #[inline(always)]
 fn raw_node(mutator: &mut Mutator<'_>, site: RawSite, key: u64) -> Option<NonNull<u8>> {
     // SAFETY: the shape is this heap's, and both slots are written below, before any safepoint.
-    let node = match unsafe { mutator.try_alloc_raw(site) } {
+    let node = match unsafe { mutator.raw().try_alloc_raw(site) } {
         Some(node) => node,
         None => raw_with_room(mutator, site)?,
     };
@@ -87,5 +87,5 @@ fn raw_node(mutator: &mut Mutator<'_>, site: RawSite, key: u64) -> Option<NonNul
 fn raw_with_room(mutator: &mut Mutator<'_>, site: RawSite) -> Option<NonNull<u8>> {
     let mut room = mutator.make_room(BYTES).ok()?;
     // SAFETY: as in `raw_node`.
-    unsafe { mutator.alloc_in_raw(&mut room, site) }
+    unsafe { mutator.raw().alloc_in_raw(&mut room, site) }
 }

@@ -17,7 +17,7 @@ const SLOTS: usize = 64;
 /// Roots between two checks of the harness.
 const TURNS: u64 = 256;
 
-/// Mode `root`. Raw: a local word, linked by the low-level [`Mutator::link_word`].
+/// Mode `root`. Raw: a local word, linked by the low-level [`RawMutator::link_word`].
 pub(super) fn linked(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = small_heap(case)?;
     bench.measure_within(|_, play| {
@@ -49,7 +49,7 @@ fn link_raw(mutator: &mut Mutator<'_>, node: Local<'_, Node>) -> u64 {
         let bits = address(node.get(mutator)).addr() as u64;
         let word = RootWord::new(bits);
         // SAFETY: the word stays here until the link is dropped, at the end of this turn.
-        let linked = unsafe { mutator.link_word(NonNull::from(&word)) };
+        let linked = unsafe { mutator.raw().link_word(NonNull::from(&word)) };
         keep(&raw const *mutator);
         drop(linked);
     }

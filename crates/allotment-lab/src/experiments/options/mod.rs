@@ -102,7 +102,7 @@ impl Experiment for Options {
                 let mut random = Random::new(thread.index as u64 + 1);
                 let lengths = (0..SIZES).map(|_| random.below(17)).collect();
                 // SAFETY: null refers to nothing.
-                let ring = (0..RING).map(|_| unsafe { mutator.new_root(0) }).collect();
+                let ring = (0..RING).map(|_| unsafe { mutator.raw().new_root(0) }).collect();
                 play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
             })?
         })
@@ -135,7 +135,7 @@ impl Mixed<'_, '_> {
         for index in 0..ONE_IN {
             let length = self.lengths[(self.made + index) % SIZES];
             // SAFETY: the shape is this heap's, and objects that are used later are in a root.
-            let object = unsafe { self.mutator.alloc_raw(self.words, length)? };
+            let object = unsafe { self.mutator.raw_mut().alloc_raw(self.words, length)? };
             keep(object.as_ptr());
             if index == 0 {
                 // SAFETY: a live object of this heap.

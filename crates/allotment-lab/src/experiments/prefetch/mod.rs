@@ -181,7 +181,7 @@ impl Experiment for Prefetch {
             EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
         bench.measure_within(|_, play| {
             heap.attach(|mutator| {
-                let mark = mutator.mark();
+                let mark = mutator.raw_mut().mark();
                 let work = Work::new(working_set);
                 play.play(Filler {
                     mutator,

@@ -77,10 +77,10 @@ impl<const BYTES: usize> Allocating<'_, '_, '_, BYTES> {
     fn allocate(&mut self) -> Result<(), OutOfMemory> {
         for _ in 0..OBJECTS {
             // SAFETY: the shape is this heap's and has no slots. The object is not used.
-            let object = match unsafe { self.mutator.try_alloc_raw(self.site) } {
+            let object = match unsafe { self.mutator.raw().try_alloc_raw(self.site) } {
                 Some(object) => object,
                 // SAFETY: as above.
-                None => unsafe { self.mutator.alloc_raw(self.shape, 0) }?,
+                None => unsafe { self.mutator.raw_mut().alloc_raw(self.shape, 0) }?,
             };
             keep(object.as_ptr());
         }

@@ -65,7 +65,7 @@ fn shape(heap: &Heap, bytes: usize) -> anyhow::Result<ShapeRef> {
 fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, objects: u64) -> Result<(), OutOfMemory> {
     for _ in 0..objects {
         // SAFETY: the shape is the heap's and has no slots. The object is not used.
-        keep(unsafe { mutator.alloc_raw(shape, 0) }?.as_ptr());
+        keep(unsafe { mutator.raw_mut().alloc_raw(shape, 0) }?.as_ptr());
     }
     Ok(())
 }

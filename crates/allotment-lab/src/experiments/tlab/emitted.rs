@@ -30,7 +30,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let body = EmittedLoop::new(&emitter, object, initialise, form, Between::default())?;
     bench.measure_within(|_, play| {
         heap.attach(|mutator| {
-            let (mark, work) = (mutator.mark(), Work::new(0));
+            let (mark, work) = (mutator.raw_mut().mark(), Work::new(0));
             play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
         })?
     })

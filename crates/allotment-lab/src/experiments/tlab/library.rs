@@ -38,10 +38,10 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for Pla
         for _ in 0..self.pairs {
             // SAFETY: the shape is this heap's; the objects are used no more when they are
             // recycled.
-            let Some(object) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
+            let Some(object) = (unsafe { mutator.raw().try_alloc_raw(site) }) else { break };
             keep(object.as_ptr());
             // SAFETY: as above.
-            let Some(object) = (unsafe { mutator.try_alloc_raw(site) }) else { break };
+            let Some(object) = (unsafe { mutator.raw().try_alloc_raw(site) }) else { break };
             keep(object.as_ptr());
             allocated += 2;
         }
@@ -56,7 +56,7 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for InB
     #[inline(always)]
     fn run(&self, mutator: &mut Mutator<'_>) -> u64 {
         let Plain { site, pairs } = self.0;
-        mutator.burst(|burst| {
+        mutator.raw_mut().burst(|burst| {
             let mut allocated = 0;
             for _ in 0..pairs {
                 // SAFETY: as in the plain loop.
@@ -90,7 +90,7 @@ impl<'t, L: for<'a> Loop<&'a mut Mutator<'t>>> Worker for Filler<'_, 't, L> {
         if self.left == 0 {
             self.left = self.calls;
             // SAFETY: no object outlives the call that allocated it, and there is one mark.
-            unsafe { self.mutator.recycle(self.mark) };
+            unsafe { self.mutator.raw_mut().recycle(self.mark) };
         }
         allocated
     }
@@ -107,7 +107,7 @@ pub(super) fn run<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     let plain = || Plain { site, pairs };
     bench.measure_within(|_, play| {
         heap.attach(|mutator| {
-            let mark = mutator.mark();
+            let mark = mutator.raw_mut().mark();
             match case.mode.as_str() {
                 "burst" => play.play(Filler { mutator, body: InBurst(plain()), mark, calls, left: calls }),
                 _ => play.play(Filler { mutator, body: plain(), mark, calls, left: calls }),

@@ -125,7 +125,7 @@ impl Body for Emitted<'_> {
     #[inline(always)]
     fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
         // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
-        let left = unsafe { self.code.run(mutator.hot(), self.pairs as u64, &mut self.work) };
+        let left = unsafe { self.code.run(mutator.raw().hot(), self.pairs as u64, &mut self.work) };
         2 * (self.pairs as u64 - left)
     }
 }

@@ -79,7 +79,7 @@ impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
                 let mut kept = 0;
                 for slot in array.iter_mut() {
                     // SAFETY: the shape is this heap's; no code reads an object.
-                    let Some(object) = (unsafe { mutator.try_alloc_raw(*site) }) else { break };
+                    let Some(object) = (unsafe { mutator.raw().try_alloc_raw(*site) }) else { break };
                     *slot = object;
                     kept += 1;
                 }

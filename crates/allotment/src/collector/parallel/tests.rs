@@ -48,7 +48,7 @@ fn kinds(records: &Mutex<Vec<CollectionRecord>>) -> Vec<(CollectionKind, Cause)>
 /// A pair without a reference to it.
 fn waste(mutator: &mut Mutator<'_>, pair: ShapeRef) {
     // SAFETY: the shape is the heap's, and the pair is not used.
-    unsafe { mutator.alloc_raw(pair, 0) }.expect("all of it is garbage");
+    unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("all of it is garbage");
 }
 
 #[test]
@@ -95,10 +95,12 @@ fn memory_is_out_when_every_region_is_full_of_what_lives_and_not_before() {
         let list = root(mutator);
         let mut larges = 0;
         // SAFETY: the shape is the heap's, and its slot is written.
-        while let Ok(new) = unsafe { mutator.alloc_raw(large, 400 - 24) } {
+        while let Ok(new) = unsafe { mutator.raw_mut().alloc_raw(large, 400 - 24) } {
             // SAFETY: a slot of the new object, which is the root from now on.
             unsafe {
-                mutator.store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
+                mutator
+                    .raw()
+                    .store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
                 list.set(mutator, new.as_ptr() as u64);
             }
             larges += 1;
@@ -136,7 +138,7 @@ fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
     let allocate = |length: usize| {
         heap.attach(|mutator| {
             // SAFETY: the shape is the heap's, and the object is not used.
-            unsafe { mutator.alloc_raw(bytes, length) }.expect("room");
+            unsafe { mutator.raw_mut().alloc_raw(bytes, length) }.expect("room");
         })
         .unwrap();
         heap.collections().recent.iter().map(|record| record.kind()).collect::<Vec<_>>()
@@ -193,11 +195,11 @@ fn a_store_to_an_old_object_is_found_by_its_card() {
         // SAFETY: the shape is the heap's; the old pair's slot, and the new one's words, are
         // written before a safepoint.
         unsafe {
-            let new = mutator.alloc_raw(pair, 0).expect("room");
-            mutator.store(new.as_ptr().byte_add(8).cast(), 0);
+            let new = mutator.raw_mut().alloc_raw(pair, 0).expect("room");
+            mutator.raw().store(new.as_ptr().byte_add(8).cast(), 0);
             new.byte_add(16).cast::<u64>().write(2);
             let old = list.get(mutator).expect("of this heap");
-            mutator.store((old as *mut u64).add(1), new.as_ptr() as u64);
+            mutator.raw().store((old as *mut u64).add(1), new.as_ptr() as u64);
         }
         while heap.collections().count < 2 {
             waste(mutator, pair);
@@ -276,10 +278,11 @@ fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
         drop(list);
         let bytes = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).expect("a shape");
         // SAFETY: the shape is the heap's, and the object is not used.
-        let large = unsafe { mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(bytes), 3 * REGION) };
+        let large =
+            unsafe { mutator.raw().try_alloc_array_raw(ArraySite::<PerObject>::new(bytes), 3 * REGION) };
         assert!(large.is_none(), "nothing was collected yet");
         // SAFETY: as above.
-        unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
+        unsafe { mutator.raw_mut().alloc_raw(bytes, 3 * REGION) }.expect("room");
     })
     .unwrap();
     let records = records.lock().unwrap();

@@ -54,7 +54,7 @@ impl Shenandoah {
             }
         }
         self.degenerating.fetch_add(1, Ordering::Relaxed);
-        let stopped = mutator.stop_the_world(|world| self.collect_stopped(world, cause, satisfied));
+        let stopped = mutator.raw_mut().stop_the_world(|world| self.collect_stopped(world, cause, satisfied));
         self.degenerating.fetch_sub(1, Ordering::Relaxed);
         self.publish();
         let Some((records, room)) = stopped else { return Outcome::Elsewhere };

@@ -18,7 +18,7 @@ fn collect(options: &str) {
         (0..3).for_each(|_| assert!(mutator.collect()));
         for _ in 0..20_000 {
             // SAFETY: the shape is the heap's, and the pair is not used.
-            unsafe { mutator.alloc_raw(pair, 0) }.expect("room");
+            unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.expect("room");
         }
     })
     .expect("it is attached to none");

@@ -56,7 +56,7 @@ fn fill(mutator: &mut Mutator<'_>, pair: ShapeRef, but: u64) -> RootHandle {
 /// A pair without a reference to it.
 fn waste(mutator: &mut Mutator<'_>, pair: ShapeRef) -> Result<(), OutOfMemory> {
     // SAFETY: the shape is the heap's, and the pair is not used.
-    unsafe { mutator.alloc_raw(pair, 0) }.map(|_| ())
+    unsafe { mutator.raw_mut().alloc_raw(pair, 0) }.map(|_| ())
 }
 
 /// Allocates garbage until that fails. Returns the error, and the number of collections until then.
@@ -353,8 +353,10 @@ fn holes_do_not_count_as_room_of_a_heap_of_large_objects() {
                 // SAFETY: the shape is the heap's, and its slot is written; the root keeps it, or
                 // nobody uses it.
                 unsafe {
-                    let new = mutator.alloc_raw(large, REGION * 3 / 5)?;
-                    mutator.store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
+                    let new = mutator.raw_mut().alloc_raw(large, REGION * 3 / 5)?;
+                    mutator
+                        .raw()
+                        .store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
                     if keep {
                         list.set(mutator, new.as_ptr() as u64);
                     }

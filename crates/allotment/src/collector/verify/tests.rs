@@ -49,7 +49,7 @@ fn world_of(regions: usize, options: &str) -> World {
 impl World {
     fn make(&self, mutator: &mut Mutator<'_>, shape: ShapeRef, length: usize) -> usize {
         // SAFETY: the shape is the heap's, which nobody resets while the object is used.
-        unsafe { mutator.alloc_raw(shape, length) }.expect("room").addr().get()
+        unsafe { mutator.raw_mut().alloc_raw(shape, length) }.expect("room").addr().get()
     }
 
     /// Makes objects of these shapes and lengths.
@@ -220,7 +220,7 @@ fn roots_and_pins_are_checked_too() {
         let handle = world.heap.attach(|mutator| {
             let object = NonNull::new(pin as *mut u8).unwrap();
             // SAFETY: nothing collects; the test is about an address without an object.
-            unsafe { (mutator.new_weak_root(good), mutator.pin(object)) }
+            unsafe { (mutator.raw().new_weak_root(good), mutator.raw().pin(object)) }
         });
         let problem = (pin != good).then(|| world.bad_reference());
         assert_eq!(

@@ -12,7 +12,7 @@
 use super::fast::{initialise, initialise_array};
 use crate::mutator::thread::hot::in_buffer;
 use crate::mutator::thread::state::State;
-use crate::mutator::{ArraySite, Mutator, NoPrefetch, Prefetch, Site, Zeroing};
+use crate::mutator::{ArraySite, Mutator, NoPrefetch, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, ShapeRef};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -20,7 +20,7 @@ use std::ptr::NonNull;
 /// Bytes after which a burst reads the limit again.
 const LOOK_UP_BYTES: usize = 64 << 10;
 
-/// A burst of allocations; see [`Mutator::burst`].
+/// A burst of allocations; see [`RawMutator::burst`].
 pub struct Burst<'m, 't> {
     /// The buffer's top. The thread's own copy lags behind.
     top: Cell<usize>,
@@ -28,10 +28,10 @@ pub struct Burst<'m, 't> {
     /// one of them keeps no register for the other.
     plain_limit: Cell<usize>,
     zeroed_limit: Cell<usize>,
-    mutator: &'m mut Mutator<'t>,
+    mutator: &'m mut RawMutator<'t>,
 }
 
-impl<'t> Mutator<'t> {
+impl<'t> RawMutator<'t> {
     /// Runs `body` with an allocator that keeps its place in registers. This is 1.4 to 2 times as
     /// fast for objects of up to a line, as long as the closure is small enough to be inlined.
     ///
@@ -43,7 +43,7 @@ impl<'t> Mutator<'t> {
     /// let site: Site<16, PerObject> = Site::new(shape).expect("16 bytes");
     /// let cells = heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it.
-    ///     mutator.burst(|burst| {
+    ///     mutator.raw_mut().burst(|burst| {
     ///         (0..1000).filter_map(|_| unsafe { burst.try_alloc_raw(site) }).count()
     ///     })
     /// })?;
@@ -61,10 +61,10 @@ impl<'t> Mutator<'t> {
 }
 
 impl Burst<'_, '_> {
-    /// As [`Mutator::try_alloc_raw`].
+    /// As [`RawMutator::try_alloc_raw`].
     ///
     /// # Safety
-    /// As for [`Mutator::try_alloc_raw`].
+    /// As for [`RawMutator::try_alloc_raw`].
     #[inline(always)]
     pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &self,
@@ -80,10 +80,10 @@ impl Burst<'_, '_> {
         }
     }
 
-    /// As [`Mutator::try_alloc_array_raw`].
+    /// As [`RawMutator::try_alloc_array_raw`].
     ///
     /// # Safety
-    /// As for [`Mutator::try_alloc_raw`].
+    /// As for [`RawMutator::try_alloc_raw`].
     #[inline(always)]
     pub unsafe fn try_alloc_array_raw<Z: Zeroing, P: Prefetch>(
         &self,
@@ -154,7 +154,7 @@ impl State {
     ) -> Option<NonNull<u8>> {
         self.hot.set_top(top);
         // SAFETY: the burst's caller gave the header of an object of that size.
-        unsafe { Mutator::new(self).try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
+        unsafe { Mutator::new(self).raw().try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
     }
 
     /// As [`burst_slow`](State::burst_slow), for [`Burst::try_alloc_array_raw`].
@@ -170,7 +170,7 @@ impl State {
     ) -> Option<NonNull<u8>> {
         self.hot.set_top(top);
         // SAFETY: the burst's caller gave the size of an object of that shape and length.
-        unsafe { Mutator::new(self).alloc_array_sized::<Z, NoPrefetch>(bytes, shape, length) }
+        unsafe { Mutator::new(self).raw().alloc_array_sized::<Z, NoPrefetch>(bytes, shape, length) }
     }
 }
 

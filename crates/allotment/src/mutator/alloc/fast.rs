@@ -19,16 +19,16 @@ use super::refill::Content;
 use crate::mutator::Hot;
 use crate::mutator::thread::hot::in_buffer;
 use crate::mutator::thread::state::State;
-use crate::mutator::{ArraySite, Mutator, OutOfMemory, Prefetch, Site, Zeroing};
+use crate::mutator::{ArraySite, Mutator, OutOfMemory, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 #[cfg(not(any(miri, loom)))]
 use crate::platform::is_above_word;
 use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
 use std::ptr::NonNull;
 
-impl<'t> Mutator<'t> {
+impl<'t> RawMutator<'t> {
     /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow
-    /// path has no memory without a safepoint; [`make_room`](Self::make_room) may find some.
+    /// path has no memory without a safepoint; [`make_room`](Mutator::make_room) may find some.
     ///
     /// The site's policy determines the memory behind the header.
     ///
@@ -143,15 +143,6 @@ impl<'t> Mutator<'t> {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    unsafe fn alloc_with_room(mut self, site: ArraySite, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
-        let bytes = site.shape.bytes_for(length).unwrap_or(usize::MAX);
-        let mut room = self.make_room(bytes)?;
-        // SAFETY: the caller's predicates.
-        unsafe { self.alloc_in_array_raw(&mut room, site, length) }.ok_or_else(|| self.out_of_memory(bytes))
-    }
-
     /// `bytes` at the top of the buffer, if they end below the limit. They belong to no object
     /// until they are [claimed](Self::claim).
     #[inline(always)]
@@ -186,6 +177,20 @@ impl<'t> Mutator<'t> {
         let top = start.addr().get() + bytes;
         self.state().hot.set_top(top);
         P::ahead(top, bytes);
+    }
+}
+
+impl Mutator<'_> {
+    /// # Safety
+    /// - As for [`alloc_raw`](RawMutator::alloc_raw).
+    #[cold]
+    #[inline(never)]
+    unsafe fn alloc_with_room(mut self, site: ArraySite, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        let bytes = site.shape.bytes_for(length).unwrap_or(usize::MAX);
+        let raw = self.raw_mut();
+        let mut room = raw.make_room(bytes)?;
+        // SAFETY: the caller's predicates.
+        unsafe { raw.alloc_in_array_raw(&mut room, site, length) }.ok_or_else(|| raw.out_of_memory(bytes))
     }
 }
 

@@ -37,7 +37,7 @@ pub struct ByCaller;
 /// #[target_feature(enable = "avx2")]
 /// unsafe fn lines(mutator: &Mutator<'_>, site: Site<64, PerObject>, count: usize) -> usize {
 ///     // SAFETY: the caller's predicate, and the objects are not used.
-///     (0..count).filter_map(|_| unsafe { mutator.try_alloc_raw(site) }).count()
+///     (0..count).filter_map(|_| unsafe { mutator.raw().try_alloc_raw(site) }).count()
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -52,7 +52,7 @@ pub struct Write<const DISTANCE: usize, const LINES: usize>;
 ///
 /// fn work<P: Prefetch>(mutator: &Mutator<'_>, site: Site<32, ByCaller, P>) -> usize {
 ///     // SAFETY: the shape is this heap's and has no slots.
-///     (0..100).filter(|_| unsafe { mutator.try_alloc_raw(site) }.is_some()).count()
+///     (0..100).filter(|_| unsafe { mutator.raw().try_alloc_raw(site) }.is_some()).count()
 /// }
 ///
 /// # let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();

@@ -20,7 +20,7 @@
 //! mark: length of the log, the region's top, and what was left of the buffer, at one moment
 //! ```
 
-use crate::mutator::Mutator;
+use crate::mutator::RawMutator;
 use crate::mutator::thread::Private;
 use crate::mutator::thread::state::State;
 use crate::platform::Processor;
@@ -37,7 +37,7 @@ pub(crate) fn hot_bytes(processor: &Processor, l2_bytes: usize) -> usize {
     if processor.is_zen() { l2_bytes } else { 8 * l2_bytes }
 }
 
-/// A moment of one thread's allocation; see [`Mutator::mark`].
+/// A moment of one thread's allocation; see [`RawMutator::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'t> {
     /// How often the thread's regions had been dissolved. Older marks are void.
@@ -54,7 +54,7 @@ pub struct Mark<'t> {
     attached: PhantomData<&'t State>,
 }
 
-impl<'t> Mutator<'t> {
+impl<'t> RawMutator<'t> {
     /// Records this moment, so that later allocations can be recycled. From the first mark until it
     /// detaches or the world is stopped, the thread fills regions of its own. It looks for room
     /// nowhere else, so not in holes of shared regions. Its buffer is the rest of its region,

@@ -11,7 +11,7 @@ use super::initialise::zero;
 use super::refill::{Block, Content};
 use super::stall::Stall;
 use crate::mutator::thread::state::State;
-use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, Site, Zeroing};
+use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, Kind, align_to_word, fill};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -99,7 +99,7 @@ impl Mutator<'_> {
 
 impl<'t> Mutator<'t> {
     /// Reserves `bytes` (rounded up to words; several objects may share them). This is a safepoint:
-    /// it collects if the collector can. Afterwards [`alloc_in_raw`](Self::alloc_in_raw) allocates
+    /// it collects if the collector can. Afterwards [`try_alloc_in`](Self::try_alloc_in) allocates
     /// the reserved objects without fail.
     ///
     /// # Errors
@@ -204,6 +204,63 @@ impl<'t> Mutator<'t> {
         }
     }
 
+    /// Comes to a safepoint if one was requested: gives the buffer up if that was asked, and waits
+    /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be
+    /// called to do a share of the collection, as the stopping thread does. That work runs on this
+    /// thread's stack, trace functions included.
+    #[inline]
+    pub fn safepoint(&mut self) {
+        if self.state().hot.limit.pending() {
+            self.state().stop();
+        }
+    }
+
+    /// Whether a stop waits for this thread.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        self.state().hot.limit.pending()
+    }
+
+    #[cold]
+    pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
+        OutOfMemory::new(bytes, &self.state().shared.space)
+    }
+}
+
+/// Methods of the state, as in the [slow path](super::fast): polls stand in loops.
+impl State {
+    #[cold]
+    fn stop(&self) {
+        self.come_to_safepoint();
+        self.shared.threads.registry.park(self);
+    }
+
+    /// The beginning of every safepoint.
+    pub(in crate::mutator) fn come_to_safepoint(&self) {
+        self.shared.after_fork_or_abort();
+        // Accepted first, then served: a request from here on is a new one.
+        let gives_up = self.hot.limit.acknowledge();
+        self.satb.give(&self.shared.threads.satb);
+        self.hand_over_samples();
+        self.adopt_sample_interval();
+        if gives_up {
+            self.let_lapse();
+        } else {
+            self.safepoints.set(self.safepoints.get() + 1);
+            self.hot.pointer.close();
+            self.arm();
+        }
+    }
+
+    /// Lets reservations lapse and gives up the buffer. This happens at a safepoint. It happens
+    /// again when the world stands still, for threads in `blocking` and for memory taken meanwhile.
+    pub(in crate::mutator) fn let_lapse(&self) {
+        self.hand_over_samples();
+        self.safepoints.set(self.safepoints.get() + 1);
+        self.give_up_buffer();
+    }
+}
+
+impl<'t> RawMutator<'t> {
     /// Allocates in reserved memory. `None`: the reservation is used up, or lapsed at a safepoint.
     ///
     /// # Safety
@@ -265,60 +322,5 @@ impl<'t> Mutator<'t> {
 
     fn take(&self, room: &mut Reservation<'t>, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         (room.safepoint == self.state().safepoints.get()).then(|| room.take(bytes, zeroed)).flatten()
-    }
-
-    /// Comes to a safepoint if one was requested: gives the buffer up if that was asked, and waits
-    /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be
-    /// called to do a share of the collection, as the stopping thread does. That work runs on this
-    /// thread's stack, trace functions included.
-    #[inline]
-    pub fn safepoint(&mut self) {
-        if self.state().hot.limit.pending() {
-            self.state().stop();
-        }
-    }
-
-    /// Whether a stop waits for this thread.
-    pub(crate) fn is_stop_requested(&self) -> bool {
-        self.state().hot.limit.pending()
-    }
-
-    #[cold]
-    pub(in crate::mutator) fn out_of_memory(&self, bytes: usize) -> OutOfMemory {
-        OutOfMemory::new(bytes, &self.state().shared.space)
-    }
-}
-
-/// Methods of the state, as in the [slow path](super::fast): polls stand in loops.
-impl State {
-    #[cold]
-    fn stop(&self) {
-        self.come_to_safepoint();
-        self.shared.threads.registry.park(self);
-    }
-
-    /// The beginning of every safepoint.
-    pub(in crate::mutator) fn come_to_safepoint(&self) {
-        self.shared.after_fork_or_abort();
-        // Accepted first, then served: a request from here on is a new one.
-        let gives_up = self.hot.limit.acknowledge();
-        self.satb.give(&self.shared.threads.satb);
-        self.hand_over_samples();
-        self.adopt_sample_interval();
-        if gives_up {
-            self.let_lapse();
-        } else {
-            self.safepoints.set(self.safepoints.get() + 1);
-            self.hot.pointer.close();
-            self.arm();
-        }
-    }
-
-    /// Lets reservations lapse and gives up the buffer. This happens at a safepoint. It happens
-    /// again when the world stands still, for threads in `blocking` and for memory taken meanwhile.
-    pub(in crate::mutator) fn let_lapse(&self) {
-        self.hand_over_samples();
-        self.safepoints.set(self.safepoints.get() + 1);
-        self.give_up_buffer();
     }
 }

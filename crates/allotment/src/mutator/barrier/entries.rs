@@ -156,22 +156,22 @@ pub(super) unsafe fn call_store(hot: *const Hot, slot: *mut u64) {
 
 extern "C" fn load(state: &State, slot: &AtomicU64, bits: u64) -> u64 {
     let mutator = Mutator::new(state);
-    if mutator.has_barrier(Hot::FORWARDING) { mutator.load_forwarded(slot, bits) } else { bits }
+    if mutator.raw().has_barrier(Hot::FORWARDING) { mutator.raw().load_forwarded(slot, bits) } else { bits }
 }
 
 extern "C" fn load_weak(state: &State, slot: &AtomicU64, bits: u64) -> u64 {
-    Mutator::new(state).load_weak_slow(slot, bits)
+    Mutator::new(state).raw().load_weak_slow(slot, bits)
 }
 
 extern "C" fn store(state: &State, slot: &AtomicU64) {
     let mutator = Mutator::new(state);
-    if mutator.has_barrier(Hot::MARKING) {
-        mutator.record_old(slot);
+    if mutator.raw().has_barrier(Hot::MARKING) {
+        mutator.raw().record_old(slot);
     }
 }
 
 extern "C" fn compare_exchange(state: &State, slot: &AtomicU64, expected: u64, new: u64) -> u64 {
-    Mutator::new(state).compare_exchange_slow(slot, expected, new).unwrap_or_else(|held| held)
+    Mutator::new(state).raw().compare_exchange_slow(slot, expected, new).unwrap_or_else(|held| held)
 }
 
 #[cfg(all(test, not(loom), not(miri)))]

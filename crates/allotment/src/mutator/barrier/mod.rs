@@ -38,11 +38,11 @@
 mod entries;
 mod slow;
 
-use super::{Hot, Mutator};
+use super::{Hot, RawMutator};
 use std::hint::cold_path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// Whether one of these barriers is in force.
     #[inline(always)]
     fn has_barrier(&self, bits: u32) -> bool {

@@ -8,7 +8,7 @@
 //! stored since. Its Release publishes the copy (Flood, Kennke and others, PPPJ 2016: Shenandoah).
 
 use crate::mutator::roots::Changed;
-use crate::mutator::{Concurrent, Hot, Mutator, Shared};
+use crate::mutator::{Concurrent, Hot, RawMutator, Shared};
 use crate::object::{ADDRESS_MASK, reference, with_reference};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,7 +58,7 @@ impl Shared {
     }
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn load_forwarded(&self, slot: &AtomicU64, bits: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Adding a root to its thread's list and removing it, which only the thread does. `roots/links.rs`
 //! has the operations that a collector shares, and the reason for the list.
 
-use crate::mutator::Mutator;
+use crate::mutator::RawMutator;
 use crate::mutator::roots::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
 use crate::mutator::thread::state::State;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ pub struct LinkedRoot<'f> {
     frame: PhantomData<&'f mut RootLink>,
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// Adds a link to this thread's list.
     ///
     /// # Safety

@@ -1,7 +1,7 @@
 //! A pin: it holds an object in place whose address foreign code has.
 
 use crate::mutator::roots::Changed;
-use crate::mutator::{Mutator, Shared};
+use crate::mutator::{RawMutator, Shared};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Drop for Pin {
     }
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// Pins an object. Until the result is dropped, its address may be given to foreign code.
     ///
     /// # Safety

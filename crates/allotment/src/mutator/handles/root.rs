@@ -1,7 +1,7 @@
 //! Owned roots: handles that may be stored anywhere and dropped by any thread, attached or not.
 
 use crate::mutator::roots::{RootTable, Slot};
-use crate::mutator::{Mutator, Shared};
+use crate::mutator::{Mutator, RawMutator, Shared};
 use std::sync::Arc;
 
 /// An owned root: a word that a collector keeps up to date, strong or weak.
@@ -20,7 +20,7 @@ impl RootHandle {
         self.is_of(mutator).then(|| {
             let slot = self.slot.word().as_ptr();
             // SAFETY: a root of this heap; its word refers to a live object or to none.
-            unsafe { if self.weak { mutator.load_weak(slot) } else { mutator.load(slot) } }
+            unsafe { if self.weak { mutator.raw().load_weak(slot) } else { mutator.raw().load(slot) } }
         })
     }
 
@@ -33,7 +33,7 @@ impl RootHandle {
         let own = self.is_of(mutator);
         if own {
             // SAFETY: a root of this heap, and the caller's predicate.
-            unsafe { mutator.store_root(self.slot.word(), bits) };
+            unsafe { mutator.raw().store_root(self.slot.word(), bits) };
         }
         own
     }
@@ -68,7 +68,7 @@ impl Drop for RootHandle {
     }
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// A root that holds `bits`.
     ///
     /// # Safety

@@ -16,7 +16,7 @@ use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity
 use crate::mutator::thread::registry::runs_attached;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
-use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator};
+use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
 use crate::object::{SlotVisitor, reference};
 use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
@@ -48,7 +48,7 @@ pub struct World<'w> {
 pub enum StopError {
     /// The thread would wait for itself, or two threads would wait for each other.
     #[error(
-        "this thread is attached to a heap: stop the world with its mutator (`Mutator::stop_the_world`), or from within \
+        "this thread is attached to a heap: stop the world with its mutator (`RawMutator::stop_the_world`), or from within \
          `Mutator::blocking`"
     )]
     Attached,
@@ -219,7 +219,7 @@ impl<'w> World<'w> {
     }
 }
 
-impl Mutator<'_> {
+impl RawMutator<'_> {
     /// Stops all other threads of the heap, runs `f`, and lets them go on. `None`: another thread
     /// stopped the world first, possibly the heap's own thread (`CollectWhenIdle`). Then `f` did
     /// not run, and that stop is over. This is a safepoint.
@@ -246,7 +246,7 @@ impl Mutator<'_> {
 
 impl Shared {
     /// Stops all threads of the heap for a caller that is not one of them, or that is in
-    /// `blocking`. `None`: as for [`Mutator::stop_the_world`].
+    /// `blocking`. `None`: as for [`RawMutator::stop_the_world`].
     pub(crate) fn stop_the_world<R>(
         &self,
         f: impl FnOnce(&mut World<'_>) -> R,

@@ -22,7 +22,7 @@ fn with_array(collector: CollectorKind, body: impl FnOnce(&Heap, &mut Mutator<'_
     let vector = heap.register(shape).expect("a shape");
     heap.attach(|mutator| {
         // SAFETY: the shape is this heap's.
-        let array = unsafe { mutator.alloc_raw(vector, LENGTH) }.expect("room");
+        let array = unsafe { mutator.raw_mut().alloc_raw(vector, LENGTH) }.expect("room");
         body(&heap, mutator, array.as_ptr().wrapping_add(16).cast());
     })
     .expect("not attached yet");
@@ -37,7 +37,7 @@ fn a_store_dirties_the_card_of_its_slot() {
             for index in [0, 1, LENGTH / 2, LENGTH - 1] {
                 let slot = slots.wrapping_add(index);
                 // SAFETY: a slot of a live array; null refers to nothing.
-                unsafe { mutator.store(slot, 0) };
+                unsafe { mutator.raw().store(slot, 0) };
                 expected.push(slot.addr() & !(CARD - 1));
                 expected.dedup();
                 assert_eq!(dirty(heap), expected, "{collector:?}, slot {index}");
@@ -52,11 +52,11 @@ fn loads_and_roots_dirty_nothing() {
         let array = slots.addr() - 2 * WORD;
         // SAFETY: the array is alive, and what is in its slots is null.
         unsafe {
-            let root = mutator.new_root(array as u64);
-            let weak = mutator.new_weak_root(array as u64);
+            let root = mutator.raw().new_root(array as u64);
+            let weak = mutator.raw().new_weak_root(array as u64);
             root.set(mutator, 0);
             root.set(mutator, array as u64);
-            assert_eq!(mutator.load(slots), 0);
+            assert_eq!(mutator.raw().load(slots), 0);
             drop(weak);
         }
         mutator.collect();

@@ -11,7 +11,7 @@ fn a_burst_sees_a_request_after_64_kib_at_the_latest() {
         for by in [By::Caller, By::Window] {
             let what = What { kind, by };
             heap.attach(|mutator| {
-                mutator.burst(|burst| {
+                mutator.raw_mut().burst(|burst| {
                     kit.allocate(burst, what).expect("room");
                     heap.request_safepoint();
                     let objects = std::iter::from_fn(|| kit.allocate(burst, what)).count();
@@ -19,7 +19,7 @@ fn a_burst_sees_a_request_after_64_kib_at_the_latest() {
                 });
                 assert_eq!(kit.allocate(&*mutator, what), None);
                 mutator.safepoint();
-                assert!(mutator.burst(|burst| kit.allocate(burst, what)).is_some());
+                assert!(mutator.raw_mut().burst(|burst| kit.allocate(burst, what)).is_some());
             })
             .unwrap();
         }
@@ -35,8 +35,9 @@ fn a_burst_and_the_plain_path_go_on_where_the_other_stopped() {
     heap.attach(|mutator| {
         let first = kit.allocate(&*mutator, what).unwrap().addr().get();
         for turn in 0..10 {
-            let in_burst =
-                mutator.burst(|burst| (0..5).map(|_| kit.allocate(burst, what).unwrap()).collect::<Vec<_>>());
+            let in_burst = mutator
+                .raw_mut()
+                .burst(|burst| (0..5).map(|_| kit.allocate(burst, what).unwrap()).collect::<Vec<_>>());
             let plain = kit.allocate(&*mutator, what).unwrap();
             for (step, object) in in_burst.into_iter().chain([plain]).enumerate() {
                 assert_eq!(object.addr().get(), first + (1 + turn * 6 + step) * 24);

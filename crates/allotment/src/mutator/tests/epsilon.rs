@@ -109,9 +109,9 @@ fn the_error_names_the_size_and_the_heap() {
             "out of memory: no room for 100000 bytes in a heap of 40960 bytes; a larger MaxHeapSize would help"
         );
         // SAFETY: the shape is the heap's.
-        assert_eq!(unsafe { mutator.alloc_raw(kit.shape(Kind::Array(2, 0)), 100_000) }.unwrap_err().bytes(), 800_024);
+        assert_eq!(unsafe { mutator.raw_mut().alloc_raw(kit.shape(Kind::Array(2, 0)), 100_000) }.unwrap_err().bytes(), 800_024);
         // SAFETY: as above.
-        unsafe { mutator.alloc_raw(kit.shape(Kind::Fixed(0)), 0) }.expect("there is room for a small one");
+        unsafe { mutator.raw_mut().alloc_raw(kit.shape(Kind::Fixed(0)), 0) }.expect("there is room for a small one");
     })
     .unwrap();
 }
@@ -132,16 +132,16 @@ fn absurd_lengths_are_out_of_memory_and_nothing_else() {
                     let what = |by| What { kind: Kind::Array(index, length), by };
                     for by in [By::Caller, By::Object, By::Window] {
                         assert_eq!(kit.allocate(&*mutator, what(by)), None);
-                        assert_eq!(mutator.burst(|burst| kit.allocate(burst, what(by))), None);
+                        assert_eq!(mutator.raw_mut().burst(|burst| kit.allocate(burst, what(by))), None);
                         let mut room = mutator.make_room(64).unwrap();
                         assert_eq!(kit.allocate((&*mutator, &mut room), what(by)), None);
                     }
                     // SAFETY: the shape is the heap's.
-                    let error = unsafe { mutator.alloc_raw(shape, length) }.unwrap_err();
+                    let error = unsafe { mutator.raw_mut().alloc_raw(shape, length) }.unwrap_err();
                     assert_eq!(error.bytes(), shape.bytes_for(length).unwrap_or(usize::MAX));
                 }
                 // SAFETY: the shape is the heap's.
-                unsafe { mutator.alloc_raw(largest, length) }.unwrap_err();
+                unsafe { mutator.raw_mut().alloc_raw(largest, length) }.unwrap_err();
             }
             for bytes in [usize::MAX, usize::MAX - 6, usize::MAX - 7, usize::MAX - 8, 1 << 63, 1 << 47] {
                 assert_eq!(mutator.make_room(bytes).unwrap_err().bytes(), bytes);

@@ -40,13 +40,13 @@ fn memory_comes_in_any_size_and_zeroed_where_that_is_asked() {
             // SAFETY: this thread's hot part, sizes that are words, and objects made before the
             // next safepoint.
             unsafe {
-                let plain = (CALLS.allocate)(mutator.hot(), bytes);
+                let plain = (CALLS.allocate)(mutator.raw().hot(), bytes);
                 make(plain, words.header(), bytes).add(1).write(length as u64);
                 // The next buffer's memory was written to before.
                 plain.add(16).write_bytes(0xA5, bytes - 16);
                 for zeroed in [
-                    (CALLS.allocate_zeroed)(mutator.hot(), bytes),
-                    (CALLS.allocate_array_zeroed)(mutator.hot(), length, 8, 16),
+                    (CALLS.allocate_zeroed)(mutator.raw().hot(), bytes),
+                    (CALLS.allocate_array_zeroed)(mutator.raw().hot(), length, 8, 16),
                 ] {
                     let memory = std::slice::from_raw_parts(zeroed, bytes);
                     assert!(memory.iter().all(|byte| *byte == 0), "{bytes}");
@@ -65,11 +65,12 @@ fn what_no_heap_has_is_null() {
     heap.attach(|mutator| {
         for bytes in [0, 8, 17, 1 << 30, usize::MAX, usize::MAX - 7] {
             // SAFETY: this thread's hot part.
-            assert!(unsafe { (CALLS.allocate)(mutator.hot(), bytes) }.is_null(), "{bytes}");
+            assert!(unsafe { (CALLS.allocate)(mutator.raw().hot(), bytes) }.is_null(), "{bytes}");
         }
         for length in [1 << 28, 1 << 43, (1 << 43) + 1, usize::MAX] {
             // SAFETY: as above.
-            assert!(unsafe { (CALLS.allocate_array)(mutator.hot(), length, 8, 16) }.is_null(), "{length}");
+            let array = unsafe { (CALLS.allocate_array)(mutator.raw().hot(), length, 8, 16) };
+            assert!(array.is_null(), "{length}");
         }
     })
     .unwrap();
@@ -107,7 +108,7 @@ fn a_collection_is_told_where_generated_code_called_from() {
         for _ in 0..10 {
             // SAFETY: this thread's hot part; the only reference is in the provider's slot, and
             // objects are made at once.
-            let object = unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
+            let object = unsafe { make((CALLS.allocate)(mutator.raw().hot(), 24), pair.header(), 24) };
             let frames = told.frames.lock().unwrap().clone();
             let [(return_address, stack_pointer, previous)] = frames[..] else { panic!("{frames:?}") };
             let here = 0_u8;
@@ -125,7 +126,7 @@ fn a_collection_is_told_where_generated_code_called_from() {
         let mut length = 0;
         while at != 0 {
             // SAFETY: a slot of a live object.
-            at = unsafe { mutator.load(ptr::with_exposed_provenance::<u64>(at as usize).add(1)) };
+            at = unsafe { mutator.raw().load(ptr::with_exposed_provenance::<u64>(at as usize).add(1)) };
             length += 1;
         }
         assert_eq!(length, 10);
@@ -157,9 +158,9 @@ fn a_frame_within_a_frame_leads_to_it() {
         .unwrap();
     heap.add_root_provider(Box::new(Asked(told.clone())));
     heap.attach(|mutator| {
-        HOT.with(|hot| hot.store(mutator.hot().expose_provenance(), Ordering::Relaxed));
+        HOT.with(|hot| hot.store(mutator.raw().hot().expose_provenance(), Ordering::Relaxed));
         // SAFETY: this thread's hot part.
-        assert!(unsafe { (CALLS.allocate)(mutator.hot(), 1 << 30) }.is_null());
+        assert!(unsafe { (CALLS.allocate)(mutator.raw().hot(), 1 << 30) }.is_null());
         let frames = told.frames.lock().unwrap().clone();
         assert!(matches!(frames[..], [(_, _, true)]), "{frames:?}");
         mutator.collect();
@@ -177,12 +178,12 @@ fn a_poll_waits_for_a_stop() {
             heap.attach(|mutator| {
                 // SAFETY: a word of this thread's hot part.
                 let requested = unsafe {
-                    AtomicU32::from_ptr(mutator.hot().byte_add(Hot::REQUESTED_OFFSET).cast_mut().cast())
+                    AtomicU32::from_ptr(mutator.raw().hot().byte_add(Hot::REQUESTED_OFFSET).cast_mut().cast())
                 };
                 while polled.load(Ordering::Acquire) < 3 {
                     if requested.load(Ordering::Acquire) != 0 {
                         // SAFETY: this thread's hot part; it holds no reference.
-                        unsafe { (CALLS.safepoint)(mutator.hot()) };
+                        unsafe { (CALLS.safepoint)(mutator.raw().hot()) };
                     }
                 }
             })
@@ -211,9 +212,11 @@ fn the_watermark_is_the_start_of_each_buffer() {
         let mut buffers = 0;
         for _ in 0..1000 {
             // SAFETY: this thread's hot part; objects are made at once.
-            let object = unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
-            let (top, watermark) =
-                (word(mutator.hot(), Hot::TOP_OFFSET), word(mutator.hot(), Hot::WATERMARK_OFFSET));
+            let object = unsafe { make((CALLS.allocate)(mutator.raw().hot(), 24), pair.header(), 24) };
+            let (top, watermark) = (
+                word(mutator.raw().hot(), Hot::TOP_OFFSET),
+                word(mutator.raw().hot(), Hot::WATERMARK_OFFSET),
+            );
             assert!(watermark <= object.addr() && watermark <= top, "{watermark:#x} {top:#x}");
             if watermark == object.addr() {
                 buffers += 1;
@@ -232,14 +235,14 @@ fn the_load_hook_is_on_for_all_threads_and_later_ones() {
     let heap = heap("");
     let hook = |hot: *const Hot| word(hot, Hot::BARRIERS_OFFSET) as u32;
     heap.attach(|mutator| {
-        assert_eq!(hook(mutator.hot()), 0);
+        assert_eq!(hook(mutator.raw().hot()), 0);
         for on in [true, false, true] {
-            mutator.stop_the_world(|world| world.set_load_hook(on)).unwrap();
-            assert_eq!(hook(mutator.hot()), if on { Hot::HOOK } else { 0 });
+            mutator.raw_mut().stop_the_world(|world| world.set_load_hook(on)).unwrap();
+            assert_eq!(hook(mutator.raw().hot()), if on { Hot::HOOK } else { 0 });
         }
     })
     .unwrap();
-    heap.attach(|mutator| assert_eq!(hook(mutator.hot()), Hot::HOOK)).unwrap();
+    heap.attach(|mutator| assert_eq!(hook(mutator.raw().hot()), Hot::HOOK)).unwrap();
 }
 
 #[test]
@@ -253,7 +256,7 @@ fn the_hot_part_has_the_slow_paths_of_barriers() {
             (Hot::STORE_SLOW_OFFSET, calls.store as usize),
             (Hot::COMPARE_EXCHANGE_SLOW_OFFSET, calls.compare_exchange as usize),
         ] {
-            assert_eq!(word(mutator.hot(), offset), call, "{offset}");
+            assert_eq!(word(mutator.raw().hot(), offset), call, "{offset}");
         }
     })
     .unwrap();
@@ -267,7 +270,7 @@ fn slow_paths_of_barriers_do_the_plain_access_while_no_barrier_is_in_force() {
         let shape = Shape::fixed("Pair", 24).slot("strong", 8, SlotKind::Strong);
         let pair = heap.register(shape.slot("weak", 16, SlotKind::Weak)).unwrap();
         heap.attach(|mutator| {
-            let (hot, calls) = (mutator.hot(), CALLS.barriers);
+            let (hot, calls) = (mutator.raw().hot(), CALLS.barriers);
             // SAFETY: this thread's hot part, slots of a live object and a reference to it.
             unsafe {
                 let object = make((CALLS.allocate)(hot, 24), pair.header(), 24);
@@ -291,11 +294,11 @@ fn the_load_hook_stays_on_over_cycles_that_a_stop_ends() {
     let heap = heap("Collector=shenandoah,ZealInterval=5");
     let pair = pair(&heap);
     heap.attach(|mutator| {
-        mutator.stop_the_world(|world| world.set_load_hook(true)).unwrap();
+        mutator.raw_mut().stop_the_world(|world| world.set_load_hook(true)).unwrap();
         for turn in 0..20_000 {
             // SAFETY: this thread's hot part; objects are made at once.
-            unsafe { make((CALLS.allocate)(mutator.hot(), 24), pair.header(), 24) };
-            let bits = word(mutator.hot(), Hot::BARRIERS_OFFSET) as u32;
+            unsafe { make((CALLS.allocate)(mutator.raw().hot(), 24), pair.header(), 24) };
+            let bits = word(mutator.raw().hot(), Hot::BARRIERS_OFFSET) as u32;
             assert_eq!(bits & Hot::HOOK, Hot::HOOK, "allocation {turn}");
         }
     })

@@ -46,14 +46,14 @@ pub(super) struct What {
 /// A source of memory.
 pub(super) trait Source {
     /// # Safety
-    /// As for [`Mutator::try_alloc_raw`].
+    /// As for [`RawMutator::try_alloc_raw`].
     unsafe fn fixed<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &mut self,
         site: Site<BYTES, Z, P>,
     ) -> Option<NonNull<u8>>;
 
     /// # Safety
-    /// As for [`Mutator::try_alloc_array_raw`].
+    /// As for [`RawMutator::try_alloc_array_raw`].
     unsafe fn array<Z: Zeroing, P: Prefetch>(
         &mut self,
         site: ArraySite<Z, P>,
@@ -83,10 +83,10 @@ macro_rules! source {
         }
     };
 }
-source!(<'m, 't> &'m Mutator<'t>, self, site, self.try_alloc_raw(site), length, self.try_alloc_array_raw(site, length));
+source!(<'m, 't> &'m Mutator<'t>, self, site, self.raw().try_alloc_raw(site), length, self.raw().try_alloc_array_raw(site, length));
 source!(<'b, 'm, 't> &'b Burst<'m, 't>, self, site, self.try_alloc_raw(site), length, self.try_alloc_array_raw(site, length));
 source!(<'r, 'm, 't> (&'m Mutator<'t>, &'r mut Reservation<'t>), self, site,
-    self.0.alloc_in_raw(self.1, site), length, self.0.alloc_in_array_raw(self.1, site, length));
+    self.0.raw().alloc_in_raw(self.1, site), length, self.0.raw().alloc_in_array_raw(self.1, site, length));
 
 /// The shapes of one heap.
 #[derive(Clone)]

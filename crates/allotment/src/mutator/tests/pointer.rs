@@ -67,7 +67,7 @@ fn it_is_closed_at_a_safepoint_and_with_a_mark_and_while_there_are_sampling_poin
         assert!(is_open(mutator));
         mutator.blocking(|| heap.stop_the_world(|_| ()).unwrap()).unwrap();
         assert!(!is_open(mutator) && opened(mutator));
-        mutator.stop_the_world(|_| ()).unwrap();
+        mutator.raw_mut().stop_the_world(|_| ()).unwrap();
         assert!(!is_open(mutator) && opened(mutator));
         let sample = |mutator: &mut Mutator<'_>, bytes| {
             heap.set_allocation_sample_interval(bytes);
@@ -80,7 +80,7 @@ fn it_is_closed_at_a_safepoint_and_with_a_mark_and_while_there_are_sampling_poin
         assert_eq!(mutator.sampling_points() - before, 8);
         sample(mutator, 0);
         assert!(opened(mutator));
-        mutator.mark();
+        mutator.raw_mut().mark();
         // Objects after a mark come from regions of the thread's own.
         assert!(!is_open(mutator) && !opened(mutator));
     })

@@ -42,17 +42,17 @@ fn memory_written_outside_the_buffer_since_the_mark_is_not_taken_for_clean() {
     let heap = heap(64 << 10, 16, options);
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
-        mutator.mark();
+        mutator.raw_mut().mark();
         dirty(&kit, mutator, Kind::Fixed(0));
         // Lengthens the buffer, whose rest is then larger than a new buffer.
         dirty(&kit, mutator, Kind::Array(0, 600 - 16));
-        let mark = mutator.mark();
+        let mark = mutator.raw_mut().mark();
         stop(&heap, mutator);
         let small = dirty(&kit, mutator, Kind::Fixed(0));
         let outside = dirty(&kit, mutator, Kind::Array(0, 1120 - 16));
         assert!(outside.addr().get() - small.addr().get() < 1024, "it lies where the mark's buffer was");
         // SAFETY: none of the objects is used any more.
-        unsafe { mutator.recycle(mark) };
+        unsafe { mutator.raw_mut().recycle(mark) };
         assert_eq!(zeroed(&kit, mutator, 960), small);
     })
     .unwrap();
@@ -72,12 +72,12 @@ fn the_memory_written_last_is_written_first() {
             regions.dedup();
             regions
         };
-        let mark = mutator.mark();
+        let mark = mutator.raw_mut().mark();
         let mut before = regions(&fill(mutator));
         let used = heap.memory().used_bytes;
         for _ in 0..20 {
             // SAFETY: none of the objects is used any more.
-            unsafe { mutator.recycle(mark) };
+            unsafe { mutator.raw_mut().recycle(mark) };
             assert_eq!(heap.memory().used_bytes, 0);
             before.reverse();
             assert_eq!(regions(&fill(mutator)), before);
@@ -92,17 +92,17 @@ fn in_the_buffer_of_the_mark_only_what_was_written_is_zeroed_again() {
     let heap = heap(64 << 10, 10, "MinTLABSize=32k");
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
-        mutator.mark();
+        mutator.raw_mut().mark();
         dirty(&kit, mutator, Kind::Fixed(0));
         for _ in 0..3 {
-            let outer = mutator.mark();
+            let outer = mutator.raw_mut().mark();
             dirty(&kit, mutator, Kind::Fixed(3));
-            let inner = mutator.mark();
+            let inner = mutator.raw_mut().mark();
             let last = dirty(&kit, mutator, Kind::Fixed(3));
             // SAFETY: none of the objects is used any more.
             unsafe {
-                mutator.recycle(inner);
-                mutator.recycle(outer);
+                mutator.raw_mut().recycle(inner);
+                mutator.raw_mut().recycle(outer);
             }
             assert_eq!(mutator.state().hot.clean(), last.addr().get() + 136);
         }
@@ -116,14 +116,14 @@ fn regions_and_humongous_runs_taken_since_the_mark_are_given_back() {
     let heap = heap(4096, 16, "");
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
-        let mark = mutator.mark();
+        let mark = mutator.raw_mut().mark();
         for _ in 0..100 {
             dirty(&kit, mutator, Kind::Fixed(6));
             dirty(&kit, mutator, Kind::Fixed(6));
             dirty(&kit, mutator, Kind::Fixed(5));
             dirty(&kit, mutator, Kind::Fixed(4));
             // SAFETY: none of the objects is used any more.
-            unsafe { mutator.recycle(mark) };
+            unsafe { mutator.raw_mut().recycle(mark) };
         }
         assert_eq!(heap.memory().used_bytes, 0);
     })
@@ -141,11 +141,11 @@ fn what_was_filled_last_comes_first_unless_it_is_more_than_caches_hold() {
         let heap = heap(4096, 16, "");
         let kit = Kit::new(&heap);
         heap.attach(|mutator| {
-            let mark = mutator.mark();
+            let mark = mutator.raw_mut().mark();
             let fill = |mutator: &mut Mutator<'_>| dirty(&kit, mutator, Kind::Array(0, 4096 - 16));
             let filled: Vec<_> = (0..regions).map(|_| fill(mutator)).collect();
             // SAFETY: none of the objects is used any more.
-            unsafe { mutator.recycle(mark) };
+            unsafe { mutator.raw_mut().recycle(mark) };
             assert_eq!(fill(mutator), filled[next], "{regions} regions");
         })
         .unwrap();
@@ -157,7 +157,7 @@ fn what_a_thread_filled_alone_is_everybodys_after_it_detached() {
     let heap = heap(4096, 10, "-UseTLAB");
     let kit = Kit::new(&heap);
     heap.attach(|mutator| {
-        mutator.mark();
+        mutator.raw_mut().mark();
         // Takes a region for each object, and leaves most of each.
         for _ in 0..10 {
             dirty(&kit, mutator, Kind::Array(0, 2200));

@@ -36,7 +36,7 @@ impl Linked {
     fn word(mutator: &Mutator<'_>, bits: u64) -> Linked {
         let memory = Box::new(RootWord::new(0));
         // SAFETY: the box outlives the link, and every `Linked` the attachment.
-        let linked = unsafe { mutator.link_word(NonNull::from(&*memory)) };
+        let linked = unsafe { mutator.raw().link_word(NonNull::from(&*memory)) };
         // SAFETY: no reference.
         unsafe { memory.set(bits) };
         assert_eq!(memory.get(), bits);
@@ -47,7 +47,7 @@ impl Linked {
     fn pair(mutator: &Mutator<'_>, bits: [u64; 2]) -> Linked {
         let memory = Box::new(Pair { link: RootLink::new(visit_pair), words: bits.map(Cell::new) });
         // SAFETY: as for a word; the link is the pair's first field.
-        let linked = unsafe { mutator.link_root(NonNull::from(&*memory).cast()) };
+        let linked = unsafe { mutator.raw().link_root(NonNull::from(&*memory).cast()) };
         Linked { holds: bits.to_vec(), _linked: linked, _memory: (None, Some(memory)) }
     }
 }
@@ -93,7 +93,11 @@ fn run(heap: &Heap, mutator: &mut Mutator<'_>, steps: &[Step]) {
             Step::Drop(..) => {}
         }
         let expected: Vec<u64> = list.iter().rev().flat_map(|linked| linked.holds.clone()).collect();
-        assert_eq!(mutator.stop_the_world(|world| found(world)), Some(expected.clone()), "{step:?}");
+        assert_eq!(
+            mutator.raw_mut().stop_the_world(|world| found(world)),
+            Some(expected.clone()),
+            "{step:?}"
+        );
         assert_eq!(
             mutator.blocking(|| heap.stop_the_world(|world| found(world))),
             Ok(Some(expected)),

@@ -1,9 +1,9 @@
 //! Samples: what is sampled, what it stands for, and which sampled objects live.
 //!
-//! Heaps of tests draw the same distances in each run. So sums of one thread either are within
-//! three standard deviations of exact ones, or are not, in each run. Where threads run beside each
-//! other, each run differs, and sums must be within five: chance exceeds those once in two million
-//! sums.
+//! Heaps of these tests draw the same distances in each run. So sums of one thread either are
+//! within three standard deviations of exact ones, or are not, in each run. Where threads run beside
+//! each other, each run differs, and sums must be within five: chance exceeds those once in two
+//! million sums.
 
 use super::kit::{By, Kind, Kit, What};
 use super::{OPTION_SETS, heap};
@@ -71,7 +71,7 @@ impl Exact {
 
 /// A heap with a shape of bytes, and fixed shapes of these sizes.
 fn heap_of(collector: CollectorKind, options: &str, sizes: &[usize]) -> (Heap, ShapeRef, Vec<ShapeRef>) {
-    let builder = Heap::builder().max_heap_size(64 << 20).use_transparent_huge_pages(false);
+    let builder = Heap::builder().test_seed(0).max_heap_size(64 << 20).use_transparent_huge_pages(false);
     let heap = builder.collector(collector).options(options).expect(options).build().expect(options);
     let array = heap.register(Shape::array("Bytes", 16, Element::Plain { bytes: 1 })).unwrap();
     let fixed = |bytes: &usize| heap.register(Shape::fixed(format!("Fixed{bytes}"), *bytes)).unwrap();
@@ -81,7 +81,7 @@ fn heap_of(collector: CollectorKind, options: &str, sizes: &[usize]) -> (Heap, S
 
 fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, length: usize) -> *mut u8 {
     // SAFETY: the shape is the heap's, and nothing uses the object behind a safepoint.
-    unsafe { mutator.alloc_raw(shape, length) }.unwrap().as_ptr()
+    unsafe { mutator.raw_mut().alloc_raw(shape, length) }.unwrap().as_ptr()
 }
 
 /// Each collector, with generations and without.
@@ -271,14 +271,14 @@ fn sampled_objects_die_with_their_objects_and_move_with_them() {
         heap.set_allocation_sample_interval(1);
         heap.attach(|mutator| {
             // SAFETY: null refers to nothing.
-            let list = unsafe { mutator.new_root(0) };
+            let list = unsafe { mutator.raw().new_root(0) };
             for turn in 1..=3 {
                 for _ in 0..100 {
                     let new = allocate(mutator, kept, 0);
                     let next = list.get(mutator).unwrap();
                     // SAFETY: a slot of the new object, and words that refer to live objects.
                     unsafe {
-                        mutator.store(new.add(8).cast(), next);
+                        mutator.raw().store(new.add(8).cast(), next);
                         list.set(mutator, new as u64);
                     }
                     allocate(mutator, dead, 0);
@@ -323,7 +323,7 @@ fn objects_made_of_one_block_are_sampled_one_by_one() {
                 }
                 // SAFETY: this thread's hot part, and objects made before the next safepoint.
                 unsafe {
-                    let mut at = (CALLS.allocate)(mutator.hot(), 400);
+                    let mut at = (CALLS.allocate)(mutator.raw().hot(), 400);
                     for (shape, bytes) in fixed.iter().zip([16, 80, 304]) {
                         at.cast::<Header>().write(shape.header());
                         at = at.add(bytes);
@@ -379,7 +379,7 @@ proptest! {
                 let what = What { kind: Kind::Array(0, *length), by: By::Window };
                 let object = match step {
                     0 => kit.allocate(&*mutator, what),
-                    1 => mutator.burst(|burst| kit.allocate(burst, what)),
+                    1 => mutator.raw_mut().burst(|burst| kit.allocate(burst, what)),
                     2 => {
                         heap.request_safepoint();
                         mutator.safepoint();
@@ -394,10 +394,10 @@ proptest! {
                 *all.entry(kit.bytes(what.kind)).or_default() += 1;
                 living.push(kit.bytes(what.kind));
                 match (turn % 20, mark) {
-                    (5, None) => mark = Some((mutator.mark(), living.len())),
+                    (5, None) => mark = Some((mutator.raw_mut().mark(), living.len())),
                     (15, Some((since, length))) => {
                         // SAFETY: nothing is used, and there are no other marks.
-                        unsafe { mutator.recycle(since) };
+                        unsafe { mutator.raw_mut().recycle(since) };
                         living.truncate(length);
                     }
                     _ => {}
@@ -424,7 +424,7 @@ fn a_profile_taken_in_blocking_leaves_the_state_of_the_thread_alone() {
         let (heap, _, fixed) = heap_of(collector, options, &[32]);
         heap.set_allocation_sample_interval(1);
         heap.attach(|mutator| {
-            mutator.mark();
+            mutator.raw_mut().mark();
             (0..10).for_each(|_| _ = allocate(mutator, fixed[0], 0));
             mutator.blocking(|| {
                 let found = heap.shared.threads.registry.with_thread(0, |state| {
@@ -500,13 +500,13 @@ fn blocks_of_generated_code_are_handed_over_without_a_stop() {
                 if block % 2 == 0 {
                     // SAFETY: this thread's hot part, and an object that is made at once.
                     unsafe {
-                        let at = (CALLS.allocate)(mutator.hot(), 32);
+                        let at = (CALLS.allocate)(mutator.raw().hot(), 32);
                         at.cast::<Header>().write(fixed[0].header());
                     }
                 } else {
                     let mut room = mutator.make_room(32).unwrap();
                     // SAFETY: the shape is the heap's, and nothing uses the object.
-                    unsafe { mutator.alloc_in_raw(&mut room, site) }.unwrap();
+                    unsafe { mutator.raw().alloc_in_raw(&mut room, site) }.unwrap();
                 }
                 let seen = of(&heap, fixed[0]).0;
                 assert!(block - seen <= 64, "{block}: {seen}");
@@ -526,11 +526,11 @@ fn blocks_that_are_recycled_before_their_objects_are_read_are_counted_apart() {
     let what = What { kind: Kind::Fixed(2), by: By::Object };
     heap.set_allocation_sample_interval(1);
     heap.attach(|mutator| {
-        let mark = mutator.mark();
+        let mark = mutator.raw_mut().mark();
         let mut room = mutator.make_room(400).unwrap();
         assert!(kit.allocate((&*mutator, &mut room), what).is_some());
         // SAFETY: nothing is used, and there are no other marks.
-        unsafe { mutator.recycle(mark) };
+        unsafe { mutator.raw_mut().recycle(mark) };
         mutator.blocking(|| ());
     })
     .unwrap();

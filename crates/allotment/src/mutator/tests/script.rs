@@ -186,7 +186,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
             Step::Room(bytes, pieces) => self.room(*bytes, pieces),
             Step::Burst(objects, exit) => self.burst(objects, *exit),
             Step::Mark => {
-                let mark = self.mutator.mark();
+                let mark = self.mutator.raw_mut().mark();
                 self.private = true;
                 self.marks.push((mark, self.run.model.len()));
             }
@@ -243,7 +243,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
         self.pending = false;
         // SAFETY: the shape is the heap's, and the model forgets objects that are recycled or
         // reset.
-        match unsafe { self.mutator.alloc_raw(shape, length) } {
+        match unsafe { self.mutator.raw_mut().alloc_raw(shape, length) } {
             Ok(object) => self.outcome(what, Some(object)),
             Err(error) => {
                 let bytes = self.run.kit.bytes(what.kind);
@@ -294,7 +294,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
         let heap = run.heap.clone();
         let mutator = &mut *self.mutator;
         let left = catch_unwind(AssertUnwindSafe(|| {
-            mutator.burst(|burst| {
+            mutator.raw_mut().burst(|burst| {
                 for (index, what) in objects.iter().enumerate() {
                     if index == objects.len() / 2 {
                         match exit {
@@ -329,7 +329,7 @@ impl<'r, 'm, 't> Attached<'r, 'm, 't> {
         self.run.model.keep(objects);
         // SAFETY: the model has forgotten all younger objects, marks are used as a stack, and no
         // reservation outlives its step.
-        unsafe { self.mutator.recycle(mark) };
+        unsafe { self.mutator.raw_mut().recycle(mark) };
         self.run.model.check();
     }
 }

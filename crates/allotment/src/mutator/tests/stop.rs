@@ -29,13 +29,13 @@ fn while_requested(options: &str, mut turn: impl FnMut(&mut Mutator<'_>, &Kit, &
                 model.born(SIZES[0], object);
             }
             let kept = model.len();
-            let mark = mutator.mark();
+            let mark = mutator.raw_mut().mark();
             while mutator.state().safepoints.get() < SAFEPOINTS {
                 if heap.memory().used_bytes > heap.geometry().heap_bytes() / 2 {
                     model.check();
                     model.keep(kept);
                     // SAFETY: the model has forgotten all objects after the mark.
-                    unsafe { mutator.recycle(mark) };
+                    unsafe { mutator.raw_mut().recycle(mark) };
                 }
                 turn(mutator, &kit, &mut model);
             }
@@ -86,7 +86,7 @@ fn plain_allocation_is_stopped_and_goes_on() {
 fn a_burst_is_stopped_and_goes_on() {
     for options in OPTIONS {
         while_requested(options, |mutator, kit, model| {
-            mutator.burst(|burst| {
+            mutator.raw_mut().burst(|burst| {
                 for what in SIZES.iter().cycle().take(30) {
                     let Some(object) = kit.allocate(burst, *what) else { break };
                     model.born(*what, object);

@@ -129,7 +129,7 @@ fn a_thread_that_panics_detaches_and_the_heap_stays_usable() {
                     heap.attach(|mutator| {
                         (0..10 + thread).for_each(|_| assert!(kit.allocate(&*mutator, what).is_some()));
                         if thread % 2 == 0 {
-                            mutator.mark();
+                            mutator.raw_mut().mark();
                             kit.allocate(&*mutator, what).unwrap();
                             // Without the panic hook: nothing is printed.
                             std::panic::resume_unwind(Box::new("out"));

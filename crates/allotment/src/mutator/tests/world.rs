@@ -45,7 +45,7 @@ fn without_threads_there_is_nobody_to_wait_for() {
     });
     assert_eq!(seen, Ok(Some((0, Ok(0)))));
     assert_eq!(heap.metrics().stops.stops, 1);
-    assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| world.threads())), Ok(Some(1)));
+    assert_eq!(heap.attach(|mutator| mutator.raw_mut().stop_the_world(|world| world.threads())), Ok(Some(1)));
     assert_eq!(heap.metrics().stops.stops, 2);
     heap.verify().unwrap();
 }
@@ -56,7 +56,7 @@ fn of_a_thread_in_blocking_buffer_reservation_and_regions_are_seen_to() {
     let kit = Kit::new(&heap);
     for marked in [false, true] {
         heap.attach(|mutator| {
-            marked.then(|| mutator.mark());
+            marked.then(|| mutator.raw_mut().mark());
             kit.allocate(&*mutator, SMALL).expect("room");
             let mut room = mutator.make_room(64).unwrap();
             assert!(mutator.state().hot.has_buffer());
@@ -93,22 +93,22 @@ fn an_older_mark_recycles_nothing_and_a_new_one_what_came_after_it() {
     let kit = Kit::new(&heap);
     let stop = |heap: &Heap| heap.stop_the_world(|world| objects(world)).unwrap().expect("alone").unwrap();
     heap.attach(|mutator| {
-        let old = mutator.mark();
+        let old = mutator.raw_mut().mark();
         (0..500).for_each(|_| assert!(kit.allocate(&*mutator, SMALL).is_some()));
         // A run of regions is not lost either.
         kit.allocate(&*mutator, What { kind: Kind::Fixed(6), by: By::Caller }).expect("room");
         assert_eq!(mutator.blocking(|| stop(&heap)), 501);
         // SAFETY: none of the objects is used any more.
-        unsafe { mutator.recycle(old) };
+        unsafe { mutator.raw_mut().recycle(old) };
         assert_eq!(mutator.blocking(|| stop(&heap)), 501);
-        let new = mutator.mark();
+        let new = mutator.raw_mut().mark();
         (0..500).for_each(|_| assert!(kit.allocate(&*mutator, SMALL).is_some()));
         let used = heap.memory().used_bytes;
         // SAFETY: none of the objects is used any more.
         unsafe {
-            mutator.recycle(old);
+            mutator.raw_mut().recycle(old);
             assert_eq!(heap.memory().used_bytes, used);
-            mutator.recycle(new);
+            mutator.raw_mut().recycle(new);
         }
         assert!(heap.memory().used_bytes < used);
         assert_eq!(mutator.blocking(|| stop(&heap)), 501);
@@ -128,7 +128,10 @@ fn who_would_wait_for_itself_is_told() {
             other.stop_the_world(|_| one.stop_the_world(|_| ()))
         });
         assert_eq!(inside, Ok(Some(Err(StopError::Stopping))));
-        assert_eq!(mutator.stop_the_world(|_| one.stop_the_world(|_| ())), Some(Err(StopError::Stopping)));
+        assert_eq!(
+            mutator.raw_mut().stop_the_world(|_| one.stop_the_world(|_| ())),
+            Some(Err(StopError::Stopping))
+        );
         assert_eq!(one.stop_the_world(|_| ()), Err(StopError::Attached), "still");
     })
     .unwrap();
@@ -195,7 +198,10 @@ fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
     assert!(outcome.is_err());
     assert_eq!(heap.metrics().threads.now, 0);
     assert_eq!(heap.stop_the_world(|world| objects(world)), Ok(Some(Ok(1))));
-    assert_eq!(heap.attach(|mutator| mutator.stop_the_world(|world| objects(world))), Ok(Some(Ok(1))));
+    assert_eq!(
+        heap.attach(|mutator| mutator.raw_mut().stop_the_world(|world| objects(world))),
+        Ok(Some(Ok(1)))
+    );
     heap.verify().unwrap();
 }
 

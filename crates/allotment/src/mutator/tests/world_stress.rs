@@ -78,11 +78,11 @@ impl Thread<'_> {
             Deed::Block => mutator.blocking(std::thread::yield_now),
             Deed::Stop => {
                 let counters = self.counters;
-                let seen = mutator.stop_the_world(|world| Self::still(counters, || objects(world)));
+                let seen = mutator.raw_mut().stop_the_world(|world| Self::still(counters, || objects(world)));
                 self.stops += u64::from(seen.is_some());
                 assert!(seen.is_none_or(|seen| seen.is_ok()));
             }
-            Deed::Mark => drop(mutator.mark()),
+            Deed::Mark => drop(mutator.raw_mut().mark()),
             Deed::Reserve => {
                 let mut room = mutator.make_room(16).expect("room");
                 let object = self.kit.allocate((&*mutator, &mut room), what(0));

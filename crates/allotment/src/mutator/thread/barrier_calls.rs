@@ -30,7 +30,7 @@ use std::fmt;
 /// `rax`.
 ///
 /// # Safety
-/// - The first argument is [`Mutator::hot`](super::Mutator::hot) of the calling thread, which is
+/// - The first argument is [`hot`](crate::mutator::RawMutator::hot) of the calling thread, which is
 ///   attached.
 /// - The slot is a slot of a live object of this heap: a weak one for
 ///   [`BarrierCalls::load_weak`], another one for [`BarrierCalls::load`].

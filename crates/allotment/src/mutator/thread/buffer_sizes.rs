@@ -68,7 +68,7 @@ mod tests {
         let allocate = |mutator: &mut Mutator<'_>| {
             for _ in 0..4096 {
                 // SAFETY: the shape is the heap's, and the object is not used.
-                unsafe { mutator.alloc_raw(shape, 0) }.expect("room");
+                unsafe { mutator.raw_mut().alloc_raw(shape, 0) }.expect("room");
             }
         };
         heap.attach(|mutator| {
@@ -78,7 +78,7 @@ mod tests {
                     world.end_buffer_cycle(&world.end_buffer_count(), 1 << 20, 2 << 20, next)
                 }
             };
-            let kept = mutator.stop_the_world(end(64 << 20)).expect("alone");
+            let kept = mutator.raw_mut().stop_the_world(end(64 << 20)).expect("alone");
             let from = kept.sizes.0;
             assert!(from >= 64 * KIB, "it has grown: {kept:?}");
             let expected = BufferSizes {
@@ -94,10 +94,10 @@ mod tests {
             assert_eq!(kept, expected);
             assert!(kept.allocated >= 2 << 20 && kept.share >= from, "{kept:?}");
             // It allocated nothing, and is back at the floor by that alone.
-            let idle = mutator.stop_the_world(end(64 << 20)).expect("alone");
+            let idle = mutator.raw_mut().stop_the_world(end(64 << 20)).expect("alone");
             assert_eq!((idle.allocators, idle.allocated, idle.sizes, idle.cut), (0, 0, (from, 16 * KIB), 0));
             allocate(mutator);
-            let cut = mutator.stop_the_world(end(0)).expect("alone");
+            let cut = mutator.raw_mut().stop_the_world(end(0)).expect("alone");
             assert!(cut.sizes.0 >= 64 * KIB, "it has grown: {cut:?}");
             assert_eq!((cut.cut, cut.share, cut.sizes.1), (1, 16 * KIB, 16 * KIB));
         })

@@ -73,7 +73,7 @@ impl Hot {
     pub const ZEROED_LIMIT_OFFSET: usize = 16;
     /// Offset in bytes of the biased address of the card table. The number of a slot's card plus
     /// this address is the address of the card's byte. The write barrier uses it, see
-    /// [`Mutator::store`](crate::mutator::Mutator::store).
+    /// [`store`](crate::mutator::RawMutator::store).
     pub const CARDS_OFFSET: usize = 56;
     /// Offset in bytes of a word of 4 bytes: the barriers in force, as bits. Mostly 0: a collector
     /// that stops the world sets none. All bits are in the word's first byte, so a barrier is `test

@@ -23,7 +23,7 @@ impl Mutator<'_> {
     ///     let before = mutator.tlab_statistics();
     ///     for _ in 0..10_000 {
     ///         // SAFETY: the shape is this heap's, and the object is not used.
-    ///         unsafe { mutator.alloc_raw(bytes, 100)? };
+    ///         unsafe { mutator.raw_mut().alloc_raw(bytes, 100)? };
     ///     }
     ///     Ok::<_, OutOfMemory>(mutator.tlab_statistics().since(&before))
     /// })??;

@@ -274,9 +274,9 @@ fn a_caller_that_does_not_read_holds_neither_the_world_nor_the_next_caller_for_l
             heap.attach(|mu| {
                 for shape in shapes {
                     // SAFETY: the shape is this heap's.
-                    let object = unsafe { mu.alloc_raw(*shape, 1).unwrap() };
+                    let object = unsafe { mu.raw_mut().alloc_raw(*shape, 1).unwrap() };
                     // SAFETY: it is an object, and the pin keeps it.
-                    std::mem::forget(unsafe { mu.pin(object) });
+                    std::mem::forget(unsafe { mu.raw().pin(object) });
                 }
                 mu.blocking(|| {
                     begin.send(()).unwrap();

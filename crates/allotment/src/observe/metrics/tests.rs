@@ -51,13 +51,13 @@ fn heap(options: &str) -> (Heap, ShapeRef, Told) {
 /// Allocates so many pairs, of which each tenth is in a list. The list is dropped now and then.
 fn work(mutator: &mut Mutator<'_>, pair: ShapeRef, pairs: usize) -> Result<(), OutOfMemory> {
     // SAFETY: null refers to nothing.
-    let list = unsafe { mutator.new_root(0) };
+    let list = unsafe { mutator.raw().new_root(0) };
     for number in 0..pairs {
         // SAFETY: the shape is the heap's; the first word is its slot.
         unsafe {
-            let new = mutator.alloc_raw(pair, 0)?;
+            let new = mutator.raw_mut().alloc_raw(pair, 0)?;
             let next = if number % 4000 == 0 { 0 } else { list.get(mutator).expect("of this heap") };
-            mutator.store(new.as_ptr().byte_add(8).cast(), next);
+            mutator.raw().store(new.as_ptr().byte_add(8).cast(), next);
             if number % 10 == 0 {
                 list.set(mutator, new.as_ptr() as u64);
             }
@@ -212,14 +212,14 @@ fn regions_in_a_stop_are_counted_by_their_states_and_bytes_by_generation() {
         heap.attach(|mutator| {
             // SAFETY: the shape is the heap's.
             let large = unsafe {
-                let new = mutator.alloc_raw(bytes, 3 * REGION).unwrap();
-                mutator.new_root(new.as_ptr() as u64)
+                let new = mutator.raw_mut().alloc_raw(bytes, 3 * REGION).unwrap();
+                mutator.raw().new_root(new.as_ptr() as u64)
             };
             for _ in 0..24 {
                 work(mutator, pair, 700).unwrap();
                 mutator.collect();
                 work(mutator, pair, 300).unwrap();
-                mutator.stop_the_world(|_| {
+                mutator.raw_mut().stop_the_world(|_| {
                     let metrics = heap.metrics();
                     let (regions, used, old) = looked_up(&heap);
                     assert_eq!(metrics.regions, regions, "{options}");
@@ -264,10 +264,10 @@ fn roots_are_counted_by_kind() {
         .attach(|mutator| {
             // SAFETY: the shape is the heap's, and objects are held at once.
             unsafe {
-                let object = mutator.alloc_raw(pair, 0).unwrap();
-                let one = mutator.new_root(object.as_ptr() as u64);
-                let pins = [mutator.pin(object), mutator.pin(object)];
-                let weak = mutator.new_weak_root(object.as_ptr() as u64);
+                let object = mutator.raw_mut().alloc_raw(pair, 0).unwrap();
+                let one = mutator.raw().new_root(object.as_ptr() as u64);
+                let pins = [mutator.raw().pin(object), mutator.raw().pin(object)];
+                let weak = mutator.raw().new_weak_root(object.as_ptr() as u64);
                 (one.clone(), one, weak, pins)
             }
         })
@@ -343,12 +343,12 @@ fn recycled_objects_count_each_time_they_are_allocated() {
         heap.attach(|mutator| {
             for round in 0..60 {
                 work(mutator, pair, round % 7).unwrap();
-                let mark = mutator.mark();
+                let mark = mutator.raw_mut().mark();
                 for inner in 0..round % 4 {
                     let pairs = 1 + (round * 31 + inner * 17) % 400;
                     work(mutator, pair, pairs).unwrap();
                     // SAFETY: what was allocated since is unreachable, and no older mark is used.
-                    unsafe { mutator.recycle(mark) };
+                    unsafe { mutator.raw_mut().recycle(mark) };
                     objects += pairs;
                 }
                 objects += round % 7;

@@ -178,7 +178,7 @@ impl AllocationProfile {
     }
 
     /// Samples of blocks for several objects (reserved, or of generated code) that were
-    /// [recycled](crate::Mutator::recycle) before the thread came to a safepoint. Which objects
+    /// [recycled](crate::raw::RawMutator::recycle) before the thread came to a safepoint. Which objects
     /// they were of is not known, so they are missing in all numbers.
     #[must_use]
     pub fn recycled_samples(&self) -> u64 {

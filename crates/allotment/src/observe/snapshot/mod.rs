@@ -243,7 +243,7 @@ impl Heap {
 impl Mutator<'_> {
     fn stopped<R>(&mut self, task: Task<'_, R>) -> Result<R, SnapshotError> {
         loop {
-            if let Some(outcome) = self.stop_the_world(|world| task(world)) {
+            if let Some(outcome) = self.raw_mut().stop_the_world(|world| task(world)) {
                 return outcome;
             }
         }

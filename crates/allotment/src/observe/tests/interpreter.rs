@@ -152,7 +152,13 @@ impl<'t> Thread<'_, '_, 't> {
     fn load(&self, address: usize, kind: SlotKind) -> u64 {
         let slot = address as *const u64;
         // SAFETY: callers ask for slots of live objects.
-        unsafe { if kind == SlotKind::Weak { self.mutator.load_weak(slot) } else { self.mutator.load(slot) } }
+        unsafe {
+            if kind == SlotKind::Weak {
+                self.mutator.raw().load_weak(slot)
+            } else {
+                self.mutator.raw().load(slot)
+            }
+        }
     }
 
     fn bits(&self, place: usize) -> u64 {
@@ -254,18 +260,20 @@ impl<'t> Thread<'_, '_, 't> {
             let mutator = &mut *self.mutator;
             let made = match (wanted.way % 4, wanted.kind) {
                 (0, Kind::Pair | Kind::Traced) => {
-                    mutator.try_alloc_raw(Site::<40, ByCaller>::new(shape).expect("40 bytes"))
+                    mutator.raw().try_alloc_raw(Site::<40, ByCaller>::new(shape).expect("40 bytes"))
                 }
-                (0, _) => mutator.try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), wanted.length),
-                (1, _) => mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(shape), wanted.length),
-                (2, _) => mutator.try_alloc_array_raw(ArraySite::<Ahead>::new(shape), wanted.length),
-                _ => mutator.burst(|burst| {
+                (0, _) => mutator.raw().try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), wanted.length),
+                (1, _) => {
+                    mutator.raw().try_alloc_array_raw(ArraySite::<PerObject>::new(shape), wanted.length)
+                }
+                (2, _) => mutator.raw().try_alloc_array_raw(ArraySite::<Ahead>::new(shape), wanted.length),
+                _ => mutator.raw_mut().burst(|burst| {
                     burst.try_alloc_array_raw(ArraySite::<PerObject>::new(shape), wanted.length)
                 }),
             };
             match made {
                 Some(object) => Ok(object),
-                None => mutator.alloc_raw(shape, wanted.length),
+                None => mutator.raw_mut().alloc_raw(shape, wanted.length),
             }
         }
     }
@@ -279,12 +287,12 @@ impl<'t> Thread<'_, '_, 't> {
         let address = object.addr().get();
         // SAFETY: words of the new object.
         unsafe {
-            self.mutator.store((address + number_offset(kind)) as *mut u64, number);
+            self.mutator.raw().store((address + number_offset(kind)) as *mut u64, number);
             for slot in 0..kind.slots(length).len() {
-                self.mutator.store((address + slot_offset(kind, slot)) as *mut u64, 0);
+                self.mutator.raw().store((address + slot_offset(kind, slot)) as *mut u64, 0);
             }
             if kind == Kind::Traced {
-                self.mutator.store((address + 16) as *mut u64, decoy(number));
+                self.mutator.raw().store((address + 16) as *mut u64, decoy(number));
             }
             if kind == Kind::Bytes {
                 (0..length).for_each(|index| object.add(24 + index).write(content(number, index)));
@@ -319,7 +327,8 @@ impl<'t> Thread<'_, '_, 't> {
                 for (index, wanted) in wanted.iter().enumerate() {
                     let site = ArraySite::<PerObject>::new(self.program.shapes.of(wanted.kind));
                     // SAFETY: as in `memory`.
-                    let object = unsafe { self.mutator.alloc_in_array_raw(&mut room, site, wanted.length) };
+                    let object =
+                        unsafe { self.mutator.raw().alloc_in_array_raw(&mut room, site, wanted.length) };
                     let (bits, value) = self.born(object.expect("what was reserved"), *wanted);
                     match first {
                         None => {
@@ -354,7 +363,7 @@ impl<'t> Thread<'_, '_, 't> {
                 if let (bits, Value::Object(number, _)) = self.follow(path) {
                     let object = NonNull::new((bits & ADDRESS_MASK) as *mut u8).expect("an object");
                     // SAFETY: a live object.
-                    let hash = unsafe { self.mutator.identity_hash_raw(object) }.get();
+                    let hash = unsafe { self.mutator.raw().identity_hash_raw(object) }.get();
                     let node = self.program.graph.nodes.get_mut(&number).expect("a node");
                     assert_eq!(*node.hash.get_or_insert(hash), hash);
                 }
@@ -376,7 +385,7 @@ impl<'t> Thread<'_, '_, 't> {
         node.slots[slot] = value;
         // SAFETY: a slot of a live object; the reference was followed or made since the last
         // safepoint.
-        unsafe { self.mutator.store((address + slot_offset(node.kind, slot)) as *mut u64, bits) };
+        unsafe { self.mutator.raw().store((address + slot_offset(node.kind, slot)) as *mut u64, bits) };
     }
 
     /// Checks that every held object, and every object it leads to, is unchanged: each object in

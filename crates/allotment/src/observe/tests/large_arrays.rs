@@ -44,13 +44,13 @@ fn array(
 ) -> Result<Array, OutOfMemory> {
     // SAFETY: the shape is the heap's, and all its slots are written.
     let root = unsafe {
-        let new = mutator.alloc_raw(shape, length)?;
+        let new = mutator.raw_mut().alloc_raw(shape, length)?;
         new.byte_add(FIXED - 8).cast::<u64>().write(number);
         for slot in 0..length {
             let bits = if slot == 0 || slot == length - 1 { new.addr().get() as u64 } else { 1 };
-            mutator.store(new.byte_add(FIXED + slot * 8).cast().as_ptr(), bits);
+            mutator.raw().store(new.byte_add(FIXED + slot * 8).cast().as_ptr(), bits);
         }
-        mutator.new_root(new.addr().get() as u64)
+        mutator.raw().new_root(new.addr().get() as u64)
     };
     let regions = (FIXED + length * 8).div_ceil(REGION);
     Ok(Array { root, number, length, regions })
@@ -65,7 +65,7 @@ fn check(mutator: &Mutator<'_>, array: &Array) {
     assert_eq!(plain(FIXED - 8), array.number, "at {address:#x}");
     assert_eq!(plain(LENGTH_OFFSET), array.length as u64, "of array {}", array.number);
     // SAFETY: slots of it.
-    let word = |offset: usize| unsafe { mutator.load((address + offset) as *const u64) };
+    let word = |offset: usize| unsafe { mutator.raw().load((address + offset) as *const u64) };
     for slot in [0, array.length - 1] {
         assert_eq!(word(FIXED + slot * 8), bits, "slot {slot} of array {}", array.number);
     }
@@ -90,7 +90,7 @@ fn replace_at_random(heap: &Heap, seed: u64, percent: usize, steps: u64, with_pi
             taken += array.regions;
             let address = array.root.get(mutator).expect("of this heap");
             // SAFETY: a live array.
-            let pin = unsafe { mutator.pin(NonNull::new(address as *mut u8).expect("an address")) };
+            let pin = unsafe { mutator.raw().pin(NonNull::new(address as *mut u8).expect("an address")) };
             (array, pin)
         });
         for number in 1..=steps {

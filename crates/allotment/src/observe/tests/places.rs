@@ -76,7 +76,7 @@ impl Frame {
         let frame = NonNull::from(&mut **self);
         // SAFETY: the box is borrowed as long as the link; the link is the frame's first field, and
         // on no list.
-        unsafe { (frame.as_ref(), mutator.link_root(frame.cast())) }
+        unsafe { (frame.as_ref(), mutator.raw().link_root(frame.cast())) }
     }
 }
 
@@ -146,14 +146,14 @@ impl Places {
             PlaceKind::Strong(index) => unsafe {
                 match &self.handles[index] {
                     Some(handle) if object.is_some() => assert!(handle.set(mutator, bits)),
-                    _ => self.handles[index] = object.map(|_| mutator.new_root(bits)),
+                    _ => self.handles[index] = object.map(|_| mutator.raw().new_root(bits)),
                 }
             },
             // SAFETY: as above.
             PlaceKind::Weak(index) => unsafe {
                 match &self.weak[index] {
                     Some(handle) if object.is_some() => assert!(handle.set(mutator, bits)),
-                    _ => self.weak[index] = object.map(|_| mutator.new_weak_root(bits)),
+                    _ => self.weak[index] = object.map(|_| mutator.raw().new_weak_root(bits)),
                 }
             },
             PlaceKind::Provided(index) => self.own.strong[index].store(bits, Ordering::Relaxed),
@@ -162,7 +162,7 @@ impl Places {
             PlaceKind::Pin(_) => {
                 let object = object.and_then(|object| NonNull::new(object as *mut u8));
                 // SAFETY: as above.
-                self.pin = object.map(|object| unsafe { mutator.pin(object) });
+                self.pin = object.map(|object| unsafe { mutator.raw().pin(object) });
             }
         }
     }

@@ -18,12 +18,12 @@ fn a_run_that_several_objects_share_lives_as_long_as_any_of_them() {
             let mut alloc = |length| {
                 let site = ArraySite::<PerObject>::new(bytes);
                 // SAFETY: the shape is the heap's, and what is used across a safepoint is rooted.
-                unsafe { mutator.alloc_in_array_raw(&mut room, site, length) }.expect("it was reserved")
+                unsafe { mutator.raw().alloc_in_array_raw(&mut room, site, length) }.expect("it was reserved")
             };
             let objects = [alloc(100), alloc(5000), alloc(48), alloc(3000)];
             // SAFETY: live objects.
             let mut roots =
-                objects.map(|object| Some(unsafe { mutator.new_root(object.addr().get() as u64) }));
+                objects.map(|object| Some(unsafe { mutator.raw().new_root(object.addr().get() as u64) }));
             let regions = |heap: &crate::Heap| heap.shared.space.free.occupancy().used_bytes.div_ceil(4096);
             for dead in [0, 3, 1] {
                 roots[dead] = None;

@@ -73,15 +73,15 @@ fn work(heap: &Heap, mutator: &mut Mutator<'_>, rounds: usize) {
     let link = Shape::fixed("Link", 32).slot("next", 8, SlotKind::Strong);
     let link = heap.register(link).expect("a shape");
     // SAFETY: null refers to nothing.
-    let [kept, list] = [(); 2].map(|()| unsafe { mutator.new_root(0) });
+    let [kept, list] = [(); 2].map(|()| unsafe { mutator.raw().new_root(0) });
     for round in 0..rounds {
         for number in 0..64 {
             let head = if number % 16 == 0 { &kept } else { &list };
             // SAFETY: the shape is the heap's; the words are null, or refer to live objects.
             unsafe {
-                let new = mutator.alloc_raw(link, 0).expect("room");
+                let new = mutator.raw_mut().alloc_raw(link, 0).expect("room");
                 let next = head.get(mutator).expect("of this heap");
-                mutator.store(new.as_ptr().byte_add(8).cast(), next);
+                mutator.raw().store(new.as_ptr().byte_add(8).cast(), next);
                 head.set(mutator, new.as_ptr() as u64);
             }
         }
@@ -236,8 +236,8 @@ fn old_bytes_are_those_of_metrics_with_large_objects() {
     let old = heap.attach(|mutator| {
         // SAFETY: the shape is the heap's.
         let large = unsafe {
-            let new = mutator.alloc_raw(bytes, 3 * 4096).expect("room");
-            mutator.new_root(new.as_ptr() as u64)
+            let new = mutator.raw_mut().alloc_raw(bytes, 3 * 4096).expect("room");
+            mutator.raw().new_root(new.as_ptr() as u64)
         };
         (0..4).for_each(|_| assert!(mutator.collect()));
         let old = heap.metrics().old_bytes;

@@ -49,7 +49,7 @@ fn node(heap: &Heap) -> ShapeRef {
 
 fn root(mutator: &Mutator<'_>) -> RootHandle {
     // SAFETY: null refers to nothing.
-    unsafe { mutator.new_root(0) }
+    unsafe { mutator.raw().new_root(0) }
 }
 
 /// Makes the memory a node over the two roots' referents; the first root then refers to it.
@@ -61,7 +61,7 @@ unsafe fn join(mutator: &Mutator<'_>, new: NonNull<u8>, roots: [&RootHandle; 2],
     // SAFETY: the slots and the key of the new node.
     unsafe {
         for (slot, root) in (1..).zip(roots) {
-            mutator.store(words.add(slot).as_ptr(), root.get(mutator).expect("of this heap"));
+            mutator.raw().store(words.add(slot).as_ptr(), root.get(mutator).expect("of this heap"));
         }
         words.add(3).write(key);
         roots[0].set(mutator, new.as_ptr() as u64);
@@ -76,7 +76,7 @@ fn tree(mutator: &mut Mutator<'_>, node: ShapeRef, levels: u64) -> RootHandle {
     let [left, right] = [(); 2].map(|()| tree(mutator, node, levels - 1));
     // SAFETY: the shape is the heap's, and the node is new.
     unsafe {
-        let new = mutator.alloc_raw(node, 0).expect("little lives");
+        let new = mutator.raw_mut().alloc_raw(node, 0).expect("little lives");
         join(mutator, new, [&left, &right], levels);
     }
     left
@@ -87,7 +87,8 @@ fn nodes(mutator: &Mutator<'_>, bits: u64, key: u64) -> usize {
     let Some(address) = reference(bits) else { return 0 };
     let words = address as *const u64;
     // SAFETY: a live node.
-    let (slots, found) = unsafe { ([1, 2].map(|slot| mutator.load(words.add(slot))), words.add(3).read()) };
+    let (slots, found) =
+        unsafe { ([1, 2].map(|slot| mutator.raw().load(words.add(slot))), words.add(3).read()) };
     assert_eq!(found, key);
     1 + slots.into_iter().map(|slot| nodes(mutator, slot, key - 1)).sum::<usize>()
 }
@@ -108,7 +109,7 @@ fn collect_until(heap: &Heap, node: ShapeRef, done: impl Fn() -> bool) -> bool {
             let before = heap.collections().count;
             while heap.collections().count == before {
                 // SAFETY: the shape is the heap's, and the node is not used.
-                unsafe { mutator.alloc_raw(node, 0) }.expect("little lives");
+                unsafe { mutator.raw_mut().alloc_raw(node, 0) }.expect("little lives");
             }
             assert_eq!(nodes(mutator, tree.get(mutator).expect("of this heap"), LEVELS), (1 << LEVELS) - 1);
         }
@@ -137,7 +138,7 @@ fn stop_often(heap: &Heap, node: ShapeRef, over: &AtomicBool) {
         let mut length = 0;
         while !over.load(Ordering::Relaxed) {
             // SAFETY: the shape is the heap's.
-            match unsafe { mutator.try_alloc_raw(site) } {
+            match unsafe { mutator.raw().try_alloc_raw(site) } {
                 Some(new) => {
                     length += 1;
                     // SAFETY: the node is new.

@@ -15,12 +15,12 @@ fn cell(heap: &Heap) -> ShapeRef {
 
 fn try_alloc(mutator: &Mutator<'_>, shape: ShapeRef) -> Option<NonNull<u8>> {
     // SAFETY: the shape is the heap's, and the tests root what they use across a safepoint.
-    unsafe { mutator.try_alloc_raw(Site::<16, PerObject>::new(shape).expect("16 bytes")) }
+    unsafe { mutator.raw().try_alloc_raw(Site::<16, PerObject>::new(shape).expect("16 bytes")) }
 }
 
 fn alloc(mutator: &mut Mutator<'_>, shape: ShapeRef) -> NonNull<u8> {
     // SAFETY: as above.
-    unsafe { mutator.alloc_raw(shape, 0) }.expect("room")
+    unsafe { mutator.raw_mut().alloc_raw(shape, 0) }.expect("room")
 }
 
 fn fill_two_regions(mutator: &mut Mutator<'_>, shape: ShapeRef) {
@@ -89,7 +89,7 @@ fn with_zeal_move_an_object_is_elsewhere_after_each_collection() {
         heap.attach(|mutator| {
             let object = alloc(mutator, shape);
             // SAFETY: a live object.
-            let root = unsafe { mutator.new_root(address(object)) };
+            let root = unsafe { mutator.raw().new_root(address(object)) };
             for _ in 0..20 {
                 let before = root.get(mutator).unwrap();
                 assert!(mutator.collect());
@@ -97,7 +97,7 @@ fn with_zeal_move_an_object_is_elsewhere_after_each_collection() {
             }
             let object = NonNull::new(root.get(mutator).unwrap() as *mut u8).unwrap();
             // SAFETY: as above.
-            let pin = unsafe { mutator.pin(object) };
+            let pin = unsafe { mutator.raw().pin(object) };
             assert!(mutator.collect());
             assert_eq!(root.get(mutator).unwrap(), address(pin.object()));
         })
@@ -113,7 +113,7 @@ fn with_zeal_poison_what_died_is_the_pattern() {
         let (kept, dead, pinned, below) =
             (alloc(mutator, shape), alloc(mutator, shape), alloc(mutator, shape), alloc(mutator, shape));
         // SAFETY: live objects.
-        let (root, pin) = unsafe { (mutator.new_root(address(kept)), mutator.pin(pinned)) };
+        let (root, pin) = unsafe { (mutator.raw().new_root(address(kept)), mutator.raw().pin(pinned)) };
         assert!(mutator.collect());
         assert_eq!(root.get(mutator), Some(address(kept)), "it slid to where it was");
         // Behind the header of the filler that covers the gap; and above the region's top.

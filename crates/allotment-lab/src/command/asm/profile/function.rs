@@ -88,7 +88,7 @@ impl Running {
     /// Allocates `turns` times, or until there is no room. Returns the number of allocations.
     ///
     /// # Safety
-    /// - `hot` is [`Mutator::hot`](allotment::Mutator::hot) of the calling thread, which is
+    /// - `hot` is [`hot`](allotment::raw::RawMutator::hot) of the calling thread, which is
     ///   attached. No `&mut Mutator` of this thread is used meanwhile.
     /// - The heap of that thread never collects, since these objects are not reported to it.
     pub(super) unsafe fn run(&self, hot: *const Hot, turns: usize, length: usize) -> usize {

@@ -164,12 +164,12 @@ pub(super) fn run(
     register(question, heap.shapes()).map_err(Unprofiled::cannot)?;
     let turns = (eden / turn_bytes).max(1);
     let filled = heap.attach(|mutator| -> Result<Filled, Unprofiled> {
-        let mark = mutator.mark();
+        let mark = mutator.raw_mut().mark();
         let mut fill = || {
             // SAFETY: this thread's hot part; the heap never collects.
-            let done = unsafe { running.run(mutator.hot(), turns, length.unwrap_or(0)) };
+            let done = unsafe { running.run(mutator.raw().hot(), turns, length.unwrap_or(0)) };
             // SAFETY: no reference to the objects remains, and there is one mark.
-            unsafe { mutator.recycle(mark) };
+            unsafe { mutator.raw_mut().recycle(mark) };
             done as u64
         };
         // The first fill touches all pages.

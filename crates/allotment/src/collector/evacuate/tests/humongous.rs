@@ -61,7 +61,7 @@ fn reserve(young: &mut Young, wanted: &[(usize, usize)]) -> Vec<Number> {
         let mut room = mutator.make_room(bytes).expect("a run");
         let each = shapes.iter().map(|&(shape, length)| {
             // SAFETY: the shape is the heap's, and the object is initialised before any collection.
-            unsafe { mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length) }
+            unsafe { mutator.raw().alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length) }
         });
         each.map(|object| object.expect("it was reserved")).collect::<Vec<_>>()
     });

@@ -91,7 +91,9 @@ impl Graph {
             let each = wanted.iter().map(|&(kind, length)| {
                 // SAFETY: the shape is the heap's, and the object is initialised before any
                 // collection.
-                unsafe { mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(shapes[kind]), length) }
+                unsafe {
+                    mutator.raw().try_alloc_array_raw(ArraySite::<PerObject>::new(shapes[kind]), length)
+                }
             });
             each.collect::<Vec<_>>()
         });

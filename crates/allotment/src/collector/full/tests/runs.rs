@@ -172,7 +172,7 @@ fn a_run_of_several_objects_moves() {
                 LENGTHS.map(|length| {
                     let site = crate::mutator::ArraySite::<crate::mutator::PerObject>::new(shape);
                     // SAFETY: the shape is the heap's, and nothing collects.
-                    unsafe { mutator.alloc_in_array_raw(&mut room, site, length) }.expect("reserved")
+                    unsafe { mutator.raw().alloc_in_array_raw(&mut room, site, length) }.expect("reserved")
                 })
             });
             let made = made.expect("not attached yet");

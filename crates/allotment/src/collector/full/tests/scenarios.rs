@@ -118,7 +118,8 @@ fn a_list_of_a_million_needs_no_stack() {
         (0..LENGTH).fold(0, |next, _| {
             // SAFETY: the shape is the heap's, and its slot is written.
             unsafe {
-                let cell = mutator.try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), 0).expect("room");
+                let cell =
+                    mutator.raw().try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), 0).expect("room");
                 cell.byte_add(8).cast::<u64>().write(next);
                 cell.addr().get() as u64
             }
@@ -167,10 +168,13 @@ fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
         let top = heap.attach(|mutator| {
             // SAFETY: the shapes are the heap's, no collection comes, and only slots are written.
             unsafe {
-                let top = mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(wide), TAIL).expect("room");
+                let top =
+                    mutator.raw().try_alloc_array_raw(ArraySite::<PerObject>::new(wide), TAIL).expect("room");
                 for slot in (16..48 + TAIL * 8).step_by(8) {
-                    let leaf =
-                        mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(leaf), 0).expect("room");
+                    let leaf = mutator
+                        .raw()
+                        .try_alloc_array_raw(ArraySite::<PerObject>::new(leaf), 0)
+                        .expect("room");
                     top.byte_add(slot).cast::<u64>().write(leaf.addr().get() as u64);
                 }
                 top.addr().get() as u64
@@ -200,16 +204,21 @@ fn objects_anywhere_in_a_run_are_looked_at_again() {
             let mut room = mutator.make_room(3 * REGION).expect("room");
             // SAFETY: the shapes are the heap's, no collection comes, and only slots are written.
             unsafe {
-                let top =
-                    mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(array), CELLS).expect("room");
+                let top = mutator
+                    .raw()
+                    .try_alloc_array_raw(ArraySite::<PerObject>::new(array), CELLS)
+                    .expect("room");
                 let site = ArraySite::<PerObject>::new(bytes);
                 // So that all others lie behind the first region.
-                mutator.alloc_in_array_raw(&mut room, site, REGION + 100).expect("it was reserved");
+                mutator.raw().alloc_in_array_raw(&mut room, site, REGION + 100).expect("it was reserved");
                 for index in 0..CELLS {
-                    let inner = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(cell), 0);
+                    let inner =
+                        mutator.raw().alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(cell), 0);
                     let inner = inner.expect("it was reserved");
-                    let leaf =
-                        mutator.try_alloc_array_raw(ArraySite::<PerObject>::new(cell), 0).expect("room");
+                    let leaf = mutator
+                        .raw()
+                        .try_alloc_array_raw(ArraySite::<PerObject>::new(cell), 0)
+                        .expect("room");
                     leaf.byte_add(8).cast::<u64>().write(0);
                     inner.byte_add(8).cast::<u64>().write(leaf.addr().get() as u64);
                     top.byte_add(16 + index * 8).cast::<u64>().write(inner.addr().get() as u64);

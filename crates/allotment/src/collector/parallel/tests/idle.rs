@@ -107,7 +107,9 @@ fn a_heap_is_idle_if_it_has_threads_and_all_of_them_block() {
             assert!(!mutator.blocking(|| registry.is_idle()));
             drop(end);
         });
-        mutator.stop_the_world(|_| assert!(!registry.is_idle(), "who stops the world does something"));
+        mutator
+            .raw_mut()
+            .stop_the_world(|_| assert!(!registry.is_idle(), "who stops the world does something"));
     })
     .unwrap();
 }

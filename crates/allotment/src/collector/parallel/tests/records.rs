@@ -61,7 +61,7 @@ fn a_record_tells_what_a_full_collection_did() {
             push(mutator, pair, &lists[(key % LISTS) as usize], key).expect("room");
         }
         // SAFETY: the shape is the heap's, and the object is not used.
-        unsafe { mutator.alloc_raw(bytes, 3 * REGION) }.expect("room");
+        unsafe { mutator.raw_mut().alloc_raw(bytes, 3 * REGION) }.expect("room");
         // The second worker may be late, but not always.
         let steals = |mutator: &mut Mutator<'_>| {
             assert!(mutator.collect());

@@ -50,6 +50,7 @@ fn the_gains_of_young_cycles_are_forgotten() {
                 }
                 assert_eq!(next(), (true, true), "a global cycle");
                 mutator
+                    .raw_mut()
                     .stop_the_world(|world| kit.collector().engine.make_all_young(world.shared()))
                     .expect("no other thread");
                 assert_ne!(next(), (true, true));

@@ -90,7 +90,7 @@ fn a_stop_that_loses_marks_ends_the_marking_of_old_objects() {
         engine.leftover.lose();
         // The next stop finishes the cycle.
         kit.collector().given_up_in_row.store(2, Ordering::Relaxed);
-        mutator.stop_the_world(|_| ()).expect("no other thread");
+        mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
         assert_eq!((kit.step(), engine.marks_old(), kit.shared().threads.barriers()), (Step::Idle, false, 0));
         assert!(mutator.collect());
     });
@@ -101,7 +101,8 @@ fn a_stop_that_loses_marks_ends_the_marking_of_old_objects() {
 fn stops_do_not_end_the_marking_of_old_objects() {
     with_old_objects(|kit, mutator, lists| {
         let engine = &kit.collector().engine;
-        let stop = |mutator: &mut Mutator<'_>| mutator.stop_the_world(|_| ()).expect("no other thread");
+        let stop =
+            |mutator: &mut Mutator<'_>| mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
         lists.add_half_dead(kit, mutator, 20);
         mutator.blocking(|| kit.cycle());
         stop(mutator);
@@ -131,6 +132,7 @@ fn no_copy_comes_to_a_region_that_a_full_collection_made_young() {
         }
         assert!(space.rests() > 0);
         mutator
+            .raw_mut()
             .stop_the_world(|world| kit.collector().engine.make_all_young(world.shared()))
             .expect("no other thread");
         assert_eq!(space.rests(), 0);

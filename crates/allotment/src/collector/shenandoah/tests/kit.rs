@@ -245,7 +245,7 @@ impl Kit {
     /// A node without contents. `None`: there is no memory.
     pub(super) fn node(&self, mutator: &mut Mutator<'_>) -> Option<u64> {
         // SAFETY: the shape is this heap's.
-        let node = unsafe { mutator.alloc_raw(self.node, 0) }.ok()?;
+        let node = unsafe { mutator.raw_mut().alloc_raw(self.node, 0) }.ok()?;
         Some(node.addr().get() as u64)
     }
 
@@ -255,14 +255,14 @@ impl Kit {
         mutator.blocking(between);
         // SAFETY: the shape is this heap's.
         let node =
-            unsafe { mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(self.node), 0) };
+            unsafe { mutator.raw().alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(self.node), 0) };
         node.map(|node| node.addr().get() as u64)
     }
 
     /// Allocates garbage of about so many bytes.
     pub(super) fn waste(&self, mutator: &mut Mutator<'_>, bytes: usize) {
         // SAFETY: as above.
-        let _ = unsafe { mutator.alloc_raw(self.vector, bytes) };
+        let _ = unsafe { mutator.raw_mut().alloc_raw(self.vector, bytes) };
     }
 }
 
@@ -298,8 +298,8 @@ fn in_one_room<const N: usize>(
     let mut room = mutator.make_room(sizes.iter().sum()).expect("room for the objects");
     // SAFETY: the shapes are this heap's; the objects are alive.
     objects.map(|(shape, length)| unsafe {
-        let object = mutator.alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length);
-        mutator.new_root(object.expect("it is reserved").addr().get() as u64)
+        let object = mutator.raw().alloc_in_array_raw(&mut room, ArraySite::<PerObject>::new(shape), length);
+        mutator.raw().new_root(object.expect("it is reserved").addr().get() as u64)
     })
 }
 
@@ -315,8 +315,8 @@ impl Lists {
     pub(super) fn new(kit: &Kit, mutator: &mut Mutator<'_>, count: usize, first: u64) -> Lists {
         // SAFETY: the shape is this heap's; the object is alive.
         let table = unsafe {
-            let table = mutator.alloc_raw(kit.table, count).expect("room for a table");
-            mutator.new_root(table.addr().get() as u64)
+            let table = mutator.raw_mut().alloc_raw(kit.table, count).expect("room for a table");
+            mutator.raw().new_root(table.addr().get() as u64)
         };
         Lists { table, numbers: vec![Vec::new(); count], next: first }
     }
@@ -340,7 +340,7 @@ impl Lists {
     /// The first node of a list, or 0. Valid until the next safepoint.
     pub(super) fn first(&self, mutator: &Mutator<'_>, list: usize) -> u64 {
         // SAFETY: a slot of the table.
-        unsafe { mutator.load(self.slot(mutator, list)) }
+        unsafe { mutator.raw().load(self.slot(mutator, list)) }
     }
 
     /// Adds a node at the beginning of a list; `false`: there is no memory.
@@ -363,9 +363,9 @@ impl Lists {
         word(node + (NUMBER + WORD) as u64).store(!self.next, Ordering::Relaxed);
         // SAFETY: slots of live objects.
         unsafe {
-            mutator.store(slot(node, NEXT), rest);
-            mutator.store(slot(node, TWIN), rest);
-            mutator.store(self.slot(mutator, list), node);
+            mutator.raw().store(slot(node, NEXT), rest);
+            mutator.raw().store(slot(node, TWIN), rest);
+            mutator.raw().store(self.slot(mutator, list), node);
         }
         self.numbers[list].insert(0, self.next);
         self.next += 1;
@@ -374,7 +374,7 @@ impl Lists {
     /// Makes a node with its contents the first of a list. The caller adds its number.
     pub(super) fn adopt(&self, mutator: &Mutator<'_>, list: usize, node: u64) {
         // SAFETY: a slot of a live object.
-        unsafe { mutator.store(self.slot(mutator, list), node) };
+        unsafe { mutator.raw().store(self.slot(mutator, list), node) };
     }
 
     /// Makes a node without contents the first of an empty list, before a list that no slot holds.
@@ -389,8 +389,8 @@ impl Lists {
         self.link(mutator, list, node);
         // SAFETY: slots of live objects.
         unsafe {
-            mutator.store(slot(node, NEXT), rest.0);
-            mutator.store(slot(node, TWIN), rest.0);
+            mutator.raw().store(slot(node, NEXT), rest.0);
+            mutator.raw().store(slot(node, TWIN), rest.0);
         }
         self.numbers[list].extend(rest.1);
     }
@@ -400,7 +400,7 @@ impl Lists {
         let first = self.first(mutator, list);
         if first != 0 {
             // SAFETY: slots of live objects.
-            unsafe { mutator.store(self.slot(mutator, list), mutator.load(slot(first, NEXT))) };
+            unsafe { mutator.raw().store(self.slot(mutator, list), mutator.raw().load(slot(first, NEXT))) };
             self.numbers[list].remove(0);
         }
     }
@@ -408,7 +408,7 @@ impl Lists {
     /// Empties a list.
     pub(super) fn clear(&mut self, mutator: &Mutator<'_>, list: usize) {
         // SAFETY: a slot of a live object.
-        unsafe { mutator.store(self.slot(mutator, list), 0) };
+        unsafe { mutator.raw().store(self.slot(mutator, list), 0) };
         self.numbers[list].clear();
     }
 
@@ -417,8 +417,8 @@ impl Lists {
         let (first, second) = (self.first(mutator, one), self.first(mutator, other));
         // SAFETY: slots of live objects.
         unsafe {
-            mutator.store(self.slot(mutator, one), second);
-            mutator.store(self.slot(mutator, other), first);
+            mutator.raw().store(self.slot(mutator, one), second);
+            mutator.raw().store(self.slot(mutator, other), first);
         }
         self.numbers.swap(one, other);
     }
@@ -432,7 +432,8 @@ impl Lists {
             let other = word(at + (NUMBER + WORD) as u64).load(Ordering::Relaxed);
             assert_eq!((found, !other), (*number, *number), "node {place} at {at:#x}");
             // SAFETY: slots of a live object.
-            let (next, twin) = unsafe { (mutator.load(slot(at, NEXT)), mutator.load_weak(slot(at, TWIN))) };
+            let (next, twin) =
+                unsafe { (mutator.raw().load(slot(at, NEXT)), mutator.raw().load_weak(slot(at, TWIN))) };
             assert_eq!(next, twin, "a weak slot beside a strong one, in {number} at {at:#x}");
             at = next;
         }

@@ -51,13 +51,13 @@ fn leaves(holder: Holder, step: Step) {
         let object = NonNull::new(held as *mut u8).unwrap();
         // SAFETY: live objects and their slots.
         let (handle, weak, pin) = unsafe {
-            let pin = matches!(holder, Holder::Pin).then(|| mutator.pin(object));
-            let weak = mutator.new_weak_root(held);
+            let pin = matches!(holder, Holder::Pin).then(|| mutator.raw().pin(object));
+            let weak = mutator.raw().new_weak_root(held);
             if matches!(holder, Holder::WeakSlot) {
-                mutator.store(slot(lists.first(mutator, 1), TWIN), held);
+                mutator.raw().store(slot(lists.first(mutator, 1), TWIN), held);
             }
             let is_handle = matches!(holder, Holder::Dropped | Holder::Cloned | Holder::Set);
-            (is_handle.then(|| mutator.new_root(held)), weak, pin)
+            (is_handle.then(|| mutator.raw().new_root(held)), weak, pin)
         };
         lists.clear(mutator, 0);
         mutator.blocking(|| kit.advance_to(step));
@@ -67,7 +67,7 @@ fn leaves(holder: Holder, step: Step) {
             (_, Some(pin), _) => pin.object().addr().get() as u64,
             (.., Holder::WeakHandle) => weak.get(mutator).unwrap(),
             // SAFETY: a slot of a live object.
-            _ => unsafe { mutator.load_weak(slot(lists.first(mutator, 1), TWIN)) },
+            _ => unsafe { mutator.raw().load_weak(slot(lists.first(mutator, 1), TWIN)) },
         };
         assert!(held != 0, "{holder:?}: nothing is dead yet");
         lists.link_before(mutator, 2, node, (held, numbers));
@@ -83,7 +83,7 @@ fn leaves(holder: Holder, step: Step) {
         mutator.blocking(|| kit.end_cycle());
         // Not before: a store hands over what a weak slot held, too.
         // SAFETY: as above.
-        unsafe { mutator.store(slot(lists.first(mutator, 1), TWIN), 0) };
+        unsafe { mutator.raw().store(slot(lists.first(mutator, 1), TWIN), 0) };
         (0..60).for_each(|_| assert!(lists.push(&kit, mutator, 3)));
         lists.check(mutator);
     });
@@ -103,15 +103,15 @@ fn a_weak_word_that_was_null_stays_null() {
                 let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
                 // SAFETY: live objects and their slots.
                 let weak = unsafe {
-                    mutator.store(twin(mutator, &lists), lists.first(mutator, 0));
-                    mutator.new_weak_root(lists.first(mutator, 0))
+                    mutator.raw().store(twin(mutator, &lists), lists.first(mutator, 0));
+                    mutator.raw().new_weak_root(lists.first(mutator, 0))
                 };
                 lists.clear(mutator, 0);
                 mutator.blocking(|| kit.advance_to(step));
                 // SAFETY: as above.
-                let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
+                let load = |mutator: &Mutator<'_>| unsafe { mutator.raw().load_weak(twin(mutator, &lists)) };
                 assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
-                mutator.stop_the_world(|_| ()).expect("no other thread");
+                mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
                 assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
             });
             run.unwrap();
@@ -132,7 +132,7 @@ fn a_panic_leaves_blocking_during_a_cycle() {
                     lists.clear(mutator, 1);
                     let word = Box::new(RootWord::new(0));
                     // SAFETY: the box outlives the link.
-                    let _linked = unsafe { mutator.link_word(NonNull::from(&*word)) };
+                    let _linked = unsafe { mutator.raw().link_word(NonNull::from(&*word)) };
                     // SAFETY: a live object.
                     unsafe { word.set(lists.first(mutator, 0)) };
                     mutator.blocking(|| kit.advance_to(step));
@@ -168,10 +168,11 @@ fn a_question_about_a_weak_slot_keeps_nothing() {
                 assert!(lists.push(&kit, mutator, 1));
                 let twin = |mutator: &Mutator<'_>, lists: &Lists| slot(lists.first(mutator, 1), TWIN);
                 // SAFETY: live objects and their slots.
-                unsafe { mutator.store(twin(mutator, &lists), lists.first(mutator, 0)) };
+                unsafe { mutator.raw().store(twin(mutator, &lists), lists.first(mutator, 0)) };
                 lists.clear(mutator, 0);
                 // SAFETY: as above.
-                let asks = |mutator: &Mutator<'_>| unsafe { mutator.is_weak_live(twin(mutator, &lists)) };
+                let asks =
+                    |mutator: &Mutator<'_>| unsafe { mutator.raw().is_weak_live(twin(mutator, &lists)) };
                 mutator.blocking(|| kit.advance_to(step));
                 let known = matches!(step, Step::Reset | Step::InitMark | Step::Mark | Step::FinalMark);
                 assert_eq!(asks(mutator), known, "{step:?}");

@@ -155,7 +155,7 @@ fn exchange(kit: &Kit, mutator: &mut Mutator<'_>, lists: &mut Lists, pool: &Pool
     match random.below(8) {
         0 | 1 => {
             // SAFETY: the word of a slot, live until the next safepoint.
-            let handle = unsafe { mutator.new_root(lists.first(mutator, list)) };
+            let handle = unsafe { mutator.raw().new_root(lists.first(mutator, list)) };
             drop(pool.put((handle, lists.numbers[list].clone())));
             lists.clear(mutator, list);
         }
@@ -227,7 +227,7 @@ fn pins_are_dropped_after_their_object_was_stored() {
                 }
                 let object = std::ptr::NonNull::new(lists.first(mutator, list) as *mut u8);
                 // SAFETY: a live object.
-                let pin = unsafe { mutator.pin(object.unwrap()) };
+                let pin = unsafe { mutator.raw().pin(object.unwrap()) };
                 let numbers = lists.numbers[list].clone();
                 lists.clear(mutator, list);
                 if turn == 0 {
@@ -263,7 +263,7 @@ fn weak_handles_are_read_while_regions_become_free() {
                 match random.below(4) {
                     0 if !lists.numbers[list].is_empty() => {
                         // SAFETY: a live object.
-                        let weak = unsafe { mutator.new_weak_root(lists.first(mutator, list)) };
+                        let weak = unsafe { mutator.raw().new_weak_root(lists.first(mutator, list)) };
                         drop(pool.put((weak, lists.numbers[list].clone())));
                     }
                     1 => {
@@ -467,7 +467,7 @@ fn a_request_for_all_garbage_outlives_stops() {
             let index = table.index_of(lists.first(mutator, 0) as usize);
             assert!(table.get(index).is_tenured());
             // SAFETY: a live object.
-            let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
+            let weak = unsafe { mutator.raw().new_weak_root(lists.first(mutator, 0)) };
             lists.clear(mutator, 0);
             let done = AtomicBool::new(false);
             thread::scope(|scope| {

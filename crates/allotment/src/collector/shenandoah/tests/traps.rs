@@ -49,12 +49,12 @@ fn contents_stay_whatever_comes_between_the_steps() {
                                 node.into_iter().for_each(|node| lists.link(mutator, 0, node));
                             }
                             1 => {
-                                let mark = mutator.mark();
+                                let mark = mutator.raw_mut().mark();
                                 kit.waste(mutator, random.below(3000));
                                 mutator.blocking(next);
                                 kit.waste(mutator, random.below(9000));
                                 // SAFETY: nothing that is used was allocated since.
-                                unsafe { mutator.recycle(mark) };
+                                unsafe { mutator.raw_mut().recycle(mark) };
                             }
                             _ => mutator.blocking(next),
                         }
@@ -90,7 +90,7 @@ fn a_cycle_is_ended_at_each_step() {
                             lists.check(mutator);
                             match way {
                                 0 => assert!(mutator.collect()),
-                                1 => mutator.stop_the_world(|_| ()).expect("no other thread"),
+                                1 => mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread"),
                                 2 => {
                                     // Degenerated, and full if that is not enough.
                                     while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
@@ -251,13 +251,13 @@ fn the_load_hook_stays_on() {
         let kit = Kit::new(4096, 16, BY_HAND);
         kit.heap
             .attach(|mutator| {
-                mutator.stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
+                mutator.raw_mut().stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
                 let mut lists = Lists::new(&kit, mutator, 2, 1);
                 for step in STEPS {
                     lists.add_half_dead(&kit, mutator, 60);
                     mutator.blocking(|| kit.advance_to(step));
                     assert_eq!((kit.step(), kit.shared().threads.barriers() & Hot::HOOK), (step, Hot::HOOK));
-                    mutator.stop_the_world(|_| ()).expect("no other thread");
+                    mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
                     let others = kit.collector().engine.resting_barriers();
                     assert_eq!(kit.shared().threads.barriers(), Hot::HOOK | others, "{step:?}");
                 }
@@ -400,7 +400,7 @@ fn a_collection_finds_all_that_was_dropped_before_it() {
                     let mut lists = Lists::new(&kit, mutator, 2, 1);
                     assert!(lists.push(&kit, mutator, 0));
                     // SAFETY: a live object.
-                    let weak = unsafe { mutator.new_weak_root(lists.first(mutator, 0)) };
+                    let weak = unsafe { mutator.raw().new_weak_root(lists.first(mutator, 0)) };
                     mutator.blocking(|| kit.advance_to(step));
                     lists.clear(mutator, 0);
                     thread::scope(|scope| {

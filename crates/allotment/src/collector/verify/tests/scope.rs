@@ -41,18 +41,18 @@ impl World {
 
     fn root(&self, object: usize) -> RootHandle {
         // SAFETY: an object of this heap.
-        self.heap.attach(|mutator| unsafe { mutator.new_root(object as u64) }).unwrap()
+        self.heap.attach(|mutator| unsafe { mutator.raw().new_root(object as u64) }).unwrap()
     }
 
     fn weak_root(&self, object: usize) -> RootHandle {
         // SAFETY: an object of this heap.
-        self.heap.attach(|mutator| unsafe { mutator.new_weak_root(object as u64) }).unwrap()
+        self.heap.attach(|mutator| unsafe { mutator.raw().new_weak_root(object as u64) }).unwrap()
     }
 
     fn pin(&self, object: usize) -> Pin {
         let object = NonNull::new(object as *mut u8).unwrap();
         // SAFETY: an object of this heap.
-        self.heap.attach(|mutator| unsafe { mutator.pin(object) }).unwrap()
+        self.heap.attach(|mutator| unsafe { mutator.raw().pin(object) }).unwrap()
     }
 }
 
@@ -262,7 +262,7 @@ fn a_clean_card_is_a_fault_of_objects_in_scope() {
     let root = world.heap.attach(|mutator| {
         let pair = world.make(mutator, world.pair, 0);
         // SAFETY: the object was made just now.
-        let root = unsafe { mutator.new_root(pair as u64) };
+        let root = unsafe { mutator.raw().new_root(pair as u64) };
         assert!(mutator.collect());
         (root.get(mutator).unwrap() as usize, root)
     });
@@ -308,7 +308,10 @@ fn the_collector_chooses_the_scope() {
         let stopped = || {
             let level = Level::Everything;
             let outcome = world.heap.attach(|mutator| {
-                mutator.stop_the_world(|stopped| verify_world(stopped, level).is_err()).expect("alone")
+                mutator
+                    .raw_mut()
+                    .stop_the_world(|stopped| verify_world(stopped, level).is_err())
+                    .expect("alone")
             });
             outcome.unwrap()
         };

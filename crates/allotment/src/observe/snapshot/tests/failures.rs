@@ -36,13 +36,13 @@ fn with_list<R>(heap: &Heap, length: usize, body: impl FnOnce(&mut crate::Mutato
     let pair = heap.register(shape).unwrap();
     heap.attach(|mutator| {
         // SAFETY: null refers to nothing.
-        let list = unsafe { mutator.new_root(0) };
+        let list = unsafe { mutator.raw().new_root(0) };
         for _ in 0..length {
             // SAFETY: the shape is the heap's; the words are null, or refer to live objects.
             unsafe {
-                let new = mutator.alloc_raw(pair, 0).expect("room");
+                let new = mutator.raw_mut().alloc_raw(pair, 0).expect("room");
                 let next = list.get(mutator).expect("of this heap");
-                mutator.store(new.as_ptr().byte_add(16).cast(), next);
+                mutator.raw().store(new.as_ptr().byte_add(16).cast(), next);
                 list.set(mutator, new.as_ptr() as u64);
             }
         }
@@ -127,16 +127,16 @@ fn the_first_allocation_without_room_leaves_a_snapshot_and_goes_on() {
             let length = heap
                 .attach(|mutator| {
                     // SAFETY: null refers to nothing.
-                    let list = unsafe { mutator.new_root(0) };
+                    let list = unsafe { mutator.raw().new_root(0) };
                     let mut length = 0;
                     let mut fill = |mutator: &mut crate::Mutator<'_>| {
                         // SAFETY: the shape is the heap's; the words are null, or refer to live
                         // objects.
-                        while let Ok(new) = unsafe { mutator.alloc_raw(link, 0) } {
+                        while let Ok(new) = unsafe { mutator.raw_mut().alloc_raw(link, 0) } {
                             let next = list.get(mutator).expect("of this heap");
                             // SAFETY: as above.
                             unsafe {
-                                mutator.store(new.as_ptr().byte_add(8).cast(), next);
+                                mutator.raw().store(new.as_ptr().byte_add(8).cast(), next);
                                 list.set(mutator, new.as_ptr() as u64);
                             }
                             length += 1;
@@ -178,9 +178,9 @@ fn exhaust(heap: &Heap, times: usize, mut before: impl FnMut(usize)) {
             before(time);
             let mut roots = Vec::new();
             // SAFETY: the shape is the heap's, and the object goes to a root at once.
-            while let Ok(new) = unsafe { mutator.alloc_raw(kept, 1000) } {
+            while let Ok(new) = unsafe { mutator.raw_mut().alloc_raw(kept, 1000) } {
                 // SAFETY: as above.
-                roots.push(unsafe { mutator.new_root(new.as_ptr() as u64) });
+                roots.push(unsafe { mutator.raw().new_root(new.as_ptr() as u64) });
             }
             assert!(roots.len() > 10);
         }
@@ -211,7 +211,7 @@ fn a_request_beyond_the_heap_does_not_use_up_the_snapshot() {
     let huge = heap.register(Shape::array("Huge", 16, Element::Plain { bytes: 1 })).unwrap();
     heap.attach(|mutator| {
         // SAFETY: the shape is the heap's; there will be no object.
-        assert!(unsafe { mutator.alloc_raw(huge, 1 << 40) }.is_err());
+        assert!(unsafe { mutator.raw_mut().alloc_raw(huge, 1 << 40) }.is_err());
     })
     .unwrap();
     assert_eq!(names_in(directory.path()), [""; 0]);
@@ -352,8 +352,8 @@ fn roots_that_change_while_a_snapshot_is_written_leave_it_whole() {
             let object = heap.register(Shape::fixed("Held", 16)).unwrap();
             // SAFETY: the shape is the heap's, and the object goes to a root at once.
             let first = unsafe {
-                let new = mutator.alloc_raw(object, 0).unwrap();
-                mutator.new_root(new.as_ptr() as u64)
+                let new = mutator.raw_mut().alloc_raw(object, 0).unwrap();
+                mutator.raw().new_root(new.as_ptr() as u64)
             };
             let handles = vec![first; ROOTS];
             Dropping { file: Vec::new(), handles, calls: 0 }
@@ -461,9 +461,9 @@ fn names_that_json_must_escape_and_long_ones_are_read_back() {
     heap.attach(|mutator| {
         // SAFETY: the shape is the heap's; the slot refers to a live object.
         let _root = unsafe {
-            let object = mutator.alloc_raw(shape, 0).unwrap();
-            mutator.store(object.as_ptr().byte_add(8).cast(), object.as_ptr() as u64);
-            mutator.new_root(object.as_ptr() as u64)
+            let object = mutator.raw_mut().alloc_raw(shape, 0).unwrap();
+            mutator.raw().store(object.as_ptr().byte_add(8).cast(), object.as_ptr() as u64);
+            mutator.raw().new_root(object.as_ptr() as u64)
         };
         let mut file = Vec::new();
         mutator.snapshot(&mut file, &SnapshotSettings::default()).unwrap();
@@ -492,7 +492,7 @@ fn snapshots_beside_threads_and_cycles_are_whole() {
                             let mut turn = 0;
                             while !stop.load(Ordering::Relaxed) {
                                 // SAFETY: the shape is the heap's, and the object is dropped.
-                                unsafe { mutator.alloc_raw(garbage, 200) }.expect("room");
+                                unsafe { mutator.raw_mut().alloc_raw(garbage, 200) }.expect("room");
                                 turn += 1;
                                 if turn % 500 == 0 {
                                     mutator.collect();

@@ -193,8 +193,8 @@ pub(super) fn with_model<R>(heap: &Heap, model: &Model, look: impl FnOnce(&mut M
             .map(|(shape, (what, _))| {
                 // SAFETY: the shape is the heap's, and the object goes to a root at once.
                 unsafe {
-                    let object = mutator.alloc_raw(*shape, what.length()).expect("room");
-                    mutator.new_root(object.addr().get() as u64)
+                    let object = mutator.raw_mut().alloc_raw(*shape, what.length()).expect("room");
+                    mutator.raw().new_root(object.addr().get() as u64)
                 }
             })
             .collect();
@@ -203,22 +203,22 @@ pub(super) fn with_model<R>(heap: &Heap, model: &Model, look: impl FnOnce(&mut M
             for ((offset, ..), target) in what.slots().into_iter().zip(targets.iter().cycle()) {
                 let bits = if *target < made.len() { word(mutator, *target) } else { 1 };
                 // SAFETY: a slot of a live object; there is no safepoint between both lines.
-                unsafe { mutator.store((word(mutator, number) as usize + offset) as *mut u64, bits) };
+                unsafe { mutator.raw().store((word(mutator, number) as usize + offset) as *mut u64, bits) };
             }
         }
         // SAFETY: words of live objects.
         let (handles, weak, pins): (Vec<RootHandle>, Vec<RootHandle>, Vec<Pin>) = unsafe {
             (
-                model.handles.iter().map(|object| mutator.new_root(word(mutator, *object))).collect(),
+                model.handles.iter().map(|object| mutator.raw().new_root(word(mutator, *object))).collect(),
                 model
                     .weak_handles
                     .iter()
-                    .map(|object| mutator.new_weak_root(word(mutator, *object)))
+                    .map(|object| mutator.raw().new_weak_root(word(mutator, *object)))
                     .collect(),
                 model
                     .pinned
                     .iter()
-                    .map(|object| mutator.pin(NonNull::new(word(mutator, *object) as *mut u8).unwrap()))
+                    .map(|object| mutator.raw().pin(NonNull::new(word(mutator, *object) as *mut u8).unwrap()))
                     .collect(),
             )
         };
@@ -229,7 +229,7 @@ pub(super) fn with_model<R>(heap: &Heap, model: &Model, look: impl FnOnce(&mut M
             model.framed.iter().map(|object| RootWord::new(word(mutator, *object))).collect();
         // SAFETY: the words outlive the links, which are dropped in reverse.
         let mut links: Vec<_> =
-            frames.iter().map(|frame| unsafe { mutator.link_word(NonNull::from(frame)) }).collect();
+            frames.iter().map(|frame| unsafe { mutator.raw().link_word(NonNull::from(frame)) }).collect();
         drop(made);
         let outcome = look(mutator);
         while links.pop().is_some() {}

@@ -135,11 +135,11 @@ fn with_many_slots<R>(look: impl FnOnce(&mut crate::Mutator<'_>) -> R) -> R {
     heap.attach(|mutator| {
         // SAFETY: the shape is the heap's, and all words after the length are slots.
         let root = unsafe {
-            let object = mutator.alloc_raw(shape, 1).expect("room");
+            let object = mutator.raw_mut().alloc_raw(shape, 1).expect("room");
             for word in 2..MANY + 3 {
-                mutator.store(object.as_ptr().byte_add(8 * word).cast(), object.as_ptr() as u64);
+                mutator.raw().store(object.as_ptr().byte_add(8 * word).cast(), object.as_ptr() as u64);
             }
-            mutator.new_root(object.as_ptr() as u64)
+            mutator.raw().new_root(object.as_ptr() as u64)
         };
         let outcome = look(mutator);
         drop(root);

@@ -91,12 +91,14 @@ pub(super) fn with_names<R>(look: impl FnOnce(&mut Mutator<'_>) -> R) -> R {
         .collect();
     heap.attach(|mutator| {
         // SAFETY: null refers to nothing.
-        let list = unsafe { mutator.new_root(0) };
+        let list = unsafe { mutator.raw().new_root(0) };
         for text in texts() {
             // SAFETY: the shape is the heap's; its slot and its tail are those of a new object.
             unsafe {
-                let new = mutator.alloc_raw(array, text.len()).expect("room");
-                mutator.store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
+                let new = mutator.raw_mut().alloc_raw(array, text.len()).expect("room");
+                mutator
+                    .raw()
+                    .store(new.as_ptr().byte_add(16).cast(), list.get(mutator).expect("of this heap"));
                 new.as_ptr().byte_add(24).copy_from_nonoverlapping(text.as_ptr(), text.len());
                 list.set(mutator, new.as_ptr() as u64);
             }
@@ -104,10 +106,10 @@ pub(super) fn with_names<R>(look: impl FnOnce(&mut Mutator<'_>) -> R) -> R {
         for shape in shapes {
             // SAFETY: the shape is the heap's, and has three slots.
             unsafe {
-                let new = mutator.alloc_raw(shape, 0).expect("room");
+                let new = mutator.raw_mut().alloc_raw(shape, 0).expect("room");
                 let next = list.get(mutator).expect("of this heap");
                 for word in [1, 2, 3] {
-                    mutator.store(new.as_ptr().byte_add(word * WORD).cast(), next);
+                    mutator.raw().store(new.as_ptr().byte_add(word * WORD).cast(), next);
                 }
                 list.set(mutator, new.as_ptr() as u64);
             }
