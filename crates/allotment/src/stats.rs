@@ -32,7 +32,7 @@ pub use crate::collector::{
 };
 pub use crate::mutator::{
     AttachedThread, Attachments, Cause, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, RootCounts,
-    RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
+    RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity, sample_probability,
 };
 pub use crate::object::WalkError;
 pub use crate::observe::{

@@ -4,7 +4,7 @@
 //! the first request and keeps it.
 
 use super::entries::Entries;
-use super::maps::define_map;
+use super::maps::{define_map, example};
 use super::table::{self, Lookup, Table};
 use allotment::{Array, Bare, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Word};
 

@@ -43,6 +43,13 @@ pub struct HeapBuilder {
 
 impl Heap {
     /// Begins a heap: every option of the table is a method of the builder.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// assert_eq!(heap.memory().reserved_bytes, 16 << 20);
+    /// # Ok::<(), allotment::heap::BuildError>(())
+    /// ```
     pub fn builder() -> HeapBuilder {
         HeapBuilder::default()
     }

@@ -208,6 +208,16 @@ impl Heap {
     /// A new file is for its owner alone (mode 600), since names and texts may be secrets. A file
     /// that is replaced keeps its mode.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("live.heapsnapshot");
+    /// let summary = heap.snapshot_to_file(&path, &Default::default())?;
+    /// assert_eq!(summary.file_bytes, path.metadata()?.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`SnapshotError`], with the path. Nothing is left of the file then; one that was there
     /// before is as it was.
@@ -251,6 +261,15 @@ impl Mutator<'_> {
 
     /// As [`Heap::snapshot`], for an attached thread. This is a safepoint.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let mut file = Vec::new();
+    /// let summary = heap.attach(|mu| mu.snapshot(&mut file, &Default::default()))??;
+    /// assert_eq!(summary.file_bytes, file.len() as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Heap::snapshot`].
     pub fn snapshot(
@@ -263,6 +282,16 @@ impl Mutator<'_> {
 
     /// As [`Heap::snapshot_to_file`], for an attached thread. This is a safepoint.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("live.heapsnapshot");
+    /// let summary = heap.attach(|mu| mu.snapshot_to_file(&path, &Default::default()))??;
+    /// assert_eq!(summary.file_bytes, path.metadata()?.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Heap::snapshot_to_file`].
     pub fn snapshot_to_file(
@@ -274,6 +303,17 @@ impl Mutator<'_> {
     }
 
     /// As [`Heap::census`], for an attached thread. This is a safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let census = heap.attach(|mu| {
+    ///     root!(mu, _kept = alloc!(mu, NewStr::from("text"))?);
+    ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(mu.census(false)?)
+    /// })?.map_err(|error| error.to_string())?;
+    /// assert_eq!((census.objects, &*census.shapes[0].name), (1, "Str"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Heap::census`].
