@@ -41,7 +41,7 @@ impl Heap {
     /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
     /// heap.attach(|mu| alloc!(mu, NewStr::from("text")).map(drop))??;
     /// let sound = heap.verify()?;
-    /// assert_eq!(sound.objects(), 1);
+    /// assert_eq!(sound.all_objects(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

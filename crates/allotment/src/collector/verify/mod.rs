@@ -25,7 +25,7 @@
 //! The verifier shares no table with any collector, so that it cannot share its errors. It reads
 //! cards only to check them.
 
-mod census;
+mod summary;
 mod fault;
 mod freed;
 mod reach;
@@ -34,7 +34,7 @@ mod stopped;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use census::VerifySummary;
+pub use summary::VerifySummary;
 pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
 pub(crate) use stopped::Checks;
 
