@@ -40,7 +40,7 @@ pub unsafe trait New: Carry {
     /// The object's size in bytes, header included.
     fn bytes(&self) -> usize;
 
-    /// Writes the object behind its header.
+    /// Writes the object after its header.
     ///
     /// # Safety
     /// - `object` heads `bytes()` bytes that belong to the caller alone.

@@ -29,7 +29,7 @@ pub struct Any {
     _private: (),
 }
 
-// SAFETY: the view is a value without bytes; every object has a word behind its header.
+// SAFETY: the view is a value without bytes; every object has a word after its header.
 unsafe impl Object for Any {
     type View = Any;
 
@@ -59,7 +59,7 @@ pub unsafe trait Downcast: Object {
 }
 
 impl<'g, T: Object> Gc<'g, T> {
-    /// The same pointer without its type.
+    /// This pointer without its type.
     ///
     /// ```
     /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -80,7 +80,7 @@ impl<'g, T: Object> Gc<'g, T> {
 }
 
 impl<'g> Gc<'g, Any> {
-    /// Whether it is a `T`.
+    /// Whether the object is a `T`.
     ///
     /// ```
     /// # use allotment::{Bytes, Heap, NewStr, OutOfMemory, Str, alloc};

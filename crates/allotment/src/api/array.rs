@@ -25,7 +25,7 @@ pub(super) const ELEMENTS: usize = LENGTH_OFFSET + WORD;
 /// - `object` heads a live object with a length and a tail of `T`, for all of `'g`.
 #[inline(always)]
 pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
-    // SAFETY: the length lies behind the header, the elements behind the length; neither leaves the
+    // SAFETY: the length follows the header, and the elements follow the length. Neither leaves the
     // object.
     unsafe {
         let length = object.byte_add(LENGTH_OFFSET).cast::<usize>().read();
@@ -75,7 +75,7 @@ unsafe impl<W: Word> Object for Array<W> {
     }
 }
 
-/// One shape for the arrays of all words.
+/// The shape that the arrays of all words share.
 fn array_shape() -> &'static TypeShape {
     crate::type_shape!(Shape::constant("Array", ELEMENTS, &[], Some(Element::Reference(SlotKind::Strong))))
 }
@@ -198,7 +198,7 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     }
 }
 
-/// Makes an array: `len` times the same word.
+/// Makes an array whose elements all hold one word.
 pub struct NewArray<'g, W: Word> {
     len: usize,
     fill: W::Of<'g>,

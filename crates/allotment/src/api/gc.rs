@@ -202,7 +202,7 @@ unsafe impl<'g, T: Object> Bare<'g> for Gc<'g, T> {
     }
 }
 
-// SAFETY: as for `T`; null is no reference.
+// SAFETY: as for `T`; null is not a reference.
 unsafe impl<T: Object> Word for Option<T> {
     type Of<'g> = Option<Gc<'g, T>>;
     const NONE: u64 = NO_VARIANT;
@@ -214,7 +214,7 @@ unsafe impl<T: Object> Word for Option<T> {
     }
 }
 
-// SAFETY: as for `Gc`; null is no reference.
+// SAFETY: as for `Gc`; null is not a reference.
 unsafe impl<'g, T: Object> Bare<'g> for Option<Gc<'g, T>> {
     type Word = Option<T>;
 

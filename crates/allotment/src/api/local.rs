@@ -61,7 +61,7 @@ impl<C: Carry> Frame<C> {
     }
 }
 
-/// The cell behind a [`Local`].
+/// The cell that a [`Local`] refers to.
 pub struct RootCell<W: Word> {
     root: RootWord,
     word: PhantomData<fn(W) -> W>,
@@ -191,7 +191,7 @@ impl<'r, W: Word> LocalMut<'r, W> {
         unsafe { self.0.root.set(value.encode()) };
     }
 
-    /// The same root, read-only, for a function that takes a [`Local`].
+    /// A read-only handle to this root, for a function that takes a [`Local`].
     ///
     /// ```
     /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, root};

@@ -315,7 +315,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 }
 
-/// Makes an array of numbers: copies, or the same number throughout. A program sets computed values
+/// Makes an array of numbers: copies of others, or one number in all elements. A program sets computed values
 /// after the array is made.
 ///
 /// Refused: a function called while the array is made. A panic of that function would leave half an

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// The area behind the link; it does not move.
+/// The area that the link heads. The area does not move.
 #[repr(C)]
 struct Area {
     link: RootLink,
@@ -227,7 +227,7 @@ impl<'t, W: Word> Stack<'t, W> {
         self.words_mut(mutator)[index].set(value.encode());
     }
 
-    /// Pops words until `len` are left. Does nothing if there are no more than that.
+    /// Pops words until `len` are left. Does nothing if there are no more than `len`.
     ///
     /// ```
     /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};

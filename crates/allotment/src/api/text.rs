@@ -1,6 +1,6 @@
 //! Bytes and text.
 //!
-//! Neither changes once made. So a pointer dereferences to a plain `&[u8]` or `&str`, which the
+//! Neither changes after it was made. So a pointer dereferences to a plain `&[u8]` or `&str`, which the
 //! rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
 
 use super::alloc::New;

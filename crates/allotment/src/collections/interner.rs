@@ -52,7 +52,7 @@ pub struct Interner {
 }
 
 impl NewInterner<'_> {
-    /// An empty table, without any room yet.
+    /// An empty table, which has no room for entries yet.
     ///
     /// ```
     /// # use allotment::{Heap, NewInterner, OutOfMemory, alloc, root};
@@ -76,7 +76,7 @@ impl Default for NewInterner<'_> {
 }
 
 impl Interner {
-    /// The one object with this text. If there is none, the call makes one. A safepoint.
+    /// The one object with this text. If there is none, the call makes it. A safepoint.
     ///
     /// ```
     /// # use allotment::{Heap, Interner, NewInterner, OutOfMemory, alloc, root};

@@ -367,7 +367,7 @@ impl<W: Word> List<W> {
         self.remove(mu, self.len().checked_sub(1)?)
     }
 
-    /// Removes the element at `index` and returns it. The elements behind it move up.
+    /// Removes the element at `index` and returns it. The elements after it move one place to the front.
     ///
     /// ```
     /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
@@ -418,7 +418,7 @@ impl<W: Word> List<W> {
     }
 
     /// Removes elements from the end until `len` are left. Does nothing if there are no more than
-    /// that.
+    /// `len`.
     ///
     /// ```
     /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
@@ -498,8 +498,8 @@ impl<W: Word> List<W> {
     }
 }
 
-/// Inserts before `index`, or behind the first `len` of these slots, which are the elements. `None`
-/// means that there is no room for one more, and `Some(false)` that there are fewer than `index`
+/// Inserts before `index`, or after the first `len` of these slots, which are the elements. Returns
+/// `None` if there is no room for one more, and `Some(false)` if there are fewer than `index`
 /// elements.
 fn insert_at<W: Word>(
     mu: &Mutator<'_>,

@@ -53,7 +53,7 @@ macro_rules! define_map {
         }
 
         impl<K: $key, V: Word> $new<'_, K, V> {
-            /// An empty map, without any room yet.
+            /// An empty map, which has no room for entries yet.
             ///
             #[doc = example!($map, $new, "assert_eq!(map.get(mu).len(), 1);")]
             pub fn new() -> Self {

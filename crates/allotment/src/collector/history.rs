@@ -76,7 +76,7 @@ pub struct CollectionHistory {
 pub struct TimePercentiles {
     /// In ns.
     histogram: Histogram<u64>,
-    /// The same times, and their sum.
+    /// The recorded times in fixed buckets, and their sum.
     buckets: TimeHistogram,
 }
 

@@ -92,7 +92,7 @@ impl Heap {
     /// heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
     ///     let object = unsafe { mutator.alloc_raw(bytes, 100)? };
-    ///     // SAFETY: an array of bytes has its length behind the header.
+    ///     // SAFETY: an array of bytes has its length after the header.
     ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
     ///     Ok::<(), allotment::OutOfMemory>(())
     /// })??;

@@ -1,4 +1,4 @@
-//! `StartAttachListener`: what a heap answers to other processes, which ask with `allotment ask`.
+//! `StartAttachListener`: the answers of a heap to other processes, which ask with `allotment ask`.
 //!
 //! ```text
 //! allotment ask 4711 census          thread allotment-attach of process 4711
@@ -62,8 +62,8 @@ const ANSWER_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else {
 /// Serves one caller after the other, until the heap ends.
 fn serve(socket: &LocalListener, heap: &WeakHeap) {
     while let Some(caller) = socket.next() {
-        // What panics in the stopped world ends the process. So this is a hook of the embedder, in
-        // a collection that was asked for, and has said so.
+        // A panic in the stopped world ends the process. So this one is of a hook of the embedder, in
+        // a collection that was asked for, and the panic has printed its message.
         let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap)));
         let panicked = || Some(Answer::Failed("a hook of the program panicked".into()));
         if let Some(answer) = answer.unwrap_or_else(|_| panicked()) {
@@ -85,7 +85,7 @@ fn answer(caller: &Connection<'_>, heap: &WeakHeap) -> Option<Answer> {
     Some(outcome.map_or_else(Answer::Failed, Answer::Done))
 }
 
-/// What is told to a caller of whom no line came.
+/// The answer to a caller that sent no line.
 fn refusal(why: NoLine) -> Option<&'static str> {
     match why {
         NoLine::HungUp => None,

@@ -48,7 +48,7 @@ fn heap(options: &str) -> (Heap, ShapeRef, Told) {
     (heap, pair, told)
 }
 
-/// Allocates so many pairs, of which each tenth is in a list. The list is dropped now and then.
+/// Allocates this many pairs, of which each tenth is in a list. The list is dropped now and then.
 fn work(mutator: &mut Mutator<'_>, pair: ShapeRef, pairs: usize) -> Result<(), OutOfMemory> {
     // SAFETY: null refers to nothing.
     let list = unsafe { mutator.new_root(0) };
@@ -66,7 +66,7 @@ fn work(mutator: &mut Mutator<'_>, pair: ShapeRef, pairs: usize) -> Result<(), O
     Ok(())
 }
 
-/// What a heap tells otherwise.
+/// The figures of a heap from other calls.
 struct Others {
     memory: MemoryUse,
     stops: SafepointStatistics,

@@ -37,7 +37,7 @@ use std::time::{Duration, SystemTime};
 pub struct AllocationProfile {
     sites: Vec<AllocationSite>,
     stacks: Vec<Stack>,
-    /// What the embedder says of its frames. Empty for frames of the machine's stack.
+    /// The embedder's names of its frames. Empty for frames of the machine's stack.
     names: HashMap<u64, FrameName>,
     /// The files that the process had loaded, if frames are of the machine's stack.
     files: Vec<CodeFile>,

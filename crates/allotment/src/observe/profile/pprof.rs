@@ -72,7 +72,7 @@ impl AllocationProfile {
         Encoder::new(self, Some(before)).write(writer)
     }
 
-    /// What tells the samples of a site from others.
+    /// The key of a site: it tells the site's samples from others.
     fn key<'p>(&'p self, site: &'p AllocationSite) -> SiteKey<'p> {
         (&site.type_name, site.bytes, site.interval, self.stack(site))
     }
@@ -87,7 +87,7 @@ struct Base<'p> {
     profile: &'p AllocationProfile,
 }
 
-/// What is given a number as it is met: the numbers are the order.
+/// Values that get numbers in the order in which they are met.
 struct Numbered<T>(HashMap<T, u64>);
 
 impl<T: Hash + Eq> Numbered<T> {
@@ -136,11 +136,11 @@ struct Encoder<'p> {
     functions: Numbered<Function>,
     places: Numbered<Place>,
     native: NativeNames,
-    /// What is named in each file of the profile.
+    /// The names that each file of the profile has.
     named: Vec<Named>,
 }
 
-/// What is known of the addresses in a mapped file.
+/// The facts about addresses in a mapped file.
 #[derive(Clone, Copy, Default)]
 struct Named {
     functions: u64,
@@ -222,7 +222,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// What a profile has beside samples and what they refer to.
+    /// The fields of a profile beside samples, locations and functions.
     fn frame(&mut self) {
         self.value_type(profile::PERIOD_TYPE, "space", "bytes");
         let default = self.string(if self.base.is_some() { "alloc_space" } else { "inuse_space" });
