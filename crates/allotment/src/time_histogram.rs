@@ -5,9 +5,9 @@
 //! of a concurrent collector takes tens of microseconds, a full collection of a large heap takes
 //! seconds.
 //!
-//! Refused: to count in the histograms of three digits that [`TimePercentiles`](crate::stats::TimePercentiles) has for
-//! percentiles. These have thousands of buckets, whose bounds are no decimal numbers. A reader
-//! would have to copy them all.
+//! Refused: to count in the histograms of three digits that
+//! [`TimePercentiles`](crate::stats::TimePercentiles) has for percentiles. These have thousands of
+//! buckets, whose bounds are no decimal numbers. A reader would have to copy them all.
 
 use std::time::Duration;
 

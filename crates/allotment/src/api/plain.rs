@@ -315,8 +315,8 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 }
 
-/// Makes an array of numbers: copies of others, or one number in all elements. A program sets computed values
-/// after the array is made.
+/// Makes an array of numbers: copies of others, or one number in all elements. A program sets
+/// computed values after the array is made.
 ///
 /// Refused: a function called while the array is made. A panic of that function would leave half an
 /// object in the heap.

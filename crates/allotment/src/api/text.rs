@@ -1,7 +1,7 @@
 //! Bytes and text.
 //!
-//! Neither changes after it was made. So a pointer dereferences to a plain `&[u8]` or `&str`, which the
-//! rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
+//! Neither changes after it was made. So a pointer dereferences to a plain `&[u8]` or `&str`, which
+//! the rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
 
 use super::alloc::New;
 use super::any::Downcast;

@@ -29,8 +29,8 @@ pub unsafe trait Word: 'static {
     /// The bare value, valid for a span.
     type Of<'g>: Bare<'g, Word = Self>;
 
-    /// The bits of `None` in [`Maybe<Self>`](Maybe): null for an object type, else an immediate that
-    /// is not a value.
+    /// The bits of `None` in [`Maybe<Self>`](Maybe): null for an object type, else an immediate
+    /// that is not a value.
     const NONE: u64;
 
     /// The value of these bits.

@@ -1,7 +1,7 @@
 //! A map by identity.
 //!
-//! Objects move, so an address cannot be a key. Objects have identity hashes: an object gets its hash
-//! at the first request and keeps it.
+//! Objects move, so an address cannot be a key. Objects have identity hashes: an object gets its
+//! hash at the first request and keeps it.
 
 use super::entries::Entries;
 use super::maps::{define_map, example};

@@ -367,7 +367,8 @@ impl<W: Word> List<W> {
         self.remove(mu, self.len().checked_sub(1)?)
     }
 
-    /// Removes the element at `index` and returns it. The elements after it move one place to the front.
+    /// Removes the element at `index` and returns it. The elements after it move one place to the
+    /// front.
     ///
     /// ```
     /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};

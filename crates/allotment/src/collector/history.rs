@@ -70,8 +70,8 @@ pub struct CollectionHistory {
     pub(crate) overhead_limits: u64,
 }
 
-/// The percentiles of a distribution of times, to three digits: of pauses, or of times to safepoints
-/// ([`CollectionHistory`]).
+/// The percentiles of a distribution of times, to three digits: of pauses, or of times to
+/// safepoints ([`CollectionHistory`]).
 #[derive(Clone)]
 pub struct TimePercentiles {
     /// In ns.

@@ -21,7 +21,8 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// The rows that do not belong to a thread, with their names, in the order in which they are shown.
+    /// The rows that do not belong to a thread, with their names, in the order in which they are
+    /// shown.
     pub(super) const OWN: [(Row, &'static str); 2] =
         [(Row::Stops, "World stopped"), (Row::Cycles, "Concurrent cycles")];
 

@@ -20,8 +20,8 @@ pub struct CycleDetails {
     pub times_to_safepoint: Vec<Duration>,
     /// The trigger of the cycle, with its numbers; empty if a program asked for the cycle.
     pub trigger: String,
-    /// The step in which threads had to be stopped until the end of the cycle; `None` if threads ran
-    /// in all steps.
+    /// The step in which threads had to be stopped until the end of the cycle; `None` if threads
+    /// ran in all steps.
     pub degenerated: Option<&'static str>,
     /// How many of the record's phases came before the stop that ended the cycle; `None`: the cycle
     /// ended beside threads. A cycle whose moves were over by then did not degenerate.

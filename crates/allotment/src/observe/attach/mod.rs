@@ -62,8 +62,8 @@ const ANSWER_TIME: Duration = Duration::from_millis(if cfg!(test) { 300 } else {
 /// Serves one caller after the other, until the heap ends.
 fn serve(socket: &LocalListener, heap: &WeakHeap) {
     while let Some(caller) = socket.next() {
-        // A panic in the stopped world ends the process. So this one is of a hook of the embedder, in
-        // a collection that was asked for, and the panic has printed its message.
+        // A panic in the stopped world ends the process. So this one is of a hook of the embedder,
+        // in a collection that was asked for, and the panic has printed its message.
         let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap)));
         let panicked = || Some(Answer::Failed("a hook of the program panicked".into()));
         if let Some(answer) = answer.unwrap_or_else(|_| panicked()) {

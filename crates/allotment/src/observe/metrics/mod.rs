@@ -54,8 +54,8 @@ pub struct Metrics {
     /// Stops of the world for any reason, and the times to safepoint.
     pub stops: SafepointStatistics,
     /// Collections by kind, and what they did. A collection counts when it has ended. A cycle
-    /// counts as concurrent even if a stop of the world did its last steps, as long as its moves were
-    /// over.
+    /// counts as concurrent even if a stop of the world did its last steps, as long as its moves
+    /// were over.
     pub collections: CollectionSums,
     /// The times for which collections made all threads stand still, times to safepoint included.
     /// Pauses of a cycle that was given up are not among them: it has no record.
@@ -66,8 +66,8 @@ pub struct Metrics {
     pub stalls: Stalls,
     /// Roots outside of frames.
     pub roots: RootCounts,
-    /// Allocation samples that are missing in [`Heap::allocation_profile`] because there was no memory
-    /// for them.
+    /// Allocation samples that are missing in [`Heap::allocation_profile`] because there was no
+    /// memory for them.
     pub dropped_samples: u64,
 }
 

@@ -41,8 +41,8 @@ pub(super) const SLOW_PATH: &str = "(.*::)?(alloc_out_of_line|alloc_with_room|al
 impl AllocationProfile {
     /// Writes the profile in pprof's form, compressed by gzip: the contents of a `.pb.gz` file.
     ///
-    /// Native functions are named by the debug information of the program's files, which is read for
-    /// it. Without the crate's feature `symbols` they are addresses.
+    /// Native functions are named by the debug information of the program's files, which is read
+    /// for it. Without the crate's feature `symbols` they are addresses.
     ///
     /// # Errors
     /// Those of the writer.
@@ -51,8 +51,8 @@ impl AllocationProfile {
     }
 
     /// As [`write`](Self::write), of what came since `before`, an earlier profile of the same heap:
-    /// what was allocated since, and by how much more is in use, which may be less than 0. Tools show
-    /// what was allocated unless they are told otherwise.
+    /// what was allocated since, and by how much more is in use, which may be less than 0. Tools
+    /// show what was allocated unless they are told otherwise.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
