@@ -5,8 +5,10 @@
 //! |---|---|---|
 //! | how much memory is in use | [`Heap::memory`] | [`MemoryUse`] |
 //! | what each attached thread does | [`Heap::threads`] | [`AttachedThread`] |
-//! | what one thread's buffers cost, and those of all threads | [`Mutator::tlab_statistics`], [`Heap::tlab_totals`] | [`TlabStatistics`], [`TlabTotals`] |
-//! | what the latest collections did | [`Heap::collections`], `on_collection` of the builder | [`CollectionHistory`], [`CollectionRecord`] |
+//! | what the calling thread's buffers cost | [`Mutator::tlab_statistics`] | [`TlabStatistics`] |
+//! | what all threads' buffers cost | [`Heap::tlab_totals`] | [`TlabTotals`] |
+//! | what the latest collections did | [`Heap::collections`] | [`CollectionHistory`] |
+//! | what each collection did | [`HeapBuilder::on_collection`] | [`CollectionRecord`] |
 //! | all sums and levels, for monitoring | [`Heap::metrics`] | [`Metrics`] |
 //! | which code allocates | [`Heap::allocation_profile`] | [`AllocationProfile`] |
 //! | which shapes have most bytes | [`Heap::census`] | [`Census`] |
@@ -19,6 +21,7 @@
 //! [`Mutator::tlab_statistics`]: crate::Mutator::tlab_statistics
 //! [`Heap::tlab_totals`]: crate::Heap::tlab_totals
 //! [`Heap::collections`]: crate::Heap::collections
+//! [`HeapBuilder::on_collection`]: crate::heap::HeapBuilder::on_collection
 //! [`Heap::metrics`]: crate::Heap::metrics
 //! [`Heap::allocation_profile`]: crate::Heap::allocation_profile
 //! [`Heap::census`]: crate::Heap::census
@@ -32,7 +35,7 @@ pub use crate::collector::{
 };
 pub use crate::mutator::{
     AttachedThread, Attachments, Cause, DEFAULT_SAMPLE_INTERVAL, GcOverhead, LateThread, RootCounts,
-    RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity,
+    RootKind, SafepointStatistics, Stalls, ThreadActivity, ThreadIdentity, sample_probability,
 };
 pub use crate::object::WalkError;
 pub use crate::observe::{

@@ -40,7 +40,7 @@ pub unsafe trait New: Carry {
     /// The object's size in bytes, header included.
     fn bytes(&self) -> usize;
 
-    /// Writes the object behind its header.
+    /// Writes the object after its header.
     ///
     /// # Safety
     /// - `object` heads `bytes()` bytes that belong to the caller alone.
@@ -61,6 +61,19 @@ pub const fn object_bytes(body: usize) -> usize {
 
 impl<'t> Mutator<'t> {
     /// Allocates without a safepoint: never collects. Most programs use [`alloc!`](crate::alloc).
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let Ok(text) = mu.try_alloc(NewStr::from("text")) else { panic!("the heap is empty") };
+    /// assert_eq!(text.len(), 4);
+    /// let long = "x".repeat(32 << 20);
+    /// assert!(mu.try_alloc(NewStr::from(&*long)).is_err(), "more than the heap has");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the initialiser if there is no memory without a safepoint;
@@ -126,6 +139,19 @@ impl<'t> Mutator<'t> {
 
     /// A number that the object keeps for life, even when it moves. Different objects may share
     /// one.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, text = alloc!(mu, NewStr::from("text"))?);
+    /// let hash = mu.identity_hash(text.get(mu));
+    /// mu.collect(); // the text moves
+    /// assert_eq!(mu.identity_hash(text.get(mu)), hash);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn identity_hash<T: Object>(&self, object: Gc<'_, T>) -> NonZeroU32 {
         // SAFETY: a live object, of the heap this thread is attached to.
         unsafe { self.raw().identity_hash_raw(object.header()) }
@@ -133,6 +159,18 @@ impl<'t> Mutator<'t> {
 
     /// The identity hash of a word of any kind. A word that refers to an object has that object's
     /// hash; any other word has a hash of its bits.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("text"))?;
+    /// assert_eq!(mu.identity_hash_of_word(text), mu.identity_hash(text).get());
+    /// assert_eq!(mu.identity_hash_of_word(Unboxed(7)), mu.identity_hash_of_word(Unboxed(7)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn identity_hash_of_word<'g, V: Bare<'g>>(&self, value: V) -> u32 {
         let bits = value.encode();
         match reference(bits).and_then(|address| NonNull::new(std::ptr::with_exposed_provenance_mut(address)))

@@ -29,7 +29,7 @@ pub struct Any {
     _private: (),
 }
 
-// SAFETY: the view is a value without bytes; every object has a word behind its header.
+// SAFETY: the view is a value without bytes; every object has a word after its header.
 unsafe impl Object for Any {
     type View = Any;
 
@@ -59,7 +59,19 @@ pub unsafe trait Downcast: Object {
 }
 
 impl<'g, T: Object> Gc<'g, T> {
-    /// The same pointer without its type.
+    /// This pointer without its type.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("text"))?;
+    /// let any = text.as_any();
+    /// assert_eq!(format!("{any:?}"), "Gc<Any>");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn as_any(self) -> Gc<'g, Any> {
         // SAFETY: the same live object.
@@ -68,7 +80,18 @@ impl<'g, T: Object> Gc<'g, T> {
 }
 
 impl<'g> Gc<'g, Any> {
-    /// Whether it is a `T`.
+    /// Whether the object is a `T`.
+    ///
+    /// ```
+    /// # use allotment::{Bytes, Heap, NewStr, OutOfMemory, Str, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let any = alloc!(mu, NewStr::from("text"))?.as_any();
+    /// assert!(any.is::<Str>() && !any.is::<Bytes>());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn is<T: Downcast>(self) -> bool {
         // SAFETY: the header of a live object. Other threads may set its hash meanwhile, and the
@@ -79,6 +102,18 @@ impl<'g> Gc<'g, Any> {
     }
 
     /// The object as a `T`, if it is one.
+    ///
+    /// ```
+    /// # use allotment::{Bytes, Heap, NewStr, OutOfMemory, Str, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let any = alloc!(mu, NewStr::from("text"))?.as_any();
+    /// assert_eq!(any.downcast::<Str>().as_deref(), Some("text"));
+    /// assert!(any.downcast::<Bytes>().is_none());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn downcast<T: Downcast>(self) -> Option<Gc<'g, T>> {
         // SAFETY: the header says so.
@@ -88,6 +123,17 @@ impl<'g> Gc<'g, Any> {
 
 impl<'g, T: Object> Gc<'g, T> {
     /// Whether both point to the same object, whatever their static types.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("text"))?;
+    /// assert!(text.is_same(text.as_any()));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn is_same<U: Object>(self, other: Gc<'_, U>) -> bool {
         self.header() == other.header()

@@ -25,7 +25,7 @@ pub(super) const ELEMENTS: usize = LENGTH_OFFSET + WORD;
 /// - `object` heads a live object with a length and a tail of `T`, for all of `'g`.
 #[inline(always)]
 pub(super) unsafe fn elements<'g, T>(object: NonNull<u8>) -> &'g [T] {
-    // SAFETY: the length lies behind the header, the elements behind the length; neither leaves the
+    // SAFETY: the length follows the header, and the elements follow the length. Neither leaves the
     // object.
     unsafe {
         let length = object.byte_add(LENGTH_OFFSET).cast::<usize>().read();
@@ -75,13 +75,25 @@ unsafe impl<W: Word> Object for Array<W> {
     }
 }
 
-/// One shape for the arrays of all words.
+/// The shape that the arrays of all words share.
 fn array_shape() -> &'static TypeShape {
     crate::type_shape!(Shape::constant("Array", ELEMENTS, &[], Some(Element::Reference(SlotKind::Strong))))
 }
 
 impl<'g, W: Word> Gc<'g, Array<W>> {
     /// A slot of the array, for the whole span.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let array = alloc!(mu, NewArray::new(3, Unboxed(0)))?;
+    /// array.at(1).store(mu, Unboxed(7));
+    /// assert_eq!(array.at(1).load(mu), Unboxed(7));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If `index` is beyond the end.
@@ -91,6 +103,17 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     }
 
     /// The elements.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let array = alloc!(mu, NewArray::new(3, Unboxed(5)))?;
+    /// assert_eq!(array.iter(mu).map(|number| number.0).sum::<i32>(), 15);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter(
         self,
         mutator: &'g Mutator<'_>,
@@ -99,6 +122,18 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     }
 
     /// Stores `value` in each slot of `range`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let array = alloc!(mu, NewArray::new(4, Unboxed(0)))?;
+    /// array.fill(mu, 1..3, Unboxed(7));
+    /// assert!(array.iter(mu).eq([0, 7, 7, 0].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If the range leaves the array.
@@ -110,6 +145,19 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
 
     /// Copies `from[range]` to the slots from `at` on, as if through a temporary copy: the two may
     /// overlap.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut from = alloc!(mu, NewArray::new(3, Unboxed(7)))?;
+    /// let to = alloc!(mu, [from] => NewArray::new(4, Unboxed(0)))?;
+    /// to.copy_from(mu, 1, from, 0..2);
+    /// assert!(to.iter(mu).eq([0, 7, 7, 0].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If either leaves its array.
@@ -129,6 +177,20 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
 
     /// Copies `range` to the slots from `at` on; the two may overlap.
     ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let array = alloc!(mu, NewArray::new(4, Unboxed(0)))?;
+    /// array[0].store(mu, Unboxed(1));
+    /// array[1].store(mu, Unboxed(2));
+    /// array.copy_within(mu, 0..3, 1);
+    /// assert!(array.iter(mu).eq([1, 1, 2, 0].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// If either leaves the array.
     pub fn copy_within(self, mutator: &Mutator<'_>, range: Range<usize>, at: usize) {
@@ -136,7 +198,7 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     }
 }
 
-/// Makes an array: `len` times the same word.
+/// Makes an array whose elements all hold one word.
 pub struct NewArray<'g, W: Word> {
     len: usize,
     fill: W::Of<'g>,
@@ -144,6 +206,18 @@ pub struct NewArray<'g, W: Word> {
 
 impl<'g, W: Word> NewArray<'g, W> {
     /// An array of `len` words, each `fill`. A length beyond any heap fails as out of memory.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let array = alloc!(mu, NewArray::new(3, Unboxed('a')))?;
+    /// assert_eq!(array.len(), 3);
+    /// assert_eq!(array[2].load(mu), Unboxed('a'));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new<V: Bare<'g, Word = W>>(len: usize, fill: V) -> Self
     where
         W: Word<Of<'g> = V>,

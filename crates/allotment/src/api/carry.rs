@@ -5,7 +5,7 @@
 //! and the last step are unsafe, and the macros take them. This trait tells for which values these
 //! steps are sound.
 //!
-//! A lifetime that is no span stays in the type: an error that borrows source text keeps its
+//! A lifetime that is not a span stays in the type: an error that borrows source text keeps its
 //! borrow.
 
 use crate::mutator::Mutator;
@@ -27,7 +27,7 @@ use std::mem::{ManuallyDrop, transmute_copy};
     note = "a struct of bare values can be carried with `#[derive(Carry)]`"
 )]
 pub unsafe trait Carry: Sized {
-    /// The same type for another span.
+    /// This type with another span.
     type At<'g>: Carry;
 
     /// Visits the references. A slot is valid during the call only.

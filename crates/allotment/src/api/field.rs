@@ -31,6 +31,24 @@ pub struct Field<W> {
 
 impl<W: Word> Field<W> {
     /// Reads the slot, and acquires all that was published with its value.
+    ///
+    /// ```
+    /// # use allotment::{Field, Heap, Object, OutOfMemory, alloc};
+    /// #[derive(Object)]
+    /// struct Pair {
+    ///     next: Field<Option<Pair>>,
+    ///     key: u64,
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut last = alloc!(mu, NewPair { next: None, key: 2 })?;
+    /// let first = alloc!(mu, [last] => NewPair { next: Some(last), key: 1 })?;
+    /// assert_eq!(first.next.load(mu).map(|pair| pair.key), Some(2));
+    /// assert!(last.next.load(mu).is_none());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: a slot of a live object: fields exist nowhere else. A thread is attached to one
@@ -42,6 +60,23 @@ impl<W: Word> Field<W> {
     }
 
     /// Writes the slot, and publishes the value's referent.
+    ///
+    /// ```
+    /// # use allotment::{Field, Heap, Object, OutOfMemory, alloc};
+    /// #[derive(Object)]
+    /// struct Pair {
+    ///     next: Field<Option<Pair>>,
+    ///     key: u64,
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let pair = alloc!(mu, NewPair { next: None, key: 1 })?;
+    /// pair.next.store(mu, Some(pair)); // a ring
+    /// assert_eq!(pair.next.load(mu), Some(pair));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn store(&self, mutator: &Mutator<'_>, value: W::Of<'_>) {
         // SAFETY: as in `load`; the value's span makes its referent alive.
@@ -129,6 +164,24 @@ pub struct WeakField<T>(Field<Option<T>>);
 
 impl<T: Object> WeakField<T> {
     /// Reads the slot.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, Object, OutOfMemory, Str, WeakField, alloc, root};
+    /// #[derive(Object)]
+    /// struct Cache {
+    ///     last: WeakField<Str>,
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("last"))?;
+    /// root!(mu, cache = alloc!(mu, NewCache { last: Some(text) })?);
+    /// assert_eq!(cache.get(mu).last.load(mu).as_deref(), Some("last"));
+    /// mu.collect(); // no strong reference leads to the text
+    /// assert!(cache.get(mu).last.load(mu).is_none());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn load<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, T>> {
         // SAFETY: a weak slot of a live object, as in `Field::load`.
@@ -139,6 +192,24 @@ impl<T: Object> WeakField<T> {
 
     /// Whether the slot refers to a live object, as far as the collector knows. Unlike
     /// [`load`](Self::load) this keeps nothing alive.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, Object, OutOfMemory, Str, WeakField, alloc, root};
+    /// #[derive(Object)]
+    /// struct Cache {
+    ///     last: WeakField<Str>,
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("last"))?;
+    /// root!(mu, cache = alloc!(mu, NewCache { last: Some(text) })?);
+    /// assert!(cache.get(mu).last.is_live(mu));
+    /// mu.collect();
+    /// assert!(!cache.get(mu).last.is_live(mu));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn is_live(&self, mutator: &Mutator<'_>) -> bool {
         // SAFETY: as in `load`.
@@ -146,6 +217,23 @@ impl<T: Object> WeakField<T> {
     }
 
     /// Writes the slot.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, Object, OutOfMemory, Str, WeakField, alloc, root};
+    /// #[derive(Object)]
+    /// struct Cache {
+    ///     last: WeakField<Str>,
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, cache = alloc!(mu, NewCache { last: None })?);
+    /// let text = alloc!(mu, NewStr::from("newer"))?;
+    /// cache.get(mu).last.store(mu, Some(text));
+    /// assert_eq!(cache.get(mu).last.load(mu), Some(text));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn store(&self, mutator: &Mutator<'_>, value: Option<Gc<'_, T>>) {
         self.0.store(mutator, value);

@@ -30,7 +30,7 @@ impl<T> Invariant<T> {
     pub const fn same(_: Invariant<T>) {}
 }
 
-/// The type of a place, lifetimes included. Behind `*mut` no lifetime is shortened, and nothing is
+/// The type of a place, lifetimes included. Under `*mut` no lifetime is shortened, and nothing is
 /// dereferenced.
 pub const fn invariant<T>(_: *mut T) -> Invariant<T> {
     Invariant(PhantomData)

@@ -28,18 +28,35 @@ impl Fixnum {
     pub const MAX: Fixnum = Fixnum((1 << 55) - 1);
 
     /// The integer, if it has at most 56 bits.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::new(7), Some(Fixnum::from(7)));
+    /// assert_eq!(Fixnum::new(i64::MAX), None);
+    /// ```
     #[inline]
     pub const fn new(value: i64) -> Option<Fixnum> {
         if value >= Self::MIN.0 && value <= Self::MAX.0 { Some(Fixnum(value)) } else { None }
     }
 
     /// The value as an `i64`.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::from(7).get(), 7);
+    /// ```
     #[inline]
     pub const fn get(self) -> i64 {
         self.0
     }
 
     /// The sum; `None` if it has more than 56 bits.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::from(7).checked_add(Fixnum::from(1)), Fixnum::new(8));
+    /// assert_eq!(Fixnum::MAX.checked_add(Fixnum::from(1)), None);
+    /// ```
     #[inline]
     pub const fn checked_add(self, other: Fixnum) -> Option<Fixnum> {
         // Both numbers have 56 bits, so the sum and the difference have 57.
@@ -47,12 +64,24 @@ impl Fixnum {
     }
 
     /// The difference; `None` if it has more than 56 bits.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::from(7).checked_sub(Fixnum::from(1)), Fixnum::new(6));
+    /// assert_eq!(Fixnum::MIN.checked_sub(Fixnum::from(1)), None);
+    /// ```
     #[inline]
     pub const fn checked_sub(self, other: Fixnum) -> Option<Fixnum> {
         Fixnum::new(self.0 - other.0)
     }
 
     /// The product; `None` if it has more than 56 bits.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::from(7).checked_mul(Fixnum::from(2)), Fixnum::new(14));
+    /// assert_eq!(Fixnum::MAX.checked_mul(Fixnum::from(2)), None);
+    /// ```
     #[inline]
     pub const fn checked_mul(self, other: Fixnum) -> Option<Fixnum> {
         match self.0.checked_mul(other.0) {
@@ -62,6 +91,12 @@ impl Fixnum {
     }
 
     /// The negative; `None` for [`MIN`](Self::MIN), whose negative has more than 56 bits.
+    ///
+    /// ```
+    /// # use allotment::Fixnum;
+    /// assert_eq!(Fixnum::from(7).checked_neg(), Fixnum::new(-7));
+    /// assert_eq!(Fixnum::MIN.checked_neg(), None);
+    /// ```
     #[inline]
     pub const fn checked_neg(self) -> Option<Fixnum> {
         Fixnum::new(-self.0)

@@ -122,6 +122,18 @@ impl<'g, T: Object> Gc<'g, T> {
     }
 
     /// The object, for the whole span and not only for the borrow of this pointer.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("in the heap"))?;
+    /// let words: Vec<&str> = text.as_ref().split(' ').collect();
+    /// assert_eq!(words, ["in", "the", "heap"]);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[expect(
         clippy::should_implement_trait,
         reason = "the trait's method would borrow the pointer, not the span"
@@ -190,7 +202,7 @@ unsafe impl<'g, T: Object> Bare<'g> for Gc<'g, T> {
     }
 }
 
-// SAFETY: as for `T`; null is no reference.
+// SAFETY: as for `T`; null is not a reference.
 unsafe impl<T: Object> Word for Option<T> {
     type Of<'g> = Option<Gc<'g, T>>;
     const NONE: u64 = NO_VARIANT;
@@ -202,7 +214,7 @@ unsafe impl<T: Object> Word for Option<T> {
     }
 }
 
-// SAFETY: as for `Gc`; null is no reference.
+// SAFETY: as for `Gc`; null is not a reference.
 unsafe impl<'g, T: Object> Bare<'g> for Option<Gc<'g, T>> {
     type Word = Option<T>;
 

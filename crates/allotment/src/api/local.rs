@@ -61,7 +61,7 @@ impl<C: Carry> Frame<C> {
     }
 }
 
-/// The cell behind a [`Local`].
+/// The cell that a [`Local`] refers to.
 pub struct RootCell<W: Word> {
     root: RootWord,
     word: PhantomData<fn(W) -> W>,
@@ -120,6 +120,18 @@ impl<W: Word> Copy for Local<'_, W> {}
 
 impl<W: Word> Local<'_, W> {
     /// The value, for a span.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, text = alloc!(mu, NewStr::from("kept"))?);
+    /// mu.collect();
+    /// assert_eq!(&*text.get(mu), "kept");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn get<'g>(self, _span: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: the collector keeps the cell up to date; the thread has one mutator, of one heap.
@@ -141,6 +153,18 @@ pub struct LocalMut<'r, W: Word>(&'r RootCell<W>);
 
 impl<'r, W: Word> LocalMut<'r, W> {
     /// The value, for a span.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Unboxed, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, mut count = Unboxed(1));
+    /// assert_eq!(count.get(mu), Unboxed(1));
+    /// count.set(mu, Unboxed(2));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn get<'g>(&self, _span: &'g Mutator<'_>) -> W::Of<'g> {
         // SAFETY: as for `Local`.
@@ -148,13 +172,42 @@ impl<'r, W: Word> LocalMut<'r, W> {
     }
 
     /// Replaces the value.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, mut text = alloc!(mu, NewStr::from("old"))?);
+    /// let new = alloc!(mu, NewStr::from("new"))?;
+    /// text.set(mu, new);
+    /// assert_eq!(&*text.get(mu), "new");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn set(&mut self, _mutator: &Mutator<'_>, value: W::Of<'_>) {
         // SAFETY: the value's span makes its referent a live object of this thread's heap.
         unsafe { self.0.root.set(value.encode()) };
     }
 
-    /// The same root, read-only, for a function that takes a [`Local`].
+    /// A read-only handle to this root, for a function that takes a [`Local`].
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, numbers = alloc!(mu, NewList::new())?);
+    /// root!(mu, mut number = Unboxed(1));
+    /// for _ in 0..3 {
+    ///     List::push(mu, numbers, number.local())?;
+    ///     number.set(mu, Unboxed(number.get(mu).0 * 2));
+    /// }
+    /// assert!(numbers.get(mu).iter(mu).eq([1, 2, 4].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn local(&self) -> Local<'_, W> {
         Local(self.0)

@@ -123,18 +123,36 @@ pub struct Plain<S: Scalar>(S::Cell);
 
 impl<S: Scalar> Plain<S> {
     /// A number with this value.
+    ///
+    /// ```
+    /// # use allotment::Plain;
+    /// let count = Plain::new(1_u64);
+    /// assert_eq!(count.get(), 1);
+    /// ```
     #[inline(always)]
     pub fn new(value: S) -> Self {
         Plain(value.cell())
     }
 
     /// The value.
+    ///
+    /// ```
+    /// # use allotment::Plain;
+    /// assert_eq!(Plain::new(0.5).get(), 0.5);
+    /// ```
     #[inline(always)]
     pub fn get(&self) -> S {
         S::load(&self.0)
     }
 
     /// Replaces the value.
+    ///
+    /// ```
+    /// # use allotment::Plain;
+    /// let count = Plain::new(1_u64);
+    /// count.set(2);
+    /// assert_eq!(count.get(), 2);
+    /// ```
     #[inline(always)]
     pub fn set(&self, value: S) {
         value.store(&self.0);
@@ -191,6 +209,18 @@ unsafe impl<S: Scalar> Downcast for Slots<S> {
 impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// An element, for the whole span.
     ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let numbers = alloc!(mu, NewSlots::new(3, 0_u8))?;
+    /// numbers.at(1).set(7);
+    /// assert_eq!(numbers.at(1).get(), 7);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// If `index` is beyond the end.
     #[inline]
@@ -199,11 +229,34 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 
     /// The elements.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let numbers = alloc!(mu, NewSlots::from(&[1_u32, 2, 3][..]))?;
+    /// assert_eq!(numbers.iter().sum::<u32>(), 6);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter(self) -> impl ExactSizeIterator<Item = S> + DoubleEndedIterator + use<'g, S> {
         self.as_ref().iter().map(Plain::get)
     }
 
     /// Sets each element of `range`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let numbers = alloc!(mu, NewSlots::new(4, 0_u8))?;
+    /// numbers.fill(1..3, 7);
+    /// assert!(numbers.iter().eq([0, 7, 7, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If the range leaves the array.
@@ -212,6 +265,18 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 
     /// Sets the elements from `at` on to `values`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let numbers = alloc!(mu, NewSlots::new(4, 0_u8))?;
+    /// numbers.copy_from_slice(1, &[7, 8]);
+    /// assert!(numbers.iter().eq([0, 7, 8, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If they do not fit.
@@ -222,6 +287,18 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 
     /// Copies `range` to the elements from `at` on; the two may overlap.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let numbers = alloc!(mu, NewSlots::from(&[1_u8, 2, 0, 0][..]))?;
+    /// numbers.copy_within(0..3, 1);
+    /// assert!(numbers.iter().eq([1, 1, 2, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If either leaves the array.
@@ -238,8 +315,8 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     }
 }
 
-/// Makes an array of numbers: copies, or the same number throughout. A program sets computed values
-/// after the array is made.
+/// Makes an array of numbers: copies of others, or one number in all elements. A program sets
+/// computed values after the array is made.
 ///
 /// Refused: a function called while the array is made. A panic of that function would leave half an
 /// object in the heap.
@@ -269,6 +346,17 @@ enum Source<'s, S> {
 
 impl<'s, S: Scalar> NewSlots<'s, S> {
     /// `len` times `value`. A length beyond any heap fails as out of memory.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let zeroes = alloc!(mu, NewSlots::new(1000, 0.0_f64))?;
+    /// assert_eq!((zeroes.len(), zeroes[999].get()), (1000, 0.0));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(len: usize, value: S) -> Self {
         NewSlots(Source::Fill(len, value))
     }

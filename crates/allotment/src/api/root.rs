@@ -49,12 +49,38 @@ pub struct Root<W: Word> {
 
 impl<W: Word> Root<W> {
     /// A root that holds `value`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Root, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("kept"))?;
+    /// let root = Root::new(mu, text);
+    /// mu.collect();
+    /// assert_eq!(&*root.get(mu), "kept");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> Root<W> {
         // SAFETY: the value's span makes its referent a live object of this thread's heap.
         Root { handle: unsafe { mutator.raw().new_root(value.encode()) }, word: PhantomData }
     }
 
     /// The value, for a span.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Root, WrongHeap, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let root = heap.attach(|mu| {
+    ///     let text = alloc!(mu, NewStr::from("kept"))?;
+    ///     Ok::<_, OutOfMemory>(Root::new(mu, text))
+    /// })??;
+    /// let other = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let refused = other.attach(|mu| root.try_get(mu).map(drop))?;
+    /// assert_eq!(refused, Err(WrongHeap));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`WrongHeap`] under the mutator of another heap.
@@ -67,6 +93,18 @@ impl<W: Word> Root<W> {
 
     /// The value, for a span.
     ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Root, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("kept"))?;
+    /// let root = Root::new(mu, text);
+    /// assert_eq!(root.get(mu).len(), 4);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// Under the mutator of another heap; [`try_get`](Self::try_get) does not panic.
     #[inline]
@@ -76,6 +114,22 @@ impl<W: Word> Root<W> {
     }
 
     /// Replaces the value.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Root, WrongHeap, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let root = heap.attach(|mu| {
+    ///     let text = alloc!(mu, NewStr::from("kept"))?;
+    ///     Ok::<_, OutOfMemory>(Root::new(mu, text))
+    /// })??;
+    /// let other = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// other.attach(|mu| {
+    ///     let text = alloc!(mu, NewStr::from("of another heap"))?;
+    ///     assert_eq!(root.try_set(mu, text), Err(WrongHeap));
+    ///     Ok::<(), OutOfMemory>(())
+    /// })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`WrongHeap`] under the mutator of another heap. The root is then unchanged.
@@ -87,6 +141,20 @@ impl<W: Word> Root<W> {
     }
 
     /// Replaces the value.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, Root, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("old"))?;
+    /// let root = Root::new(mu, text);
+    /// let text = alloc!(mu, NewStr::from("new"))?;
+    /// root.set(mu, text);
+    /// assert_eq!(&*root.get(mu), "new");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// Under the mutator of another heap; [`try_set`](Self::try_set) does not panic.
@@ -131,12 +199,38 @@ pub struct WeakRoot<W: Word> {
 
 impl<W: Word> WeakRoot<W> {
     /// A weak root that holds `value`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("seen"))?;
+    /// let weak = WeakRoot::new(mu, text);
+    /// mu.collect();
+    /// assert!(weak.get(mu).is_none());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new<'g, V: Bare<'g, Word = W>>(mutator: &'g Mutator<'_>, value: V) -> WeakRoot<W> {
         // SAFETY: as in `Root::new`.
         WeakRoot { handle: unsafe { mutator.raw().new_weak_root(value.encode()) }, word: PhantomData }
     }
 
     /// The value, for a span; `None` once its referent died (or if it was null).
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, WrongHeap, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let weak = heap.attach(|mu| {
+    ///     let text = alloc!(mu, NewStr::from("seen"))?;
+    ///     Ok::<_, OutOfMemory>(WeakRoot::new(mu, text))
+    /// })??;
+    /// let other = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let refused = other.attach(|mu| weak.try_get(mu).map(drop))?;
+    /// assert_eq!(refused, Err(WrongHeap));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`WrongHeap`] under the mutator of another heap.
@@ -148,6 +242,18 @@ impl<W: Word> WeakRoot<W> {
     }
 
     /// The value, for a span; `None` once its referent died (or if it was null).
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("seen"))?;
+    /// let weak = WeakRoot::new(mu, text);
+    /// assert_eq!(weak.get(mu).as_deref(), Some("seen"));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// Under the mutator of another heap; [`try_get`](Self::try_get) does not panic.

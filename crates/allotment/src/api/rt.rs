@@ -133,13 +133,13 @@ pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
     }
 }
 
-/// The object behind a header, as a struct.
+/// The object of a header, as a struct.
 ///
 /// # Safety
 /// - `object` heads a live object whose body is a `T`, for all of `'g`.
 #[inline(always)]
 pub unsafe fn body<'g, T>(object: NonNull<u8>) -> &'g T {
-    // SAFETY: the body begins behind the header.
+    // SAFETY: the body follows the header.
     unsafe { object.byte_add(HEADER_BYTES).cast::<T>().as_ref() }
 }
 
@@ -149,7 +149,7 @@ pub unsafe fn body<'g, T>(object: NonNull<u8>) -> &'g T {
 /// - `object` heads memory of the caller's alone with room for a `T`.
 #[inline(always)]
 pub unsafe fn write_body<T>(object: NonNull<u8>, body: T) {
-    // SAFETY: the body begins behind the header.
+    // SAFETY: the body follows the header.
     unsafe { object.byte_add(HEADER_BYTES).cast::<T>().write(body) }
 }
 

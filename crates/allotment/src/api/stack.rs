@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// The area behind the link; it does not move.
+/// The area that the link heads. The area does not move.
 #[repr(C)]
 struct Area {
     link: RootLink,
@@ -55,6 +55,17 @@ pub struct Stack<'t, W: Word> {
 
 impl<'t, W: Word> Stack<'t, W> {
     /// An empty stack of this thread.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let stack: Stack<'_, Unboxed<u32>> = Stack::new(mu);
+    /// assert!(stack.is_empty());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(mutator: &Mutator<'t>) -> Self {
         unsafe fn visit(link: *mut RootLink, slots: &mut SlotVisitor<'_>) {
             // SAFETY: the link heads an `Area`, whose thread is stopped or in a blocking region.
@@ -82,22 +93,72 @@ impl<'t, W: Word> Stack<'t, W> {
     }
 
     /// The number of words on the stack.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert_eq!(stack.len(), 3);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.words().len()
     }
 
     /// Whether the stack is empty.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert!(!stack.is_empty());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Pushes a word.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// stack.push(mu, Unboxed(7));
+    /// mu.collect();
+    /// assert_eq!(stack.last(mu), Some(Unboxed(7)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn push(&mut self, mutator: &Mutator<'_>, value: W::Of<'_>) {
         self.words_mut(mutator).push(Cell::new(value.encode()));
     }
 
     /// Pops the top word.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert_eq!(stack.pop(mu), Some(Unboxed(3)));
+    /// assert_eq!(stack.len(), 2);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn pop<'g>(&mut self, mutator: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         let bits = self.words_mut(mutator).pop()?;
@@ -106,6 +167,19 @@ impl<'t, W: Word> Stack<'t, W> {
     }
 
     /// The word `index` places above the bottom.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert_eq!(stack.get(mu, 0), Some(Unboxed(1)));
+    /// assert_eq!(stack.get(mu, 3), None);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn get<'g>(&self, _span: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         // SAFETY: as in `pop`.
@@ -113,12 +187,37 @@ impl<'t, W: Word> Stack<'t, W> {
     }
 
     /// The word on top.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert_eq!(stack.last(mu), Some(Unboxed(3)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn last<'g>(&self, mutator: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         self.get(mutator, self.len().checked_sub(1)?)
     }
 
     /// Replaces the word `index` places above the bottom.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// stack.set(mu, 0, Unboxed(7));
+    /// assert!(stack.iter(mu).eq([7, 2, 3].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If `index` is above the top.
@@ -128,12 +227,37 @@ impl<'t, W: Word> Stack<'t, W> {
         self.words_mut(mutator)[index].set(value.encode());
     }
 
-    /// Pops words until `len` are left. Does nothing if there are no more than that.
+    /// Pops words until `len` are left. Does nothing if there are no more than `len`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// stack.truncate(mu, 1);
+    /// assert!(stack.iter(mu).eq([Unboxed(1)]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn truncate(&mut self, mutator: &Mutator<'_>, len: usize) {
         self.words_mut(mutator).truncate(len);
     }
 
     /// The words, from the bottom up.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert!(stack.iter(mu).rev().eq([3, 2, 1].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter<'g>(
         &'g self,
         span: &'g Mutator<'_>,
@@ -143,6 +267,18 @@ impl<'t, W: Word> Stack<'t, W> {
 
     /// The words from the one `start` places above the bottom upwards; none if `start` is above the
     /// top. The iterator does not walk over the words below.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory, Stack, Unboxed};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut stack: Stack<'_, Unboxed<i32>> = Stack::new(mu);
+    /// [1, 2, 3].into_iter().for_each(|number| stack.push(mu, Unboxed(number)));
+    /// assert!(stack.iter_from(mu, 1).eq([2, 3].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter_from<'g>(
         &'g self,
         _span: &'g Mutator<'_>,

@@ -1,7 +1,7 @@
 //! Bytes and text.
 //!
-//! Neither changes once made. So a pointer dereferences to a plain `&[u8]` or `&str`, which the
-//! rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
+//! Neither changes after it was made. So a pointer dereferences to a plain `&[u8]` or `&str`, which
+//! the rest of Rust accepts. Mutable bytes are a [`Slots<u8>`](super::Slots).
 
 use super::alloc::New;
 use super::any::Downcast;
@@ -120,6 +120,18 @@ impl<'s> From<&'s str> for NewStr<'static, 's> {
 impl<'g> NewBytes<'g, 'static> {
     /// A copy of a part of other bytes, which may move meanwhile.
     ///
+    /// ```
+    /// # use allotment::{Heap, NewBytes, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut whole = alloc!(mu, NewBytes::from(&[1, 2, 3, 4][..]))?;
+    /// let part = alloc!(mu, [whole] => NewBytes::part(whole, 1..3))?;
+    /// assert_eq!(*part, [2, 3]);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// If the range leaves those bytes.
     pub fn part(of: Gc<'g, Bytes>, range: Range<usize>) -> Self {
@@ -130,6 +142,18 @@ impl<'g> NewBytes<'g, 'static> {
 
 impl<'g> NewStr<'g, 'static> {
     /// A copy of a part of another text, which may move meanwhile.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut whole = alloc!(mu, NewStr::from("to and fro"))?;
+    /// let part = alloc!(mu, [whole] => NewStr::part(whole, 3..6))?;
+    /// assert_eq!(&*part, "and");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If the range leaves that text, or cuts a character.

@@ -17,7 +17,7 @@ use crate::object::SlotVisitor;
 /// - By the heap's rule for words, the bits of a value refer to the value's referent, or to
 ///   nothing.
 /// - `Of<'g>` holds references for the span `'g` only.
-/// - [`NONE`](Self::NONE) are the bits of no value, and refer to nothing.
+/// - No value has the bits [`NONE`](Self::NONE), and they refer to nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no word that a slot can hold",
     label = "not a word",
@@ -29,8 +29,8 @@ pub unsafe trait Word: 'static {
     /// The bare value, valid for a span.
     type Of<'g>: Bare<'g, Word = Self>;
 
-    /// The bits of no value in [`Maybe<Self>`](Maybe): null for an object type, else an immediate
-    /// that is no value.
+    /// The bits of `None` in [`Maybe<Self>`](Maybe): null for an object type, else an immediate
+    /// that is not a value.
     const NONE: u64;
 
     /// The value of these bits.

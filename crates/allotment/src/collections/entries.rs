@@ -25,7 +25,7 @@ use allotment::{Array, Field, Gc, Maybe, Mutator, Plain, Slots, Word};
 /// A bucket that never had an entry: a search ends there.
 pub(super) const EMPTY: u32 = u32::MAX;
 
-/// A bucket whose entry was removed: a search continues behind it.
+/// A bucket whose entry was removed: a search continues after it.
 const REMOVED: u32 = u32::MAX - 1;
 
 /// Fewest buckets.

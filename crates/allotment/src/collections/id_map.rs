@@ -1,10 +1,10 @@
 //! A map by identity.
 //!
-//! Objects move, so an address is no key. Objects have identity hashes: an object gets its hash at
-//! the first request and keeps it.
+//! Objects move, so an address cannot be a key. Objects have identity hashes: an object gets its
+//! hash at the first request and keeps it.
 
 use super::entries::Entries;
-use super::maps::define_map;
+use super::maps::{define_map, example};
 use super::table::{self, Lookup, Table};
 use allotment::{Array, Bare, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Word};
 

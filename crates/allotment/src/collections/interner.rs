@@ -52,7 +52,18 @@ pub struct Interner {
 }
 
 impl NewInterner<'_> {
-    /// An empty table, without any room yet.
+    /// An empty table, which has no room for entries yet.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewInterner, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, names = alloc!(mu, NewInterner::new())?);
+    /// assert_eq!(names.get(mu).count(mu), 0);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         NewInterner { buckets: None, entries: Plain::new(0), hasher: RandomState::new() }
     }
@@ -65,7 +76,20 @@ impl Default for NewInterner<'_> {
 }
 
 impl Interner {
-    /// The one object with this text. If there is none, the call makes one. A safepoint.
+    /// The one object with this text. If there is none, the call makes it. A safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, Interner, NewInterner, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, names = alloc!(mu, NewInterner::new())?);
+    /// root!(mu, one = Interner::intern(mu, names, "lambda")?);
+    /// root!(mu, other = Interner::intern(mu, names, "lambda")?);
+    /// assert_eq!(one.get(mu), other.get(mu));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no memory for a new object. The table is then unchanged.
@@ -85,6 +109,19 @@ impl Interner {
     /// The one object with the text of `text`. If there is none, the table adopts `text` itself. A
     /// safepoint.
     ///
+    /// ```
+    /// # use allotment::{Heap, Interner, NewInterner, NewStr, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, names = alloc!(mu, NewInterner::new())?);
+    /// root!(mu, text = alloc!(mu, NewStr::from("lambda"))?);
+    /// root!(mu, one = Interner::unify(mu, names, text)?);
+    /// assert_eq!(one.get(mu), text.get(mu));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`OutOfMemory`] if there is no memory for a new entry. The table is then unchanged.
     pub fn unify<'m>(
@@ -100,6 +137,19 @@ impl Interner {
     }
 
     /// The one object with this text, if there is one.
+    ///
+    /// ```
+    /// # use allotment::{Heap, Interner, NewInterner, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, names = alloc!(mu, NewInterner::new())?);
+    /// assert!(names.get(mu).get(mu, "lambda").is_none());
+    /// root!(mu, name = Interner::intern(mu, names, "lambda")?);
+    /// assert_eq!(names.get(mu).get(mu, "lambda"), Some(name.get(mu)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn get<'g>(&self, mu: &'g Mutator<'_>, text: &str) -> Option<Gc<'g, Str>> {
         let hash = self.hasher.hash_one(text);
         let buckets = self.buckets.load(mu)?;
@@ -109,6 +159,21 @@ impl Interner {
     }
 
     /// The number of texts in the table. Walks the table.
+    ///
+    /// ```
+    /// # use allotment::{Heap, Interner, NewInterner, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, names = alloc!(mu, NewInterner::new())?);
+    /// root!(mu, _kept = Interner::intern(mu, names, "lambda")?);
+    /// Interner::intern(mu, names, "define")?;
+    /// assert_eq!(names.get(mu).count(mu), 2);
+    /// mu.collect(); // no reference leads to "define"
+    /// assert_eq!(names.get(mu).count(mu), 1);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn count(&self, mu: &Mutator<'_>) -> usize {
         let live = |entry: &Gc<'_, Entry>| entry.text.is_live(mu);
         self.buckets.load(mu).map_or(0, |buckets| {

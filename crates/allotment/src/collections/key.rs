@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 
 /// A kind of word whose values are compared by their contents.
 ///
-/// The functions take `&Mutator`, so there is no safepoint in them. Equal values must have equal
+/// The functions take `&Mutator`, so they reach no safepoint. Equal values must have equal
 /// hashes at all times: the hashed contents of an object must not change while it is a key. If a
 /// program breaks this rule, a map gives wrong answers and nothing worse.
 ///

@@ -45,6 +45,17 @@ pub struct List<W: Word> {
 
 impl<W: Word> NewList<'_, W> {
     /// An empty list, without an array yet.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewList, OutOfMemory, Str, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::<Str>::new())?);
+    /// assert!(list.get(mu).is_empty());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         NewList { items: None, len: Plain::new(0) }
     }
@@ -58,6 +69,17 @@ impl<W: Word> Default for NewList<'_, W> {
 
 impl<W: Word> List<W> {
     /// A list with room for `capacity` elements. A safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, OutOfMemory, Unboxed, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = List::<Unboxed<u32>>::with_capacity(mu, 100)?);
+    /// assert_eq!((list.get(mu).len(), list.get(mu).capacity(mu)), (0, 100));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no memory for the list.
@@ -74,6 +96,20 @@ impl<W: Word> List<W> {
 
     /// Adds `value` at the end. A safepoint if the list is full.
     ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// root!(mu, seven = Unboxed(7));
+    /// List::push(mu, list, seven)?;
+    /// pass!(List::push(mu, list, =Unboxed(8))?);
+    /// assert!(list.get(mu).iter(mu).eq([7, 8].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`OutOfMemory`] if the list cannot grow. The list is then unchanged.
     pub fn push(mu: &mut Mutator<'_>, list: Local<'_, Self>, value: Local<'_, W>) -> Result<(), OutOfMemory> {
@@ -82,6 +118,21 @@ impl<W: Word> List<W> {
 
     /// Inserts `value` before the element at `index`, or at the end. Returns `false` if the list is
     /// shorter than `index`. A safepoint if the list is full.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert!(pass!(List::insert(mu, list, 1, =Unboxed(7))?));
+    /// assert!(list.get(mu).iter(mu).eq([1, 7, 2, 3].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OutOfMemory`] if the list cannot grow. The list is then unchanged.
@@ -96,6 +147,21 @@ impl<W: Word> List<W> {
 
     /// Makes room for `additional` more elements. If there is not enough room yet, the room at
     /// least doubles. A safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// List::reserve(mu, list, 100)?;
+    /// assert!(list.get(mu).capacity(mu) >= 103);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no memory for the elements. The list is then unchanged.
@@ -160,31 +226,118 @@ impl<W: Word> List<W> {
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).len(), 3);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.len.get()
     }
 
     /// Whether the list has no elements.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert!(!list.get(mu).is_empty());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The number of elements that fit into the present array.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert!(list.get(mu).capacity(mu) >= 3);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn capacity(&self, mu: &Mutator<'_>) -> usize {
         self.slots(mu).0.len()
     }
 
     /// The element at `index`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).get(mu, 0), Some(Unboxed(1)));
+    /// assert_eq!(list.get(mu).get(mu, 3), None);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn get<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         self.used(mu).get(index)?.load(mu).0
     }
 
     /// The last element.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).last(mu), Some(Unboxed(3)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn last<'g>(&self, mu: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         self.used(mu).last()?.load(mu).0
     }
 
     /// Replaces the element at `index`; `false` if there is none.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert!(list.get(mu).set(mu, 0, Unboxed(7)));
+    /// assert!(!list.get(mu).set(mu, 3, Unboxed(7)));
+    /// assert!(list.get(mu).iter(mu).eq([7, 2, 3].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use = "false: there is no such element, and nothing has changed"]
     pub fn set(&self, mu: &Mutator<'_>, index: usize, value: W::Of<'_>) -> bool {
         let slot = self.used(mu).get(index);
@@ -195,11 +348,42 @@ impl<W: Word> List<W> {
     }
 
     /// Removes the last element and returns it.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).pop(mu), Some(Unboxed(3)));
+    /// assert_eq!(list.get(mu).len(), 2);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pop<'g>(&self, mu: &'g Mutator<'_>) -> Option<W::Of<'g>> {
         self.remove(mu, self.len().checked_sub(1)?)
     }
 
-    /// Removes the element at `index` and returns it. The elements behind it move up.
+    /// Removes the element at `index` and returns it. The elements after it move one place to the
+    /// front.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).remove(mu, 0), Some(Unboxed(1)));
+    /// assert!(list.get(mu).iter(mu).eq([2, 3].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         let used = self.used(mu);
         let value = used.get(index)?.load(mu).0;
@@ -211,6 +395,21 @@ impl<W: Word> List<W> {
     }
 
     /// Removes the element at `index` and returns it. The last element takes its place.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).swap_remove(mu, 0), Some(Unboxed(1)));
+    /// assert!(list.get(mu).iter(mu).eq([3, 2].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn swap_remove<'g>(&self, mu: &'g Mutator<'_>, index: usize) -> Option<W::Of<'g>> {
         let used = self.used(mu);
         let value = used.get(index)?.load(mu).0;
@@ -220,7 +419,22 @@ impl<W: Word> List<W> {
     }
 
     /// Removes elements from the end until `len` are left. Does nothing if there are no more than
-    /// that.
+    /// `len`.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// list.get(mu).truncate(mu, 1);
+    /// assert!(list.get(mu).iter(mu).eq([Unboxed(1)]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn truncate(&self, mu: &Mutator<'_>, len: usize) {
         let used = self.used(mu);
         if len < used.len() {
@@ -230,12 +444,41 @@ impl<W: Word> List<W> {
     }
 
     /// Removes all elements and releases the array.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// list.get(mu).clear(mu);
+    /// assert_eq!((list.get(mu).len(), list.get(mu).capacity(mu)), (0, 0));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn clear(&self, mu: &Mutator<'_>) {
         self.len.set(0);
         self.items.store(mu, None);
     }
 
     /// The elements, as many as there are now. Elements removed meanwhile are skipped.
+    ///
+    /// ```
+    /// # use allotment::{Heap, List, NewList, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, list = alloc!(mu, NewList::new())?);
+    /// for number in [1, 2, 3] {
+    ///     pass!(List::push(mu, list, =Unboxed(number))?);
+    /// }
+    /// assert_eq!(list.get(mu).iter(mu).map(|number| number.0).sum::<i32>(), 6);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter<'g, 't>(
         &self,
         mu: &'g Mutator<'t>,
@@ -256,8 +499,8 @@ impl<W: Word> List<W> {
     }
 }
 
-/// Inserts before `index`, or behind the first `len` of these slots, which are the elements. `None`
-/// means that there is no room for one more, and `Some(false)` that there are fewer than `index`
+/// Inserts before `index`, or after the first `len` of these slots, which are the elements. Returns
+/// `None` if there is no room for one more, and `Some(false)` if there are fewer than `index`
 /// elements.
 fn insert_at<W: Word>(
     mu: &Mutator<'_>,

@@ -2,7 +2,7 @@
 
 use super::entries::Entries;
 use super::key::Key;
-use super::maps::define_map;
+use super::maps::{define_map, example};
 use super::table::{self, Lookup, Table};
 use allotment::{Array, Field, Gc, Local, Maybe, Mutator, OutOfMemory, Plain, Slots, Str, Word};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -63,6 +63,20 @@ fn fold(hash: u64) -> u32 {
 
 impl<V: Word> Map<Str, V> {
     /// The value for a text, which need not lie in the heap.
+    ///
+    /// ```
+    /// # use allotment::{Heap, Map, NewMap, NewStr, OutOfMemory, Str, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, ages = alloc!(mu, NewMap::<Str, Unboxed<u32>>::new())?);
+    /// let name = alloc!(mu, NewStr::from("Ada"))?;
+    /// pass!(Map::insert(mu, ages, =name, =Unboxed(36))?);
+    /// assert_eq!(ages.get(mu).get_str(mu, "Ada"), Some(Unboxed(36)));
+    /// assert_eq!(ages.get(mu).get_str(mu, "Bob"), None);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn get_str<'g>(&self, mu: &'g Mutator<'_>, key: &str) -> Option<V::Of<'g>> {
         let hash = fold(self.hasher.hash_one(key));
         self.entries().value(mu, self.entries().find(mu, hash, |other| *other == *key)?)

@@ -81,13 +81,13 @@ pub struct CollectionHistory {
     pub(crate) overhead_limits: u64,
 }
 
-/// The percentiles of a distribution of times, to three digits: of pauses, or of times to safepoints
-/// ([`CollectionHistory`]).
+/// The percentiles of a distribution of times, to three digits: of pauses, or of times to
+/// safepoints ([`CollectionHistory`]).
 #[derive(Clone)]
 pub struct TimePercentiles {
     /// In ns.
     histogram: Histogram<u64>,
-    /// The same times, and their sum.
+    /// The recorded times in fixed buckets, and their sum.
     buckets: TimeHistogram,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct GcLog {
     thread: OwnThread,
 }
 
-/// What the thread that writes gets from the others.
+/// The lines on their way from all threads to the one that writes.
 #[derive(Default)]
 struct Queue {
     /// Locked by any thread to append, and by the thread that writes to take all.
@@ -41,7 +41,7 @@ struct Queue {
     wakes: Condvar,
 }
 
-/// What the thread that writes has not taken yet.
+/// Lines that the writing thread has not taken yet.
 #[derive(Default)]
 struct Pending {
     /// At most [`MOST_PENDING`] bytes.
@@ -52,7 +52,7 @@ struct Pending {
     ends: bool,
 }
 
-/// What the thread that writes has.
+/// The state of the thread that writes.
 struct Writer {
     queue: Arc<Queue>,
     file: LogFile,

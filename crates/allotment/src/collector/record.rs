@@ -100,7 +100,7 @@ pub struct CollectionRecord {
     pub used_before: usize,
     /// Bytes handed out as buffers and objects, after.
     pub used_after: usize,
-    /// Bytes with memory behind them, after.
+    /// Bytes of the heap that are backed by memory, after.
     pub committed: usize,
     /// Number of live objects found.
     pub live_objects: usize,
@@ -192,7 +192,7 @@ impl CollectionRecord {
 }
 
 impl CollectionRecord {
-    /// What stands behind its kind and the names of its phases.
+    /// The text after its kind and after the names of its phases.
     fn suffix(&self) -> String {
         self.cycle().map_or_else(String::new, CycleDetails::suffix)
     }

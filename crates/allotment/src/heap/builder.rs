@@ -43,6 +43,13 @@ pub struct HeapBuilder {
 
 impl Heap {
     /// Begins a heap: every option of the table is a method of the builder.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// assert_eq!(heap.memory().reserved_bytes, 16 << 20);
+    /// # Ok::<(), allotment::heap::BuildError>(())
+    /// ```
     pub fn builder() -> HeapBuilder {
         HeapBuilder::default()
     }
@@ -67,6 +74,15 @@ for_each_option!(methods);
 impl HeapBuilder {
     /// Names the heap's memory, as it appears in `/proc/self/maps`; "heap" by default. Other
     /// processes ask the heap by this name, too (`StartAttachListener`).
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).name("cache").build()?;
+    /// let maps = std::fs::read_to_string("/proc/self/maps")?;
+    /// println!("{}", maps.lines().filter(|line| line.contains("cache")).count());
+    /// # drop(heap);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> HeapBuilder {
         self.name = Some(name.into());
@@ -77,6 +93,16 @@ impl HeapBuilder {
     /// `SafepointTimeoutDelay`, once for each stop. By default the heap writes a line to standard
     /// error instead. The stopping thread calls the hook, and other threads may be waiting for that
     /// thread: the hook must neither attach nor stop the world.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder()
+    ///     .max_heap_size(16 << 20)
+    ///     .on_late_thread(|late| eprintln!("{late}"))
+    ///     .build()?;
+    /// # drop(heap);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn on_late_thread(mut self, hook: impl Fn(&LateThread) + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.late_thread = Some(Arc::new(hook));
@@ -88,6 +114,22 @@ impl HeapBuilder {
     /// nothing (`UseGCOverheadLimit`). If the hook answers `true`, another collection follows;
     /// otherwise the allocation fails with that error. The hook runs on the allocating thread,
     /// which is attached but not stopped. A hook that always answers `true` is asked without end.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// use std::sync::Mutex;
+    ///
+    /// static CACHE: Mutex<Vec<allotment::Root<allotment::Str>>> = Mutex::new(Vec::new());
+    /// let heap = Heap::builder()
+    ///     .max_heap_size(16 << 20)
+    ///     .on_heap_limit(|_error| {
+    ///         let mut cache = CACHE.lock().expect("no thread panics with it");
+    ///         !std::mem::take(&mut *cache).is_empty() // `true`: something was released
+    ///     })
+    ///     .build()?;
+    /// # drop(heap);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn on_heap_limit(
         mut self,
@@ -99,8 +141,22 @@ impl HeapBuilder {
 
     /// Calls `hook` after each collection, on the thread that collected. That thread is attached
     /// and not stopped. A collection of [`Cause::Idle`](crate::stats::Cause::Idle) is the
-    /// exception, and so is a concurrent cycle: it runs on a thread of the heap's own, which is not
+    /// exception, and so is a concurrent cycle: it runs on a thread that the heap owns, which is not
     /// attached. If the hook panics on that thread, there are no more such collections.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
+    /// let heap = Heap::builder()
+    ///     .max_heap_size(16 << 20)
+    ///     .on_collection(|_record| _ = COLLECTIONS.fetch_add(1, Ordering::Relaxed))
+    ///     .build()?;
+    /// heap.attach(|mu| mu.collect())?;
+    /// assert_eq!(COLLECTIONS.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn on_collection(mut self, hook: impl Fn(&CollectionRecord) + Send + Sync + 'static) -> HeapBuilder {
         self.hooks.collection = Some(Arc::new(hook));
@@ -153,6 +209,13 @@ impl HeapBuilder {
     /// Sets options in a user's notation: `"TLABSize=64k,-ResizeTLAB"`. They override the
     /// environment.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).options("Collector=epsilon,-UseTLAB")?.build()?;
+    /// assert_eq!(heap.collector(), "epsilon");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`OptionError`] for an unknown name or a value out of range.
     pub fn options(mut self, text: &str) -> Result<HeapBuilder, OptionError> {
@@ -162,6 +225,14 @@ impl HeapBuilder {
 
     /// Every option with its origin and the value that [`build`](Self::build) would use. Makes no
     /// heap.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let options = Heap::builder().max_heap_size(16 << 20).resolve()?;
+    /// let size = options.rows().find(|row| row.info.name == "MaxHeapSize").expect("an option");
+    /// println!("{} ({})", size.value, size.origin);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`BuildError`] as `build`, except for files that cannot be written, and for refusals of memory
@@ -181,6 +252,15 @@ impl HeapBuilder {
     }
 
     /// Makes the heap.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// assert_eq!(heap.memory().used_bytes, 0);
+    /// let refused = Heap::builder().max_heap_size(1).build();
+    /// println!("{}", refused.expect_err("a heap of 1 byte"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`BuildError`]: an option of the program or of `ALLOTMENT_OPTIONS` is wrong, options

@@ -92,7 +92,7 @@ impl Heap {
     /// heap.attach(|mutator| {
     ///     // SAFETY: the shape is this heap's, and nothing resets it meanwhile.
     ///     let object = unsafe { mutator.raw_mut().alloc_raw(bytes, 100)? };
-    ///     // SAFETY: an array of bytes has its length behind the header.
+    ///     // SAFETY: an array of bytes has its length after the header.
     ///     assert_eq!(unsafe { object.byte_add(8).cast::<usize>().read() }, 100);
     ///     Ok::<(), allotment::OutOfMemory>(())
     /// })??;
@@ -117,6 +117,14 @@ impl Heap {
     }
 
     /// The registered shapes.
+    ///
+    /// ```
+    /// # use allotment::{Heap, raw::Shape};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let cell = heap.register(Shape::fixed("Cell", 16))?;
+    /// assert_eq!(heap.shapes().get(cell.id()).map(Shape::name), Some("Cell"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shapes(&self) -> &Shapes {
         &self.shared.space.shapes
     }
@@ -127,6 +135,16 @@ impl Heap {
     /// No bare pointer leaves `body`; a [`Root`](crate::Root) does. An attached thread that waits
     /// for something else must wait in [`Mutator::blocking`], since a collection waits for the
     /// thread.
+    ///
+    /// ```
+    /// # use allotment::{AttachError, Heap};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let answer = heap.attach(|_mu| 42)?;
+    /// assert_eq!(answer, 42);
+    /// let again = heap.attach(|_mu| heap.attach(|_mu| ()))?;
+    /// assert_eq!(again, Err(AttachError::AlreadyAttached));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`AttachError::AlreadyAttached`] inside another `attach`, of any heap: a thread has one heap
@@ -139,6 +157,15 @@ impl Heap {
 
     /// Kills every object at once. The heap uses the memory again, and gives it to the cores that
     /// wrote it last. Weak roots are cleared.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| alloc!(mu, NewStr::from("text")).map(drop))??;
+    /// heap.reset()?;
+    /// assert_eq!(heap.memory().used_bytes, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`ResetError`] while any thread is attached, or a root or pin keeps an object alive, or in a
@@ -176,6 +203,17 @@ impl Heap {
     /// Gives the memory of empty regions back to the system; returns the number of bytes. The heap
     /// commits such regions again when it needs them. Mutators may run meanwhile. A collection
     /// waits for the end of the call.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| alloc!(mu, NewStr::from("text")).map(drop))??;
+    /// heap.reset()?;
+    /// let freed = heap.uncommit();
+    /// assert!(freed > 0);
+    /// assert_eq!(heap.memory().committed_bytes, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn uncommit(&self) -> usize {
         self.shared.after_fork_or_abort();
         let _regions = self.shared.keep_regions();
@@ -184,6 +222,16 @@ impl Heap {
 
     /// Asks every attached thread to give up its buffer at its next safepoint. An allocating thread
     /// reaches one at its next allocation that may be a safepoint. Does not wait.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| {
+    ///     heap.request_safepoint();
+    ///     mu.safepoint(); // the thread has no buffer now
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
         self.shared.threads.registry.request_safepoint();
@@ -199,6 +247,16 @@ impl Heap {
     /// The interval can be any number of bytes above 0. 512 KiB
     /// ([`DEFAULT_SAMPLE_INTERVAL`](crate::stats::DEFAULT_SAMPLE_INTERVAL)) costs hardly anything,
     /// and 1 samples every object.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.set_allocation_sample_interval(1); // every object
+    /// heap.attach(|mu| alloc!(mu, NewStr::from("text")).map(drop))??;
+    /// heap.set_allocation_sample_interval(0);
+    /// assert_eq!(heap.allocation_profile().sites()[0].samples, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_allocation_sample_interval(&self, bytes: usize) {
         self.shared.after_fork_or_abort();
         self.shared.watch.sampler.set_interval(bytes);
@@ -206,12 +264,40 @@ impl Heap {
     }
 
     /// Asks `provider` for roots at each collection.
+    ///
+    /// ```
+    /// # use allotment::{Heap, raw::{RootProvider, RootVisitor}};
+    /// struct Nothing;
+    ///
+    /// // SAFETY: it visits nothing.
+    /// unsafe impl RootProvider for Nothing {
+    ///     fn visit_roots(&self, _roots: &mut RootVisitor<'_, '_>) {}
+    /// }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let id = heap.add_root_provider(Box::new(Nothing));
+    /// heap.attach(|mu| mu.collect())?; // asks the provider
+    /// assert!(heap.remove_root_provider(id).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add_root_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
         self.shared.after_fork_or_abort();
         self.shared.threads.roots.add_provider(provider)
     }
 
     /// Removes a provider, which is then asked no more; `None` if it is not there.
+    ///
+    /// ```
+    /// # use allotment::{Heap, raw::{RootProvider, RootVisitor}};
+    /// # struct Nothing;
+    /// # unsafe impl RootProvider for Nothing {
+    /// #     fn visit_roots(&self, _roots: &mut RootVisitor<'_, '_>) {}
+    /// # }
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let id = heap.add_root_provider(Box::new(Nothing));
+    /// assert!(heap.remove_root_provider(id).is_some());
+    /// assert!(heap.remove_root_provider(id).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.shared.after_fork_or_abort();
         self.shared.threads.roots.remove_provider(id)
@@ -243,33 +329,84 @@ impl Heap {
     }
 
     /// The division of the heap into regions.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let geometry = heap.geometry();
+    /// assert_eq!(geometry.heap_bytes(), 16 << 20);
+    /// assert_eq!(geometry.regions * geometry.region_bytes(), 16 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn geometry(&self) -> Geometry {
         self.shared.space.free.table().geometry()
     }
 
     /// Address of the first byte of the heap.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| {
+    ///     let text = alloc!(mu, NewStr::from("text"))?;
+    ///     assert!((heap.base()..heap.base() + (16 << 20)).contains(&text.as_ptr().addr()));
+    ///     Ok::<(), allotment::OutOfMemory>(())
+    /// })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn base(&self) -> usize {
         self.shared.space.free.table().base()
     }
 
     /// The collector's name.
+    ///
+    /// ```
+    /// # use allotment::{Heap, options::CollectorKind};
+    /// let heap = Heap::builder().max_heap_size(16 << 20).collector(CollectorKind::MarkCompact).build()?;
+    /// assert_eq!(heap.collector(), "mark-compact");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn collector(&self) -> &'static str {
         self.shared.collector.name()
     }
 
     /// Every option with the value in force and where it came from.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// for row in heap.options().rows().take(3) {
+    ///     println!("{} = {} ({})", row.info.name, row.value, row.origin);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn options(&self) -> &OptionSet {
         &self.options
     }
 
     /// The prefetch that generated code should do when it allocates here: the `AllocatePrefetch`
     /// options, or this processor's defaults where they are not given.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let settings = heap.prefetch_settings();
+    /// println!("{settings:?}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn prefetch_settings(&self) -> PrefetchSettings {
         prefetch::settings(self.options.values())
     }
 
     /// Whether threads have buffers (`UseTLAB`). Generated code asks: without buffers, it takes
     /// memory from a region that all threads share.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).use_tlab(false).build()?;
+    /// assert!(!heap.has_buffers());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn has_buffers(&self) -> bool {
         self.options.values().use_tlab
     }

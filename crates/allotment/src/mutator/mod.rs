@@ -64,9 +64,10 @@ pub use roots::{
 };
 pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
-pub(crate) use sampling::sample_probability;
 pub(crate) use sampling::{Bucket, Sampler, Walker};
-pub use sampling::{DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker};
+pub use sampling::{
+    DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
+};
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{

@@ -28,8 +28,8 @@ pub struct MemoryUse {
 }
 
 impl Heap {
-    /// The use of the heap's memory, at about this moment. The call takes no lock, so it may be made
-    /// where [`metrics`](Self::metrics) may not.
+    /// The use of the heap's memory, at about this moment. The call takes no lock, so it may be
+    /// made where [`metrics`](Self::metrics) may not.
     ///
     /// ```
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
@@ -52,8 +52,8 @@ impl Heap {
         }
     }
 
-    /// The totals of all threads' buffers since the heap began, detached threads included; prints as
-    /// HotSpot's "TLAB totals" line.
+    /// The totals of all threads' buffers since the heap began, detached threads included; prints
+    /// as HotSpot's "TLAB totals" line.
     ///
     /// ```
     /// use allotment::{Heap, NewStr, alloc};
@@ -93,7 +93,8 @@ impl Heap {
     }
 
     /// The attached threads, one by one: what each does, and how much it allocated. A reading stops
-    /// no thread and waits for no stop. Numbers of threads that run need not be of the same instant.
+    /// no thread and waits for no stop. Numbers of threads that run need not be of the same
+    /// instant.
     ///
     /// # Aborts
     /// In a child of `fork()` in which this heap [cannot be used](crate::ForkError).

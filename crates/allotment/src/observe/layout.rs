@@ -45,13 +45,13 @@ pub struct LayoutPart {
     pub offset: usize,
     /// Bytes; of a tail, of each element.
     pub bytes: usize,
-    /// What it is.
+    /// The kind of the part.
     pub what: LayoutKind,
     /// The name of a slot, or `elements`; empty for the rest.
     pub name: String,
 }
 
-/// What a part of an object is.
+/// The kind of a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutKind {
@@ -63,7 +63,7 @@ pub enum LayoutKind {
     Strong,
     /// A reference that lets its referent die, or elements that are.
     Weak,
-    /// Bytes that are no references, or that the shape says nothing of.
+    /// Bytes that are not references, or of which the shape says nothing.
     Plain,
 }
 

@@ -13,9 +13,9 @@
 //!
 //! This is the top layer. It reads all others, and changes nothing unless a caller from outside the
 //! process asks for it. What a collector tells while it collects is below, in the collector:
-//! records, the log and the rows of a timeline. Refused: a hook for each of them, so that their text
-//! could be made here. A record would then be complete in two layers, and a test of a collector
-//! could not print it.
+//! records, the log and the rows of a timeline. Refused: a hook for each of them, so that their
+//! text could be made here. A record would then be complete in two layers, and a test of a
+//! collector could not print it.
 
 mod at_end;
 pub(crate) mod attach;

@@ -36,6 +36,15 @@ impl Heap {
     /// Must not run while another thread calls [`uncommit`](Heap::uncommit): a region in transition
     /// is in no set.
     ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| alloc!(mu, NewStr::from("text")).map(drop))??;
+    /// let sound = heap.verify()?;
+    /// assert_eq!(sound.all_objects(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`VerifyError::Attached`] while a thread is attached, [`VerifyError::Forked`] in a child of
     /// `fork()` in which the heap cannot be used; else the first fault found.

@@ -21,7 +21,8 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// The rows that are no thread's, with their names, in the order in which they are shown.
+    /// The rows that do not belong to a thread, with their names, in the order in which they are
+    /// shown.
     pub(super) const OWN: [(Row, &'static str); 2] =
         [(Row::Stops, "World stopped"), (Row::Cycles, "Concurrent cycles")];
 
@@ -50,7 +51,7 @@ pub(crate) enum Category {
     Concurrent,
     /// A pause of a cycle that was given up. No record has it.
     GivenUp,
-    /// What one worker did of a phase.
+    /// One worker's share of a phase.
     Share,
     /// A thread waits for a collection, or makes it.
     Stall,
@@ -104,7 +105,7 @@ pub(crate) struct Occupied {
     pub(crate) used: usize,
     /// Those of these bytes that belong to old objects, humongous ones included.
     pub(crate) old: usize,
-    /// With memory behind them.
+    /// Backed by memory.
     pub(crate) committed: usize,
 }
 
@@ -165,7 +166,7 @@ impl Event {
     }
 }
 
-/// What a slice has to tell beside its time, as the inside of a JSON object.
+/// The details of a slice beside its time, as the inside of a JSON object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments(String);
 

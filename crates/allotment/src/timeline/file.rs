@@ -16,7 +16,7 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// Makes the file, with the names of the heap and of the rows that are no thread's.
+    /// Makes the file, with the names of the heap and of the rows that do not belong to a thread.
     pub(super) fn create(path: &Path, heap: &str) -> io::Result<TraceFile> {
         let process = process_number();
         let mut file =
@@ -47,7 +47,7 @@ impl TraceFile {
         write!(self.out, "{}", event.json(self.process))
     }
 
-    /// Adds events. `dropped`: how many others were dropped until `now`, for want of room.
+    /// Adds events. `dropped` others were dropped until `now`, because there was no room.
     pub(super) fn write(&mut self, events: &[Event], dropped: u64, now: Duration) -> io::Result<()> {
         events.iter().try_for_each(|event| self.event(event))?;
         if dropped > 0 {
@@ -56,7 +56,7 @@ impl TraceFile {
             write!(self.out, r#"{{"ph":"i","s":"p","pid":{process},"ts":{now},"#)?;
             write!(self.out, r#""name":"events dropped: {dropped}"}}"#)?;
         }
-        // What a killed program leaves is up to date.
+        // So the file of a killed program is up to date.
         self.out.flush()
     }
 

@@ -1,4 +1,4 @@
-//! `Timeline`: what a heap's collections did when, as a file that Perfetto and Chrome open.
+//! `Timeline`: the times of a heap's collections, as a file that Perfetto and Chrome open.
 //!
 //! ```text
 //! records of collections    pauses, phases, cycles      drawn when a record is added
@@ -66,7 +66,7 @@ const POISONED: &str = "nothing panics while it is locked";
 /// The name of the thread that writes.
 const THREAD: &str = "allotment-trace";
 
-/// Why a timeline cannot be written.
+/// The reason why a timeline cannot be written.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum TimelineError {
@@ -79,7 +79,7 @@ pub enum TimelineError {
     File {
         /// The path that was to be written.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The system gives no thread to write the file.
@@ -90,7 +90,7 @@ pub enum TimelineError {
     Thread {
         /// The path that was to be written.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
 }
@@ -105,7 +105,7 @@ pub(crate) struct Timeline {
     thread: OwnThread,
 }
 
-/// What the thread that writes gets from the others.
+/// The events and shares on their way from all threads to the one that writes.
 struct Queue {
     /// Events are taken. False after an error, and at the end. Relaxed: the lock orders the rest.
     takes: AtomicBool,
@@ -115,7 +115,7 @@ struct Queue {
     wakes: Condvar,
 }
 
-/// What the thread that writes has not taken yet.
+/// Events and shares that the writing thread has not taken yet.
 #[derive(Default)]
 struct Pending {
     /// At most [`MOST_PENDING`].
@@ -127,8 +127,7 @@ struct Pending {
     wish: Wish,
 }
 
-/// What the thread that writes is to do. A later one of these wishes is not withdrawn by an
-/// earlier.
+/// The next task of the thread that writes. A task of the list is not withdrawn by one before it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Wish {
     /// Nothing.
@@ -169,7 +168,7 @@ impl Timeline {
         moment.saturating_duration_since(self.born)
     }
 
-    /// What the calling thread did from `start` for so long.
+    /// Adds a slice of the calling thread: its work from `start`, for a time.
     pub(crate) fn did(
         &self,
         category: Category,

@@ -1,4 +1,4 @@
-//! What each of several workers did of one task, as each of them noted it.
+//! The shares of several workers in one task, as each worker noted its own.
 
 use crate::platform::SystemThread;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ pub(crate) struct Shares(Box<[OnceLock<Share>]>);
 pub(super) type Share = (Thread, i32, [Instant; 2]);
 
 impl Shares {
-    /// Of so many workers.
+    /// The shares of this many workers.
     pub(crate) fn of(workers: usize) -> Shares {
         Shares((0..workers).map(|_| OnceLock::new()).collect())
     }

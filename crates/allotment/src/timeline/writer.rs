@@ -1,4 +1,4 @@
-//! The thread of a timeline: what the others handed over becomes lines of the file.
+//! The thread of a timeline: it turns the events of other threads into lines of the file.
 //!
 //! It has all state but the queue to itself, and holds the queue's lock only to take what is there.
 //! A share of work gets the name of the phase in which it lies. Phases become known with the record
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Threads whose names are known to be in the file, at most. Beyond that all are written anew.
 pub(super) const MOST_NAMES: usize = 1 << 12;
 
-/// What the thread has.
+/// The state of the thread.
 pub(super) struct Writer {
     queue: Arc<Queue>,
     file: TraceFile,

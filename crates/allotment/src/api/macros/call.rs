@@ -1,7 +1,7 @@
 //! `call!` and `enter!`.
 
 /// Calls a function that takes bare arguments and may collect, without making roots: `call!(mu,
-/// f(a, b))`. Operations behind the call run before the result is rebound: `call!(mu, f(a, b)?)`,
+/// f(a, b))`. Operations after the call run before the result is rebound: `call!(mu, f(a, b)?)`,
 /// `call!(mu, f(a, b).unwrap())`.
 ///
 /// The function takes one [`Call`](crate::Call) and opens it with [`enter!`](crate::enter).

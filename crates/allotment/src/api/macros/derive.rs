@@ -100,7 +100,7 @@ macro_rules! __object {
             {
             }
 
-            // SAFETY: the object is a struct behind its header, and only `write` below makes one. A
+            // SAFETY: the object is a struct after its header, and only `write` below makes one. A
             // caller of `write` has the initialiser's `Carry`, where `__al_fields` checks that each
             // field of the object is a slot, or `PlainData` without drop glue. `write` asserts
             // size, alignment, and that nothing is dropped.

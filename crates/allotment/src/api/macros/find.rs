@@ -5,7 +5,7 @@
 //! methods are known by name. In `f(mu).unwrap_or(x)` the mutator is not `x`. Nothing here writes
 //! `unsafe`, and no token changes: the macro only groups tokens.
 
-/// `f(mu, x)?.unwrap()` becomes `[f] (mu, x) [?.unwrap()]`, behind `$then`: the name of a macro,
+/// `f(mu, x)?.unwrap()` becomes `[f] (mu, x) [?.unwrap()]`, after `$then`: the name of a macro,
 /// and the tokens that this macro wants back.
 ///
 /// In mode `any` each group is suitable. In mode `place` a suitable group begins with a mutator: a

@@ -1,5 +1,5 @@
-//! The macros. Each is safe to use, and so is each macro that they expand to, even if it is called
-//! by hand. This takes these rules:
+//! The macros of the safe API. Each is safe to use, and so is each macro in their expansions, even
+//! if a program calls it by hand. Five rules ensure this:
 //!
 //! 1. No token of the user stands inside `unsafe`: no expression, no place, no variable of a list,
 //!    no reborrow of the mutator. (`unsafe` would dereference a raw pointer and read a `static
@@ -9,7 +9,7 @@
 //!    variable of type `&mut S`, where `S` has no `Deref` at all: the compiler then has nothing to
 //!    call. `rt::exact` and `rt::holder` ask for both types by a type parameter, to which nothing
 //!    is coerced. A parameter `&&mut S` would accept anything that dereferences to a `&mut S`.
-//!    `.await` is no field. `__exact!` checks this rule.
+//!    `.await` is not a field. `__exact!` checks this rule.
 //! 3. An expression of the user is bound in its own statement before a span is forgotten, so that
 //!    its temporaries are gone by then.
 //! 4. Every path begins with `$crate`, and no macro calls a method of a type of the user.

@@ -18,10 +18,10 @@ pub struct CycleDetails {
     /// The time to the safepoint of each of these stops. Where one stop of the world ends two
     /// cycles, it is zero for the second.
     pub times_to_safepoint: Vec<Duration>,
-    /// What triggered the cycle, with its numbers; empty if it was asked for.
+    /// The trigger of the cycle, with its numbers; empty if a program asked for the cycle.
     pub trigger: String,
-    /// The step in which threads had to be stopped until the end of the cycle; `None` if threads ran
-    /// in all steps.
+    /// The step in which threads had to be stopped until the end of the cycle; `None` if threads
+    /// ran in all steps.
     pub degenerated: Option<&'static str>,
     /// How many of the record's phases came before the stop that ended the cycle; `None`: the cycle
     /// ended beside threads. A cycle whose moves were over by then did not degenerate.
@@ -129,7 +129,7 @@ pub struct GenerationsDetails {
 }
 
 impl CycleDetails {
-    /// What stands behind the names of its phases: nothing in a heap without generations.
+    /// The text after the names of its phases: nothing in a heap without generations.
     pub(in crate::collector) fn suffix(&self) -> String {
         self.generations.as_ref().map_or_else(String::new, |of| format!(" ({})", of.scope))
     }

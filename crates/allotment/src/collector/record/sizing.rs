@@ -1,5 +1,6 @@
 //! The decisions on sizes around a collection: before it, while threads ran, and after it, from its
-//! results. Only the log shows them ([`CollectionRecord::detail_lines`](super::CollectionRecord::detail_lines)).
+//! results. Only the log shows them
+//! ([`CollectionRecord::detail_lines`](super::CollectionRecord::detail_lines)).
 
 use super::Milliseconds;
 use crate::collector::sizing::{Collection, Decision};

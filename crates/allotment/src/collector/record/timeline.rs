@@ -8,7 +8,7 @@ use crate::timeline::{Arguments, Category, Row, Slice, Timeline};
 use std::time::{Duration, Instant};
 
 impl CollectionRecord {
-    /// What a timeline shows of it.
+    /// The slices of the record in a timeline.
     pub(in crate::collector) fn drawn(&self, timeline: &Timeline) -> Vec<Slice> {
         let canvas = Canvas(timeline);
         match self.cycle() {
@@ -84,7 +84,7 @@ impl CollectionRecord {
     }
 }
 
-/// What a timeline shows of a cycle that began at `start` and was given up: it has no record.
+/// The slices of a cycle that began at `start` and was given up: it has no record.
 pub(in crate::collector) fn drawn_without_record(
     timeline: &Timeline,
     start: Duration,
@@ -104,7 +104,7 @@ pub(in crate::collector) fn drawn_without_record(
     std::iter::once(whole).chain(parts).collect()
 }
 
-/// What a timeline shows of a part that ran between two cycles.
+/// The slice of a part that ran between two cycles.
 pub(in crate::collector) fn drawn_between_cycles(timeline: &Timeline, phase: &Phase) -> Slice {
     Canvas(timeline).phase(Row::Cycles, Category::Concurrent, phase)
 }

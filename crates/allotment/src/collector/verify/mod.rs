@@ -25,18 +25,18 @@
 //! The verifier shares no table with a collector, so it cannot share the collector's errors. It
 //! reads cards only to check them.
 
-mod census;
 mod fault;
 mod freed;
 mod reach;
 mod starts;
 mod stopped;
+mod summary;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use census::VerifySummary;
 pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
 pub(crate) use stopped::Checks;
+pub use summary::VerifySummary;
 
 use crate::mutator::Collector;
 use crate::object::{

@@ -60,6 +60,20 @@ impl<'t> RawMutator<'t> {
     /// nowhere else, so not in holes of shared regions. Its buffer is the rest of its region,
     /// whatever the options for buffers say about sizes: the rest of a smaller buffer would be of
     /// use to no other thread. Marks nest: a frame's mark is recycled before its caller's.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let before = mu.mark();
+    /// let scratch = alloc!(mu, NewSlots::new(100, 0_u64))?;
+    /// assert_eq!(scratch.len(), 100);
+    /// // SAFETY: nothing refers to the array, and no other mark was recycled.
+    /// unsafe { mu.recycle(before) };
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn mark(&mut self) -> Mark<'t> {
         if self.state().owned.borrow().private.is_none() {
             self.state().give_up_buffer();

@@ -33,6 +33,20 @@ pub struct Reservation<'t> {
 
 impl Reservation<'_> {
     /// Bytes left in the reservation.
+    ///
+    /// ```
+    /// # use allotment::{Heap, New, NewStr, OutOfMemory};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let new = NewStr::from("text");
+    /// let mut room = mu.make_room(2 * new.bytes())?;
+    /// assert_eq!(room.bytes(), 2 * new.bytes());
+    /// assert!(mu.try_alloc_in(&mut room, new).is_ok());
+    /// assert_eq!(room.bytes(), NewStr::from("text").bytes());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bytes(&self) -> usize {
         self.end - self.start
     }
@@ -101,6 +115,21 @@ impl<'t> Mutator<'t> {
     /// Reserves `bytes` (rounded up to words; several objects may share them). This is a safepoint:
     /// it collects if the collector can. Afterwards [`try_alloc_in`](Self::try_alloc_in) allocates
     /// the reserved objects without fail.
+    ///
+    /// ```
+    /// # use allotment::{Heap, New, NewStr, OutOfMemory};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let (one, two) = (NewStr::from("one"), NewStr::from("two"));
+    /// let mut room = mu.make_room(one.bytes() + two.bytes())?;
+    /// // No safepoint from here on, so `one` stays where it is.
+    /// let Ok(one) = mu.try_alloc_in(&mut room, one) else { unreachable!("reserved") };
+    /// let Ok(two) = mu.try_alloc_in(&mut room, two) else { unreachable!("reserved") };
+    /// assert_eq!(format!("{one} {two}"), "one two");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OutOfMemory`] when the heap has no room, even after all that its collector can do. Also
@@ -181,6 +210,19 @@ impl<'t> Mutator<'t> {
 
     /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was
     /// such a collection, by this thread or meanwhile by another. This is a safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("garbage"))?;
+    /// let weak = WeakRoot::new(mu, text);
+    /// assert!(mu.collect());
+    /// assert!(weak.get(mu).is_none());
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
         let done = || shared.threads.full_collections.load(Ordering::Relaxed);
@@ -208,6 +250,22 @@ impl<'t> Mutator<'t> {
     /// while threads are stopped. Otherwise costs a load and a branch. A waiting thread may be
     /// called to do a share of the collection, as the stopping thread does. That work runs on this
     /// thread's stack, trace functions included.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, numbers = alloc!(mu, NewSlots::new(1000, 1_u32))?);
+    /// let mut sum = 0;
+    /// for index in 0..1000 {
+    ///     mu.safepoint(); // a long loop that allocates nothing holds up no collection
+    ///     sum += numbers.get(mu)[index].get();
+    /// }
+    /// assert_eq!(sum, 1000);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn safepoint(&mut self) {
         if self.state().hot.limit.pending() {

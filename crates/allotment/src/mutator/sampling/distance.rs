@@ -30,7 +30,7 @@ pub const DEFAULT_SAMPLE_INTERVAL: usize = 512 << 10;
 /// assert!(sample_probability(4 << 20, 512 << 10) > 0.999);
 /// ```
 #[must_use]
-pub(crate) fn sample_probability(bytes: usize, interval: usize) -> f64 {
+pub fn sample_probability(bytes: usize, interval: usize) -> f64 {
     // Not `1.0 - exp`: for small objects all digits would cancel.
     -(-(bytes as f64) / interval as f64).exp_m1()
 }

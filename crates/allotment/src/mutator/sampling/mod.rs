@@ -23,9 +23,9 @@ mod pending;
 mod stack;
 mod store;
 
-pub use distance::DEFAULT_SAMPLE_INTERVAL;
 pub(in crate::mutator) use distance::Distances;
-pub(crate) use distance::sample_probability;
+pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
+
 pub(in crate::mutator) use pending::{Entry, Pending};
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
 pub(in crate::mutator) use stack::{StackBounds, frames};

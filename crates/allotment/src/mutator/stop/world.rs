@@ -199,6 +199,14 @@ impl<'w> World<'w> {
     }
 
     /// How many threads are attached.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let threads = heap.stop_the_world(|world| world.threads())?;
+    /// assert_eq!(threads, Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn threads(&self) -> usize {
         self.states.len()
     }
@@ -233,6 +241,17 @@ impl RawMutator<'_> {
     /// when `f` has returned, so both would wait without end. No diagnostic reports this:
     /// `SafepointTimeoutDelay` names threads that are late to a stop, not stops that do not end.
     /// Take whatever `f` needs of other threads before the stop.
+    ///
+    /// ```
+    /// # use allotment::{Heap, OutOfMemory};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let threads = mu.stop_the_world(|world| world.threads());
+    /// assert_eq!(threads, Some(1)); // this one
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If the hook of [`on_late_thread`](crate::heap::HeapBuilder::on_late_thread) panics. The

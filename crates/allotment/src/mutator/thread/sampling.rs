@@ -415,6 +415,20 @@ impl Shared {
 impl Mutator<'_> {
     /// Sampling points this thread has passed since it attached: the number of allocations of this
     /// thread that were sampled.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// heap.set_allocation_sample_interval(1); // every object
+    /// mu.safepoint();
+    /// let before = mu.sampling_points();
+    /// alloc!(mu, NewStr::from("text"))?;
+    /// assert_eq!(mu.sampling_points() - before, 1);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sampling_points(&self) -> u64 {
         self.state().sampling.passed()
     }

@@ -40,8 +40,8 @@ impl AttachListener {
 impl Drop for AttachListener {
     fn drop(&mut self) {
         let tell = || self.socket.end();
-        // A hook of the embedder may have dropped the heap. Then the thread that listens may wait for
-        // this one: for the collection that calls the hook.
+        // A hook of the embedder may have dropped the heap. Then the thread that listens may wait
+        // for this one: for the collection that calls the hook.
         if is_in_hook() { self.thread.let_go(tell) } else { self.thread.end(tell) }
     }
 }

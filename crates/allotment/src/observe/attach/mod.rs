@@ -1,4 +1,4 @@
-//! `StartAttachListener`: what a heap answers to other processes, which ask with `allotment ask`.
+//! `StartAttachListener`: the answers of a heap to other processes, which ask with `allotment ask`.
 //!
 //! ```text
 //! allotment ask 4711 census          thread allotment-attach of process 4711
@@ -93,7 +93,7 @@ fn answer(caller: &Connection<'_>, heap: &WeakHeap, wait: Duration) -> Option<An
     Some(outcome.map_or_else(Answer::Failed, Answer::Done))
 }
 
-/// What is told to a caller of whom no line came.
+/// The answer to a caller that sent no line.
 fn refusal(why: NoLine) -> Option<&'static str> {
     match why {
         NoLine::HungUp => None,

@@ -30,13 +30,13 @@ const ANSWER_BYTES: usize = 64 << 20;
 /// The most seconds of a [`Question::Profile`]: a day.
 const MOST_SECONDS: u64 = 86_400;
 
-/// What can be asked.
+/// A question of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {
     /// Collector, sizes, regions.
     Heap,
-    /// What each attached thread does.
+    /// The attached threads, and what each does.
     Threads,
     /// All numbers for monitoring.
     Metrics,
@@ -53,9 +53,9 @@ pub enum Question {
     Snapshot(SnapshotSettings),
     /// An allocation profile, to the file that comes along.
     Profile {
-        /// Of the next so many seconds; `None`: of the time since the heap was made.
+        /// Seconds from now on; `None` for the time since the heap was made.
         seconds: Option<u64>,
-        /// With so many bytes from one sample to the next; `None`: the interval in force, or the
+        /// Bytes from one sample to the next; `None` for the interval in force, or the
         /// default.
         interval: Option<usize>,
     },
@@ -179,7 +179,7 @@ fn version_differs(who: &str, other: &str) -> String {
     )
 }
 
-/// What a heap answers.
+/// The answer of a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It was done, and this is what there is to say.
@@ -188,7 +188,7 @@ pub enum Answer {
     Failed(String),
 }
 
-/// Why there is no whole answer.
+/// The reason why there is no whole answer.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -198,7 +198,7 @@ pub enum AnswerError {
     /// The connection cannot be read.
     #[error("the answer cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// What came is no answer.
+    /// The bytes that came are not an answer.
     #[error("{0}")]
     Other(String),
 }

@@ -62,7 +62,7 @@ pub(super) fn heap(heap: &Heap) -> String {
     text
 }
 
-/// What each attached thread does.
+/// The attached threads, a line each: what each does.
 pub(super) fn threads(heap: &Heap) -> String {
     let mut threads = heap.threads();
     threads.sort_by_key(|thread| std::cmp::Reverse(thread.allocated_bytes()));

@@ -50,7 +50,7 @@ pub(super) fn next(
     Ok(said(&after, samples(&after).saturating_sub(samples(&before))))
 }
 
-/// What the heap sampled up to this moment.
+/// The profile of all samples up to this moment.
 fn stopped_profile(heap: &Heap) -> Result<AllocationProfile, String> {
     // `None`: another thread stopped the world first, and so all threads came to a safepoint.
     heap.stop_the_world(|_| ()).map_err(|error| error.to_string())?;

@@ -41,7 +41,7 @@ pub struct Metrics {
     pub young_bytes: usize,
     /// Bytes in use that belong to old objects. Humongous ones are included.
     pub old_bytes: usize,
-    /// Bytes that were in use behind the last collection; `None`: there was none.
+    /// Bytes that were in use after the last collection; `None` if there was none.
     pub used_bytes_after_collection: Option<usize>,
     /// Regions by what they are in use for.
     pub regions: RegionUse,
@@ -54,8 +54,8 @@ pub struct Metrics {
     /// Stops of the world for any reason, and the times to safepoint.
     pub stops: SafepointStatistics,
     /// Collections by kind, and what they did. A collection counts when it has ended. A cycle
-    /// counts as concurrent also where a stop of the world did its last steps, if its moves were
-    /// over.
+    /// counts as concurrent even if a stop of the world did its last steps, as long as its moves
+    /// were over.
     pub collections: CollectionSums,
     /// The times for which collections made all threads stand still, times to safepoint included.
     /// Pauses of a cycle that was given up are not among them: it has no record.
@@ -66,7 +66,8 @@ pub struct Metrics {
     pub stalls: Stalls,
     /// Roots outside of frames.
     pub roots: RootCounts,
-    /// Allocation samples that are missing in [`Heap::allocation_profile`] for want of memory.
+    /// Allocation samples that are missing in [`Heap::allocation_profile`] because there was no
+    /// memory for them.
     pub dropped_samples: u64,
 }
 

@@ -14,9 +14,9 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Metric<'m> {
     /// Its name in OpenTelemetry's form: `allotment.memory.used`. In Prometheus' form it has
-    /// underscores, and the unit behind it.
+    /// underscores, and the unit after them.
     pub name: &'static str,
-    /// What it is, in a sentence without its full stop.
+    /// Its description, a sentence without the full stop.
     pub description: &'static str,
     /// Its unit in the code of UCUM, as OpenTelemetry has it: `By`, `s`, or what is counted, in
     /// braces.

@@ -9,13 +9,13 @@ use allotment_output::Place;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a profile could not be saved.
+/// The reason why a profile could not be saved.
 #[derive(thiserror::Error)]
 #[error("cannot write the allocation profile {}: {source}", path.display())]
 pub struct ProfileError {
     /// The path that was to be written.
     pub path: PathBuf,
-    /// What the system answered.
+    /// The system's answer.
     pub source: io::Error,
 }
 crate::debug::debug_is_display!(ProfileError);

@@ -2,11 +2,12 @@
 //!
 //! A profile is a copy of the heap's samples at one moment, with the names of shapes and frames. It
 //! is written in the form of pprof (`pprof.rs`), which `go tool pprof`, Speedscope and Grafana's
-//! Pyroscope read. A program asks for one ([`Heap::allocation_profile`](crate::Heap::allocation_profile)),
-//! and the end of a heap writes one (`AllocationProfile`).
+//! Pyroscope read. A program asks for one
+//! ([`Heap::allocation_profile`](crate::Heap::allocation_profile)), and the end of a heap writes
+//! one (`AllocationProfile`).
 //!
-//! Native functions are named when the file is written (`native.rs`), unless the embedder leaves the
-//! feature `symbols` out.
+//! Native functions are named when the file is written (`native.rs`), unless the embedder leaves
+//! the feature `symbols` out.
 
 pub mod field;
 mod file;
@@ -37,7 +38,7 @@ use std::time::{Duration, SystemTime};
 pub struct AllocationProfile {
     sites: Vec<AllocationSite>,
     stacks: Vec<Stack>,
-    /// What the embedder says of its frames. Empty for frames of the machine's stack.
+    /// The embedder's names of its frames. Empty for frames of the machine's stack.
     names: HashMap<u64, FrameName>,
     /// The files that the process had loaded, if frames are of the machine's stack.
     files: Vec<CodeFile>,

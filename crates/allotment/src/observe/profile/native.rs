@@ -1,9 +1,9 @@
 //! Names of native functions, for the file of a profile.
 //!
-//! With the feature `symbols`, which is on by default, the debug information of the program's files is
-//! read when a profile is written, and only then. So a profile opens with names in every tool and on
-//! every machine. Without the feature the file has addresses and build ids, and
-//! `allotment profile symbolize` or `go tool pprof` names them later, where the files are.
+//! With the feature `symbols`, which is on by default, the debug information of the program's files
+//! is read when a profile is written, and only then. So a profile opens with names in every tool
+//! and on every machine. Without the feature the file has addresses and build ids, and `allotment
+//! profile symbolize` or `go tool pprof` names them later, where the files are.
 //!
 //! Refused: names when a sample is taken. Stacks repeat, and each address is named once here.
 

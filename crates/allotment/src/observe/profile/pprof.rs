@@ -41,8 +41,8 @@ pub(super) const SLOW_PATH: &str = "(.*::)?(alloc_out_of_line|alloc_with_room|al
 impl AllocationProfile {
     /// Writes the profile in pprof's form, compressed by gzip: the contents of a `.pb.gz` file.
     ///
-    /// Native functions are named by the debug information of the program's files, which is read for
-    /// it. Without the crate's feature `symbols` they are addresses.
+    /// Native functions are named by the debug information of the program's files, which is read
+    /// for it. Without the crate's feature `symbols` they are addresses.
     ///
     /// # Errors
     /// Those of the writer.
@@ -51,8 +51,8 @@ impl AllocationProfile {
     }
 
     /// As [`write`](Self::write), of what came since `before`, an earlier profile of the same heap:
-    /// what was allocated since, and by how much more is in use, which may be less than 0. Tools show
-    /// what was allocated unless they are told otherwise.
+    /// what was allocated since, and by how much more is in use, which may be less than 0. Tools
+    /// show what was allocated unless they are told otherwise.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -72,7 +72,7 @@ impl AllocationProfile {
         Encoder::new(self, Some(before)).write(writer)
     }
 
-    /// What tells the samples of a site from others.
+    /// The key of a site: it tells the site's samples from others.
     fn key<'p>(&'p self, site: &'p AllocationSite) -> SiteKey<'p> {
         (&site.type_name, site.bytes, site.interval, self.stack(site))
     }
@@ -87,7 +87,7 @@ struct Base<'p> {
     profile: &'p AllocationProfile,
 }
 
-/// What is given a number as it is met: the numbers are the order.
+/// Values that get numbers in the order in which they are met.
 struct Numbered<T>(HashMap<T, u64>);
 
 impl<T: Hash + Eq> Numbered<T> {
@@ -136,11 +136,11 @@ struct Encoder<'p> {
     functions: Numbered<Function>,
     places: Numbered<Place>,
     native: NativeNames,
-    /// What is named in each file of the profile.
+    /// The names that each file of the profile has.
     named: Vec<Named>,
 }
 
-/// What is known of the addresses in a mapped file.
+/// The facts about addresses in a mapped file.
 #[derive(Clone, Copy, Default)]
 struct Named {
     functions: u64,
@@ -222,7 +222,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// What a profile has beside samples and what they refer to.
+    /// The fields of a profile beside samples, locations and functions.
     fn frame(&mut self) {
         self.value_type(profile::PERIOD_TYPE, "space", "bytes");
         let default = self.string(if self.base.is_some() { "alloc_space" } else { "inuse_space" });

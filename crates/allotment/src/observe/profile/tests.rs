@@ -77,7 +77,8 @@ fn native_functions_are_named_in_the_file_with_their_source() {
     // The mapping says that all is named: the fields 7 to 10, each 1.
     assert!(has(&named, "\x38\x01\x40\x01\x48\x01\x50\x01"));
     assert_eq!(asked_for_by_nobody(1), 2);
-    // An address in the headers of this program's file: not all is named, and the file does not say so.
+    // An address in the headers of this program's file: not all is named, and the file does not say
+    // so.
     let here = code_files().into_iter().find(|file| (file.start..file.end).contains(&address)).unwrap();
     let partly = file(&[address, here.end]);
     assert!(has(&partly, "asked_for_by_nobody") && !has(&partly, "\x38\x01\x40\x01"));

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 const ATTEMPTS: u32 = 3;
 
 impl Heap {
-    /// What a heap with this option does when it has no room. The builder asks, which cannot know
-    /// what a snapshot is.
+    /// The hook that a heap with this option calls when it has no room. The builder, which is in a
+    /// lower layer, asks for it.
     pub(crate) fn when_exhausted(directory: PathBuf) -> OutOfMemoryHook {
         // Whether no thread may begin: one writes, or there is a snapshot, or the attempts are used
         // up. A thread takes it (acquire), and gives it back after a failure (release). No lock,

@@ -51,7 +51,7 @@ const MOST_PLAIN_FIELDS: usize = 1024;
 /// of 16 bits.
 const MOST_SLOT_FIELDS: usize = i16::MAX as usize - MOST_PLAIN_FIELDS - 1;
 
-/// The classes behind every object of a Java program, in all files: readers ask for them, by the
+/// The classes of every object of a Java program, in all files: readers ask for them, by the
 /// names that JVMs have for them. `[B` is an array of bytes.
 const JAVA: &[(&str, Option<usize>, &[&str])] = &[
     ("java/lang/Object", None, &[]),
@@ -82,7 +82,7 @@ const OBJECT: u8 = 2;
 const BYTE: u8 = 8;
 const LONG: u8 = 11;
 
-/// What a field of a class is in the heap.
+/// The kind of a field of a class in the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     /// The strong slot of this number.
@@ -93,14 +93,14 @@ enum Field {
     Plain,
 }
 
-/// What the array of an object has.
+/// The contents of an object's array.
 #[derive(Clone, Copy)]
 enum Array {
-    /// Elements of so many bytes.
+    /// Plain elements, with the bytes of each.
     Data(usize),
-    /// A tail of so many strong references, null ones included.
+    /// A tail of strong references, with their number, null ones included.
     Tail(usize),
-    /// All strong references of an object, so many; null ones are not among them.
+    /// All strong references of an object, with their number; null ones do not count.
     All(usize),
 }
 

@@ -9,7 +9,7 @@ use std::io::Write;
 /// Bytes that are handed to the writer in one call.
 pub(super) const BUFFER_BYTES: usize = 1 << 16;
 
-/// Bytes of the largest number, and of what stands behind it.
+/// Bytes of the largest number, and of the text after it.
 const NUMBER_BYTES: usize = 21;
 
 /// The numbers 0 to 99 in two digits.
@@ -66,7 +66,7 @@ impl<'w> Output<'w> {
         Ok(self.written)
     }
 
-    /// Makes room for so many bytes, at most [`BUFFER_BYTES`].
+    /// Makes room for this many bytes, at most [`BUFFER_BYTES`].
     #[inline(always)]
     fn make_room(&mut self, bytes: usize) -> Result<(), SnapshotError> {
         if self.filled + bytes > BUFFER_BYTES { self.flush() } else { Ok(()) }
@@ -92,7 +92,7 @@ impl<'w> Output<'w> {
         Ok(())
     }
 
-    /// Numbers with commas between them, behind the byte `before` and before a new line.
+    /// Numbers with commas between them, after the byte `before` and before a new line.
     #[inline(always)]
     pub(super) fn record<const N: usize>(
         &mut self,

@@ -73,20 +73,20 @@ pub struct SnapshotSettings {
 }
 
 impl SnapshotSettings {
-    /// The same settings with that format.
+    /// These settings with that format.
     #[must_use]
     pub fn format(self, format: SnapshotFormat) -> SnapshotSettings {
         SnapshotSettings { format, ..self }
     }
 
-    /// The same settings with that many bytes of each object's text.
+    /// These settings with that many bytes of each object's text.
     #[must_use]
     pub fn string_bytes(self, string_bytes: usize) -> SnapshotSettings {
         SnapshotSettings { string_bytes, ..self }
     }
 }
 
-/// What is in a snapshot that was written.
+/// The counts of a snapshot that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotSummary {
@@ -106,7 +106,7 @@ pub struct SnapshotSummary {
     pub table_bytes: u64,
 }
 
-/// Why there is no snapshot. The heap is as before, and its threads go on.
+/// The reason why there is no snapshot. The heap is as before, and its threads go on.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
@@ -125,7 +125,7 @@ pub enum SnapshotError {
         #[source]
         error: io::Error,
     },
-    /// The format, or a census with retained bytes, has no numbers for so many objects.
+    /// There are more objects than the format, or a census with retained bytes, has numbers for.
     #[error("{objects} objects are live, and there is room for {most} here; HPROF has room for more")]
     TooManyObjects {
         /// Live objects.
@@ -133,7 +133,7 @@ pub enum SnapshotError {
         /// The most.
         most: u64,
     },
-    /// The format has no numbers for so many references.
+    /// There are more references than the format has numbers for.
     #[error(
         "live objects and roots have {references} references, and there is room for {most} here; HPROF has room for more"
     )]
@@ -160,7 +160,7 @@ pub enum SnapshotError {
 }
 crate::debug::debug_is_display!(SnapshotError);
 
-/// What is done with a stopped heap.
+/// The work on a stopped heap.
 type Task<'t, R> = &'t mut dyn FnMut(&World<'_>) -> Result<R, SnapshotError>;
 
 impl Heap {
@@ -208,6 +208,16 @@ impl Heap {
     /// A new file is for its owner alone (mode 600), since names and texts may be secrets. A file
     /// that is replaced keeps its mode.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("live.heapsnapshot");
+    /// let summary = heap.snapshot_to_file(&path, &Default::default())?;
+    /// assert_eq!(summary.file_bytes, path.metadata()?.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`SnapshotError`], with the path. Nothing is left of the file then; one that was there
     /// before is as it was.
@@ -251,6 +261,15 @@ impl Mutator<'_> {
 
     /// As [`Heap::snapshot`], for an attached thread. This is a safepoint.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let mut file = Vec::new();
+    /// let summary = heap.attach(|mu| mu.snapshot(&mut file, &Default::default()))??;
+    /// assert_eq!(summary.file_bytes, file.len() as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Heap::snapshot`].
     pub fn snapshot(
@@ -263,6 +282,16 @@ impl Mutator<'_> {
 
     /// As [`Heap::snapshot_to_file`], for an attached thread. This is a safepoint.
     ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("live.heapsnapshot");
+    /// let summary = heap.attach(|mu| mu.snapshot_to_file(&path, &Default::default()))??;
+    /// assert_eq!(summary.file_bytes, path.metadata()?.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Heap::snapshot_to_file`].
     pub fn snapshot_to_file(
@@ -274,6 +303,17 @@ impl Mutator<'_> {
     }
 
     /// As [`Heap::census`], for an attached thread. This is a safepoint.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let census = heap.attach(|mu| {
+    ///     root!(mu, _kept = alloc!(mu, NewStr::from("text"))?);
+    ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(mu.census(false)?)
+    /// })?.map_err(|error| error.to_string())?;
+    /// assert_eq!((census.objects, &*census.shapes[0].name), (1, "Str"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Heap::census`].
@@ -310,7 +350,8 @@ fn to_file(
     Ok(summary)
 }
 
-/// What is counted in the stop, and the references of which the rest is made afterwards.
+/// Counts objects in the stop, and copies the references from which retained bytes are computed
+/// afterwards.
 fn take_census(world: &World<'_>, retained: bool) -> Result<(Census, Option<Graph>), SnapshotError> {
     let live = LiveHeap::find(world)?;
     let graph = if retained { Some(census::graph(&live)?) } else { None };

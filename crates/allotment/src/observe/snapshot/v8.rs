@@ -20,7 +20,7 @@
 //! edges. More of either need [HPROF](super::hprof). Ids are numbers in order of addresses: they
 //! say nothing about the same object in another snapshot.
 //!
-//! Layouts of shapes are behind `snapshot.allotment`, which the other tools skip.
+//! Layouts of shapes are in `snapshot.allotment`, which the other tools skip.
 //!
 //! Counts stand at the beginning. The live objects and references are counted before the first byte
 //! is written, so the writer need not seek. Then nodes and edges are written in two passes over the
@@ -42,13 +42,13 @@ const EDGE_FIELDS: u64 = 3;
 /// Nodes before the first object: the root, all roots, and a node for each kind of root.
 const FIRST_OBJECT: u64 = 2 + RootKind::ALL.len() as u64;
 
-/// Nodes that are no objects: those before the first one, and the end.
+/// Nodes that are not objects: those before the first object, and the end.
 const OTHER_NODES: u64 = FIRST_OBJECT + 1;
 
 /// Edges that are neither an object's nor to one: of the root, and to each kind of root.
 const OTHER_EDGES: u64 = 2 + RootKind::ALL.len() as u64;
 
-/// What the loaders' arrays hold.
+/// The limits of the loaders' arrays.
 const MOST: u64 = u32::MAX as u64;
 
 /// Characters of a name. V8 cuts there, too.
@@ -100,7 +100,7 @@ struct Names {
     is_text: bool,
 }
 
-/// What is known before the first byte is written.
+/// The counts that are known before the first byte is written.
 struct Writer<'h, 'o> {
     live: &'h LiveHeap<'h>,
     out: Output<'o>,

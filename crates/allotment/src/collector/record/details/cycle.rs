@@ -30,7 +30,7 @@ impl CollectionRecord {
         self.phases_before_stop().iter().chain(stop).map(|phase| self.phase_line("", phase))
     }
 
-    /// The lines of what only a cycle has to tell.
+    /// The lines that only a cycle has.
     pub(super) fn cycle_details(&self, cycle: &CycleDetails, line: &mut dyn FnMut(fmt::Arguments<'_>)) {
         if !cycle.trigger.is_empty() {
             line(format_args!("{}", cycle.trigger));

@@ -1,11 +1,12 @@
-//! The counts that a check takes on its way.
+//! The counts of a check that found no fault.
 
 use crate::object::{Object, ShapeId};
 use crate::region::State;
 use std::collections::BTreeMap;
 
-/// The result of a walk over the whole heap.
+/// The counts of a heap that [`Heap::verify`](crate::Heap::verify) found sound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifySummary {
     /// Objects and their bytes, by shape.
     pub shapes: BTreeMap<ShapeId, (u64, u64)>,
