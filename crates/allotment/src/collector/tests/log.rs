@@ -3,6 +3,7 @@
 use super::{push, root, with_pairs};
 use crate::Heap;
 use crate::options::CollectorKind;
+use crate::platform::Clock;
 use std::process::Command;
 
 /// The child's task; not set: this process is the one that starts the child.
@@ -11,6 +12,8 @@ const CHILD: &str = "ALLOTMENT_TEST_LOG";
 /// Collects a heap with these options until every kind of log line has had its cause.
 fn collect(options: &str) {
     let builder = Heap::builder().test_geometry(super::REGION, 64).use_transparent_huge_pages(false);
+    // So fast that a heap so small looks for idle times.
+    let builder = builder.clock(Clock::fast());
     let (heap, pair) = with_pairs(builder.options(options).expect("options").build().expect("a heap"));
     heap.attach(|mutator| {
         let list = root(mutator);
