@@ -39,6 +39,3 @@ pub mod attach {
 pub mod snapshot {
     pub use crate::observe::{Dominators, Graph, NONE};
 }
-
-/// The numbers of the fields of pprof's form.
-pub use crate::profile::field as pprof_field;
