@@ -34,6 +34,7 @@ fn is_told(entries: &[Entry]) {
         version: String::new(),
         circumstances: Vec::new(),
         incomplete: None,
+        warnings: Vec::new(),
     };
     text_table(&report, None, Some(60));
     // The lab reads each file that it writes.

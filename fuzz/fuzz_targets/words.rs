@@ -5,6 +5,7 @@
 use allotment_lab::command::{Command, RunArguments, parse};
 use allotment_lab::experiments;
 use allotment_lab::harness::{Selection, expand};
+use allotment_tools::command::Tools;
 use allotment_tools::tlab_log::{Candidate, Replay, read};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,7 +13,7 @@ fuzz_target!(|text: &str| {
     let words = ["allotment"].into_iter().chain(text.lines()).map(Into::into);
     match parse(words, experiments::all()) {
         Ok(Command::Run(arguments)) => grid(&arguments),
-        Ok(Command::TlabLog(arguments)) => replays(&arguments.replay.unwrap_or_default()),
+        Ok(Command::Tools(Tools::TlabLog(arguments))) => replays(&arguments.replay.unwrap_or_default()),
         _ => {}
     }
 });

@@ -41,6 +41,3 @@ pub mod attach {
 pub mod snapshot {
     pub use crate::observe::{Dominators, Graph, NONE};
 }
-
-/// The numbers of the fields of pprof's form.
-pub use crate::observe::profile::field as pprof_field;

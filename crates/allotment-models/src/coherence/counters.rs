@@ -56,9 +56,4 @@ impl Counters {
     pub fn hitm(&self) -> u64 {
         self.read_hitm + self.write_hitm
     }
-
-    /// Lines that passed from core to core.
-    pub fn transfers(&self) -> u64 {
-        self.hitm() + self.forwards
-    }
 }

@@ -47,11 +47,6 @@ impl Summary {
         [self.mean - self.error, self.mean + self.error]
     }
 
-    /// The square of the standard error of the mean, s^2 / n.
-    pub fn variance_of_mean(&self) -> f64 {
-        self.deviation * self.deviation / self.count as f64
-    }
-
     /// Two passes: the one-pass formula loses all digits when the spread is small against the mean.
     fn collect(values: impl Iterator<Item = Weighted> + Clone) -> Summary {
         let (mut count, mut sum, mut min, mut max) = (0_u64, 0.0, f64::NAN, f64::NAN);

@@ -7,9 +7,8 @@ use crate::tlab_log::{
     Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sources, Waste, bytes,
 };
 use allotment_report::command::{Failure, print, print_bold};
-use allotment_report::format::{Input, OutputFile, check_files, named_files, width};
+use allotment_report::format::{Input, Layout, OutputFile, check_files, named_files, width};
 use allotment_report::page::{Document, html};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use page::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -179,7 +178,7 @@ fn told(
     }
     let columns = width::of_output();
     (text, said) = (wrapped(&text, columns), wrapped(&said, columns));
-    text += &threads(log, &judge, &shown, arguments.top, &said);
+    text += &threads(log, &judge, &shown, arguments.top, &said, columns);
     if let Some(replayed) = &replayed {
         text += &replays(log, &judge, replayed, columns);
     }
@@ -196,12 +195,19 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// The table, followed by the sentences in `said`.
-fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str) -> String {
+fn threads(
+    log: &Log,
+    judge: &Judge,
+    shown: &[&Account],
+    top: usize,
+    said: &str,
+    columns: Option<usize>,
+) -> String {
     if log.accounts().is_empty() {
         return said.into();
     }
     let count = if top == 0 { shown.len() } else { top.min(shown.len()) };
-    let mut table = table(&[
+    let header = [
         "Thread",
         "Refills",
         "Most",
@@ -217,7 +223,8 @@ fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str)
         "slow",
         "fast",
         "",
-    ]);
+    ];
+    let mut rows = Vec::new();
     let numbers = |refills: u64, most: u64, slow: u64, allocated: u64| {
         vec![refills.to_string(), most.to_string(), slow.to_string(), bytes(allocated)]
     };
@@ -239,7 +246,7 @@ fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str)
         });
         row.extend(wastes(&account.waste, account.buffers));
         row.push(judge.verdicts(account).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
-        table.add_row(row);
+        rows.push(row);
     }
     let all = log.accounts();
     let sum = |of: fn(&Account) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
@@ -250,8 +257,9 @@ fn threads(log: &Log, judge: &Judge, shown: &[&Account], top: usize, said: &str)
     row.extend(numbers(sum(|a| a.refills), most, sum(|a| a.slow_allocations), sum(|a| a.allocated)));
     row.extend([const { String::new() }; 4]);
     row.extend(wastes(&waste, sum(|a| a.buffers)));
-    table.add_row(row);
-    let mut text = format!("\n{}", rendered(&mut table));
+    row.push(String::new());
+    rows.push(row);
+    let mut text = format!("\n{}", table(&header, rows, columns));
     if count < shown.len() {
         let more = counted((shown.len() - count) as u64, "more thread", "more threads");
         let _ = writeln!(text, "{more}; --top 0 shows all");
@@ -268,10 +276,10 @@ fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns
     if judge.silence().is_some() {
         return "\nno replay: what it would be fed with is not whole\n".into();
     }
-    let mut table = table(&["Replayed", "Refills", "Slow", "Largest", "Waste", "%", "gc", "slow", "JVM"]);
-    for (candidate, done) in replayed {
+    let header = ["Replayed", "Refills", "Slow", "Largest", "Waste", "%", "gc", "slow", "JVM"];
+    let row = |(candidate, done): &(Candidate, Replayed)| {
         let waste = done.waste();
-        table.add_row(vec![
+        vec![
             candidate.name.clone(),
             done.refills.to_string(),
             done.slow_allocations.map_or(String::new(), |count| count.to_string()),
@@ -281,31 +289,21 @@ fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns
             bytes(done.gc_waste),
             bytes(done.slow_waste),
             candidate.flags.clone(),
-        ]);
-    }
+        ]
+    };
+    let rows = replayed.iter().map(row).collect();
     let cut = if log.cycles.is_cut() { ", the first that fit in memory" } else { "" };
     format!(
         "\nreplay of {}{cut}; a model: compare its rows with each other\n\n{}",
         counted(log.cycles.len() as u64, "collection", "collections"),
-        rendered(&mut table)
+        table(&header, rows, columns)
     )
 }
 
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(header);
-    let last = header.len() - 1;
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let left = index == 0 || index == last;
-        column.set_cell_alignment(if left { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table
-}
-
-fn rendered(table: &mut Table) -> String {
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+/// A table whose first and last columns are words.
+fn table(header: &[&str], rows: Vec<Vec<String>>, columns: Option<usize>) -> String {
+    let header: Vec<String> = header.iter().map(|title| title.to_string()).collect();
+    Layout { words: vec![0, header.len() - 1], header, rows }.text(columns)
 }
 
 fn as_json(

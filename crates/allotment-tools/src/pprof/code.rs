@@ -6,9 +6,9 @@
 
 use super::drop_frames::DropFrames;
 use super::file::Strings;
-use super::wire::{Field, Message};
+use super::message::{self, profile};
+use super::wire::{Field, Fields};
 use super::{MOST_FRAMES, PprofError};
-use allotment::internals::pprof_field::{function, line, location, mapping, profile};
 use std::collections::HashMap;
 
 /// The identity of a row.
@@ -65,7 +65,7 @@ pub(super) struct Code<'b> {
 
 impl<'b> Code<'b> {
     pub(super) fn of(
-        whole: Message<'_>,
+        whole: Fields<'_>,
         strings: &Strings<'b>,
         dropped: Option<&DropFrames>,
     ) -> Result<Code<'b>, PprofError> {
@@ -81,7 +81,7 @@ impl<'b> Code<'b> {
                     mapping_ids.insert(id, mappings.len() as u32 - 1)
                 }
                 profile::FUNCTION => {
-                    let [id, name] = numbers(&field, [function::ID, function::NAME])?;
+                    let message::Function { id, name, .. } = field.message()?;
                     let name = strings.check(&field, name)?;
                     let first = || *first_of.entry(strings.bytes(name)).or_insert(name);
                     let name = *firsts.entry(name).or_insert_with(first);
@@ -99,28 +99,24 @@ impl<'b> Code<'b> {
             if field.number != profile::LOCATION {
                 return Ok(());
             }
-            let wanted = [location::ID, location::MAPPING_ID, location::ADDRESS];
-            let [id, mapping, address] = numbers(&field, wanted)?;
+            let message::Location { id, mapping, address, lines, .. } = field.message()?;
             let unnamed = || match (mapping, mapping_ids.get(&mapping)) {
                 (0, _) => Ok(Place::Address(None, address)),
                 (_, Some(known)) => Ok(Place::Address(Some(*known), address)),
                 (id, None) => Err(field.broken(format!("no mapping {id}"))),
             };
             let first = code.frames.len();
-            field.message()?.each(|part| {
-                if part.number == location::LINE {
-                    let place = match numbers(&part, [line::FUNCTION_ID])? {
-                        [0] => unnamed()?,
-                        [id] => match functions.get(&id) {
-                            None => return Err(part.broken(format!("no function {id}"))),
-                            Some(name) if strings.bytes(*name).is_empty() => unnamed()?,
-                            Some(name) => Place::Function(*name),
-                        },
-                    };
-                    code.push(&mut indexes, place);
-                }
-                Ok(())
-            })?;
+            for line in lines {
+                let place = match line.function {
+                    0 => unnamed()?,
+                    id => match functions.get(&id) {
+                        None => return Err(field.broken(format!("no function {id}"))),
+                        Some(name) if strings.bytes(*name).is_empty() => unnamed()?,
+                        Some(name) => Place::Function(*name),
+                    },
+                };
+                code.push(&mut indexes, place);
+            }
             if code.frames.len() == first {
                 code.push(&mut indexes, unnamed()?);
             }
@@ -234,24 +230,11 @@ impl<'b> Code<'b> {
 }
 
 fn mapping_of<'b>(field: &Field<'_>, strings: &Strings<'b>) -> Result<(u64, Mapping<'b>), PprofError> {
-    let wanted = [mapping::ID, mapping::MEMORY_START, mapping::FILE_OFFSET, mapping::FILENAME];
-    let [id, start, offset, name] = numbers(field, wanted)?;
-    let path = strings.bytes(strings.check(field, name)?);
+    let message::Mapping { id, start, offset, file, .. } = field.message()?;
+    let path = strings.bytes(strings.check(field, file)?);
     let end = &path[path.len().saturating_sub(MOST_FILE_BYTES)..];
     let file = end.rsplit(|byte| *byte == b'/').next().unwrap_or(end);
     Ok((identity(field, id)?, Mapping { start, offset, file }))
-}
-
-/// The values of fields of a message that are numbers; 0 for one that is missing.
-pub(super) fn numbers<const N: usize>(field: &Field<'_>, wanted: [u64; N]) -> Result<[u64; N], PprofError> {
-    let mut found = [0; N];
-    field.message()?.each(|part| {
-        if let Some(index) = wanted.iter().position(|number| *number == part.number) {
-            found[index] = part.number()?;
-        }
-        Ok(())
-    })?;
-    Ok(found)
 }
 
 /// An id, which is not 0.

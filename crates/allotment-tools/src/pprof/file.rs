@@ -2,9 +2,9 @@
 //!
 //! Samples are handed on as they are met and none is kept. Strings stay indexes.
 
-use super::wire::{Field, Message};
+use super::message::{self, ValueType, profile};
+use super::wire::{Field, Fields};
 use super::{MOST_TEXT_BYTES, MOST_TEXTS, PprofError, SampleType, names};
-use allotment::internals::pprof_field::{label, profile, sample, value_type};
 
 /// The label of the shape of a sample's objects.
 const SHAPE: &[u8] = b"type";
@@ -14,7 +14,7 @@ const BASE: (&[u8], &[u8]) = (b"pprof::base", b"true");
 
 /// What a file says of all its samples.
 pub(super) struct File<'b> {
-    pub(super) whole: Message<'b>,
+    pub(super) whole: Fields<'b>,
     pub(super) strings: Strings<'b>,
     pub(super) sample_types: Vec<SampleType>,
     pub(super) period: i64,
@@ -41,7 +41,7 @@ pub(super) struct Sample<'s, 'b> {
 
 impl<'b> File<'b> {
     pub(super) fn read(bytes: &'b [u8]) -> Result<File<'b>, PprofError> {
-        let whole = Message::new(bytes);
+        let whole = Fields(bytes);
         let strings = Strings::of(whole)?;
         let (mut types, mut comments) = (Vec::new(), Vec::new());
         let (mut period, mut period_type, mut default) = (0, None, None);
@@ -57,9 +57,7 @@ impl<'b> File<'b> {
                 // The format's numbers are signed.
                 profile::PERIOD => period = field.number()? as i64,
                 profile::COMMENT => {
-                    let mut indexes = Vec::new();
-                    field.numbers(&mut indexes)?;
-                    for index in indexes {
+                    for index in field.numbers()? {
                         let index = strings.check(&field, index)?;
                         if comments.len() < MOST_TEXTS {
                             comments.push(index);
@@ -111,66 +109,33 @@ impl<'b> File<'b> {
         &self,
         mut found: impl FnMut(Sample<'_, 'b>) -> Result<(), PprofError>,
     ) -> Result<(), PprofError> {
-        let (mut stack, mut numbers, mut values) = (Vec::new(), Vec::new(), Vec::new());
         self.whole.each(|field| {
             if field.number != profile::SAMPLE {
                 return Ok(());
             }
-            stack.clear();
-            numbers.clear();
+            let message::Sample { locations, values, labels } = field.message()?;
             let (mut shape, mut is_base) = (None, false);
-            field.message()?.each(|part| {
-                match part.number {
-                    sample::LOCATION_ID => part.numbers(&mut stack)?,
-                    sample::VALUE => part.numbers(&mut numbers)?,
-                    sample::LABEL => {
-                        let (key, text) = self.label(&part)?;
-                        is_base |= (self.strings.bytes(key), self.strings.bytes(text)) == BASE;
-                        let is_shape =
-                            self.strings.bytes(key) == SHAPE && !self.strings.bytes(text).is_empty();
-                        shape = Some(text).filter(|_| is_shape).or(shape);
-                    }
-                    _ => {}
-                }
-                Ok(())
-            })?;
-            if numbers.len() != self.sample_types.len() {
-                let (found, types) = (numbers.len(), self.sample_types.len());
+            for label in labels {
+                let [key, text] =
+                    [self.strings.check(&field, label.key)?, self.strings.check(&field, label.text)?];
+                let (word, said) = (self.strings.bytes(key), self.strings.bytes(text));
+                is_base |= (word, said) == BASE;
+                shape = Some(text).filter(|_| word == SHAPE && !said.is_empty()).or(shape);
+            }
+            if values.len() != self.sample_types.len() {
+                let (found, types) = (values.len(), self.sample_types.len());
                 return Err(field.broken(format!("a sample of {found} values, for {types} sample types")));
             }
-            values.clear();
-            values.extend(numbers.iter().map(|number| *number as i64));
-            found(Sample { field, stack: &stack, values: &values, shape, is_base })
+            found(Sample { field, stack: &locations, values: &values, shape, is_base })
         })
-    }
-
-    /// The strings of a label: its key and its text; 0, the empty string, for one that is missing.
-    fn label(&self, field: &Field<'_>) -> Result<(u64, u64), PprofError> {
-        let (mut key, mut text) = (0, 0);
-        field.message()?.each(|part| {
-            match part.number {
-                label::KEY => key = self.strings.check(&part, part.number()?)?,
-                label::STR => text = self.strings.check(&part, part.number()?)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok((key, text))
     }
 }
 
 /// The checked indexes of a sample type's name and unit; 0, the empty string, for one that is
 /// missing.
 fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], PprofError> {
-    let mut found = [0; 2];
-    field.message()?.each(|part| {
-        match part.number {
-            value_type::TYPE => found[0] = part.number()?,
-            value_type::UNIT => found[1] = part.number()?,
-            _ => {}
-        }
-        Ok(())
-    })?;
+    let ValueType { name, unit } = field.message()?;
+    let found = [name, unit];
     for index in found {
         strings.check(field, index)?;
     }
@@ -181,11 +146,11 @@ fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], Ppr
 pub(super) struct Strings<'b>(Vec<&'b [u8]>);
 
 impl<'b> Strings<'b> {
-    pub(super) fn of(whole: Message<'b>) -> Result<Strings<'b>, PprofError> {
+    pub(super) fn of(whole: Fields<'b>) -> Result<Strings<'b>, PprofError> {
         let mut strings = Vec::new();
         whole.each(|field| {
             if field.number == profile::STRING_TABLE {
-                let text = field.message()?.bytes();
+                let text = field.bytes()?;
                 if strings.is_empty() && !text.is_empty() {
                     return Err(field.broken("the first string is not empty"));
                 }

@@ -11,18 +11,16 @@
 //! in one stack counts once; the default sample type is the one that the file names, else the last;
 //! frames that the file asks to drop are left out (`drop_frames`). Unlike there, code
 //! without names stays without until [`symbolize`] names it: a table opens no program.
-//!
-//! Refused: `prost`, whose build step runs `protoc`, for a handful of fields.
 
 mod code;
 mod drop_frames;
 mod file;
 mod foreign;
+mod message;
 mod symbolize;
 mod tree;
 mod units;
 mod wire;
-mod writer;
 
 pub use symbolize::{Symbolized, SymbolizedMapping, symbolize};
 pub use tree::{Node, Tree};
@@ -79,12 +77,6 @@ pub enum PprofError {
         "it has negative values, as differences have; `allotment profile top` shows them, a flame graph cannot"
     )]
     Negative,
-    /// It ends in the midst of a field.
-    #[error("it is no profile of pprof, or a damaged one: it ends at byte {at}, in the midst of a field")]
-    Cut {
-        /// Its length, unpacked.
-        at: usize,
-    },
     /// It contradicts the format.
     #[error("it is no profile of pprof, or a damaged one: at byte {at}, {what}")]
     Broken {
@@ -256,3 +248,5 @@ pub fn names(sample_types: &[SampleType]) -> String {
 mod symbolize_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod writer;

@@ -1,19 +1,18 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
-//! The file is written anew field by field. Fields stay as they are, those that are not known here
-//! too, but for locations that get names and mappings that say so. New functions and strings follow the
+//! The file is written anew field by field. Fields stay as they are, even those that are not known
+//! here. Locations that get names, and mappings that say so, are the exception. New functions and strings follow the
 //! old ones, so all numbers in the file stay what they are.
 //!
 //! A location keeps its names if it has lines of source, or if nothing better is found. Addresses are
 //! looked up as they are: whoever writes a profile takes 1 off a return address, as the format wants.
 
-use super::code::numbers;
 use super::file::File;
-use super::wire::Field;
-use super::writer::Out;
+use super::message::{self, profile};
+use super::wire::{Field, push};
 use super::{PprofError, unpacked};
-use allotment::internals::pprof_field::{function, line, location, mapping, profile};
 use allotment_symbols::{Frame, Mapped, Symbols};
+use prost::Message as _;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -51,21 +50,10 @@ pub struct SymbolizedMapping {
 /// What is known of a mapping.
 struct Mapping<'b> {
     field: Field<'b>,
-    id: u64,
-    start: u64,
-    limit: u64,
-    offset: u64,
+    read: message::Mapping,
     told: SymbolizedMapping,
     /// Whether it has addresses without names, and whether some have lines.
     is_incomplete: bool,
-    has_lines: bool,
-}
-
-/// A location of the file.
-struct Location {
-    mapping: Option<usize>,
-    address: u64,
-    has_names: bool,
     has_lines: bool,
 }
 
@@ -77,46 +65,50 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
     let bytes = unpacked(file)?;
     let file = File::read(&bytes)?;
     let mut mappings = mappings(&file)?;
-    let (mut out, mut new) = (Out::default(), New::of(&file)?);
+    let (mut out, mut new) = (Vec::new(), New::of(&file)?);
     let mut elsewhere = 0;
     file.whole.each(|field| {
         match field.number {
             profile::MAPPING => {}
             profile::LOCATION => {
-                let found = location_of(&field, &mappings)?;
-                let Some(mapping) = found.mapping.map(|index| &mut mappings[index]) else {
-                    elsewhere += u64::from(!found.has_names);
-                    out.push(field.raw);
+                let location: message::Location = field.message()?;
+                let named_before = location.lines.iter().any(|line| line.function != 0);
+                let lined_before = location.lines.iter().any(|line| line.line != 0);
+                let Some(mapping) = mapping_of(&location, &mappings).map(|index| &mut mappings[index]) else {
+                    elsewhere += u64::from(!named_before);
+                    out.extend_from_slice(field.raw);
                     return Ok(());
                 };
                 let frames =
-                    if found.has_lines { Vec::new() } else { mapping.frames(symbols, found.address) };
+                    if lined_before { Vec::new() } else { mapping.frames(symbols, location.address) };
                 let has_lines = frames.iter().any(|frame| frame.line != 0);
-                let is_better = !frames.is_empty() && (has_lines || !found.has_names);
+                let is_better = !frames.is_empty() && (has_lines || !named_before);
                 mapping.told.addresses += 1;
                 mapping.told.named += u64::from(is_better);
-                mapping.told.named_before += u64::from(found.has_names && !is_better);
-                mapping.is_incomplete |= !found.has_names && !is_better;
-                mapping.has_lines |= found.has_lines || has_lines;
-                let inner = if is_better { new.location(&field, &frames)? } else { None };
-                match inner {
-                    Some(inner) => out.push(&Out::default().message(profile::LOCATION, inner).0),
-                    None => out.push(field.raw),
+                mapping.told.named_before += u64::from(named_before && !is_better);
+                mapping.is_incomplete |= !named_before && !is_better;
+                mapping.has_lines |= lined_before || has_lines;
+                let lines = if is_better { new.lines(&frames) } else { None };
+                match lines {
+                    Some(lines) => {
+                        let named = message::Location { lines, ..location };
+                        push(&mut out, profile::LOCATION, &named.encode_to_vec());
+                    }
+                    None => out.extend_from_slice(field.raw),
                 }
             }
-            _ => out.push(field.raw),
+            _ => out.extend_from_slice(field.raw),
         }
         Ok(())
     })?;
     for mapping in &mappings {
         match mapping.told.named {
-            0 => out.push(mapping.field.raw),
-            _ => out.push(&Out::default().message(profile::MAPPING, mapping.rewritten()?).0),
+            0 => out.extend_from_slice(mapping.field.raw),
+            _ => push(&mut out, profile::MAPPING, &mapping.rewritten().encode_to_vec()),
         }
     }
-    out.push(&new.functions_out.0);
-    out.push(&new.strings_out.0);
-    let bytes = out.0;
+    out.extend_from_slice(&new.fields);
+    let bytes = out;
     let mappings =
         mappings.into_iter().map(|mapping| mapping.told).filter(|told| told.addresses > 0).collect();
     Ok(Symbolized { bytes, mappings, elsewhere })
@@ -128,17 +120,9 @@ fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
         if field.number != profile::MAPPING {
             return Ok(());
         }
-        let wanted = [
-            mapping::ID,
-            mapping::MEMORY_START,
-            mapping::MEMORY_LIMIT,
-            mapping::FILE_OFFSET,
-            mapping::FILENAME,
-            mapping::BUILD_ID,
-        ];
-        let [id, start, limit, offset, name, build_id] = numbers(&field, wanted)?;
-        let name = file.strings.bytes(file.strings.check(&field, name)?);
-        let build_id = file.strings.check(&field, build_id)?;
+        let read: message::Mapping = field.message()?;
+        let name = file.strings.bytes(file.strings.check(&field, read.file)?);
+        let build_id = file.strings.check(&field, read.build_id)?;
         let told = SymbolizedMapping {
             path: Path::new(OsStr::from_bytes(name)).to_owned(),
             build_id: file.strings.cut(build_id).to_lowercase(),
@@ -147,62 +131,42 @@ fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
             named_before: 0,
             named: 0,
         };
-        found.push(Mapping { field, id, start, limit, offset, told, is_incomplete: false, has_lines: false });
+        found.push(Mapping { field, read, told, is_incomplete: false, has_lines: false });
         Ok(())
     })?;
     Ok(found)
 }
 
-fn location_of(field: &Field<'_>, mappings: &[Mapping<'_>]) -> Result<Location, PprofError> {
-    let [mapping, address] = numbers(field, [location::MAPPING_ID, location::ADDRESS])?;
-    let (mut has_names, mut has_lines) = (false, false);
-    field.message()?.each(|part| {
-        if part.number == location::LINE {
-            let [function, line] = numbers(&part, [line::FUNCTION_ID, line::LINE])?;
-            has_names |= function != 0;
-            has_lines |= line != 0;
-        }
-        Ok(())
-    })?;
-    let holds = |one: &Mapping<'_>| (one.start..one.limit).contains(&address);
-    let mapping = match mapping {
-        _ if address == 0 => None,
+/// The index of the mapping that a location lies in.
+fn mapping_of(location: &message::Location, mappings: &[Mapping<'_>]) -> Option<usize> {
+    let holds = |one: &Mapping<'_>| (one.read.start..one.read.limit).contains(&location.address);
+    match location.mapping {
+        _ if location.address == 0 => None,
         // Some writers leave it to the reader to find the mapping.
         0 => mappings.iter().position(holds),
-        id => mappings.iter().position(|one| one.id == id),
-    };
-    Ok(Location { mapping, address, has_names, has_lines })
+        id => mappings.iter().position(|one| one.read.id == id),
+    }
 }
 
 impl Mapping<'_> {
     fn frames(&mut self, symbols: &mut Symbols, address: u64) -> Vec<Frame> {
         let SymbolizedMapping { path, build_id, is_found, .. } = &mut self.told;
-        let mapped = Mapped { path, build_id, start: self.start, offset: self.offset };
+        let mapped = Mapped { path, build_id, start: self.read.start, offset: self.read.offset };
         *is_found = symbols.binary(mapped).is_some();
         symbols.frames(mapped, address)
     }
 
-    /// The mapping's field, which says what is named now.
-    fn rewritten(&self) -> Result<Out, PprofError> {
-        const FLAGS: [u64; 4] = [
-            mapping::HAS_FUNCTIONS,
-            mapping::HAS_FILENAMES,
-            mapping::HAS_LINE_NUMBERS,
-            mapping::HAS_INLINE_FRAMES,
-        ];
-        let mut out = Out::default();
-        self.field.message()?.each(|part| {
-            if !FLAGS.contains(&part.number) {
-                out.push(part.raw);
-            }
-            Ok(())
-        })?;
+    /// The mapping, which says what is named now.
+    fn rewritten(&self) -> message::Mapping {
         // A tool that knows more may name the rest, if the file does not say that all is named.
-        if !self.is_incomplete {
-            let flags = if self.has_lines { &FLAGS[..] } else { &FLAGS[..1] };
-            out = flags.iter().fold(out, |out, flag| out.number(*flag, 1));
+        let (has_functions, has_more) = (!self.is_incomplete, !self.is_incomplete && self.has_lines);
+        message::Mapping {
+            has_functions,
+            has_filenames: has_more,
+            has_line_numbers: has_more,
+            has_inline_frames: has_more,
+            ..self.read.clone()
         }
-        Ok(out)
     }
 }
 
@@ -212,8 +176,8 @@ struct New {
     next_string: u64,
     functions: HashMap<[u64; 3], u64>,
     next_function: u64,
-    strings_out: Out,
-    functions_out: Out,
+    /// Fields of the file, as they are written.
+    fields: Vec<u8>,
 }
 
 impl New {
@@ -221,39 +185,31 @@ impl New {
         let mut largest = 0;
         file.whole.each(|field| {
             if field.number == profile::FUNCTION {
-                largest = numbers(&field, [function::ID])?[0].max(largest);
+                largest = field.message::<message::Function>()?.id.max(largest);
             }
             Ok(())
         })?;
         let count = file.strings.count();
         // The first string has to be empty, even if the file has none.
-        let strings_out =
-            if count == 0 { Out::default().bytes(profile::STRING_TABLE, b"") } else { Out::default() };
+        let mut fields = Vec::new();
+        if count == 0 {
+            push(&mut fields, profile::STRING_TABLE, b"");
+        }
         Ok(New {
             strings: HashMap::from([(String::new(), 0)]),
             next_string: count.max(1),
             functions: HashMap::new(),
             next_function: largest.saturating_add(1),
-            strings_out,
-            functions_out: Out::default(),
+            fields,
         })
     }
 
-    /// A location with these frames; `None` if there are no more numbers for functions.
-    fn location(&mut self, field: &Field<'_>, frames: &[Frame]) -> Result<Option<Out>, PprofError> {
-        let mut out = Out::default();
-        field.message()?.each(|part| {
-            if part.number != location::LINE {
-                out.push(part.raw);
-            }
-            Ok(())
-        })?;
-        for frame in frames {
-            let Some(id) = self.function(frame) else { return Ok(None) };
-            let inner = Out::default().number(line::FUNCTION_ID, id).number(line::LINE, frame.line.into());
-            out = out.message(location::LINE, inner);
-        }
-        Ok(Some(out))
+    /// The lines of these frames; `None` if there are no more numbers for functions.
+    fn lines(&mut self, frames: &[Frame]) -> Option<Vec<message::Line>> {
+        let line = |frame: &Frame| {
+            Some(message::Line { function: self.function(frame)?, line: frame.line.into(), column: 0 })
+        };
+        frames.iter().map(line).collect()
     }
 
     fn function(&mut self, frame: &Frame) -> Option<u64> {
@@ -264,12 +220,8 @@ impl New {
         let id = self.next_function;
         self.next_function = id.checked_add(1)?;
         let [name, system_name, file] = key;
-        let inner = Out::default()
-            .number(function::ID, id)
-            .number(function::NAME, name)
-            .number(function::SYSTEM_NAME, system_name)
-            .number(function::FILENAME, file);
-        self.functions_out.push(&Out::default().message(profile::FUNCTION, inner).0);
+        let function = message::Function { id, name, system_name, file, start_line: 0 };
+        push(&mut self.fields, profile::FUNCTION, &function.encode_to_vec());
         self.functions.insert(key, id);
         Some(id)
     }
@@ -280,7 +232,7 @@ impl New {
         }
         let index = self.next_string;
         self.next_string += 1;
-        self.strings_out.push(&Out::default().bytes(profile::STRING_TABLE, text.as_bytes()).0);
+        push(&mut self.fields, profile::STRING_TABLE, text.as_bytes());
         self.strings.insert(text.to_owned(), index);
         index
     }

@@ -1,28 +1,22 @@
-//! The wire format of protocol buffers, read: fields, numbers, messages inside messages.
+//! The fields of a file in the order in which they lie there.
 //!
-//! A field is a key, `number << 3 | kind`, and a value. A message is a part of the file's bytes,
-//! and is read where it lies. Each error has the place of its byte in the file.
+//! `prost` decodes the messages in them ([`super::message`]). The file itself is walked here, since a
+//! decoded file of 64 MiB may take fifty times as much memory, and since fields that are not known
+//! here are kept as they are when a file is written anew. Each error has the place of its field.
 
 use super::PprofError;
+use prost::Message;
 
-/// A varint has 7 bits a byte, so 64 bits take this many bytes at most.
-const MOST_VARINT_BYTES: usize = 10;
-
-/// The bytes of a message, and their place in the file.
+/// The fields of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message<'b> {
-    bytes: &'b [u8],
-    /// Bytes of the file before the first.
-    at: usize,
-}
+pub(super) struct Fields<'b>(pub(super) &'b [u8]);
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'b> {
-    /// A varint.
+enum Value<'b> {
     Number(u64),
     /// Text, a message, or a list of numbers.
-    Bytes(Message<'b>),
+    Bytes(&'b [u8]),
     /// A number of fixed width. No field that is read here has one.
     Fixed,
 }
@@ -31,85 +25,65 @@ pub(super) enum Value<'b> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'b> {
     pub(super) number: u64,
-    pub(super) value: Value<'b>,
+    value: Value<'b>,
     /// Its key and its value, as they lie in the file.
     pub(super) raw: &'b [u8],
-    /// The place of its key in the file.
+    /// The place of its key in the file, in bytes.
     at: usize,
 }
 
-impl<'b> Message<'b> {
-    /// A whole file.
-    pub(super) fn new(bytes: &'b [u8]) -> Message<'b> {
-        Message { bytes, at: 0 }
-    }
-
-    /// The bytes, as text has them.
-    pub(super) fn bytes(self) -> &'b [u8] {
-        self.bytes
-    }
-
+impl<'b> Fields<'b> {
     /// Calls `found` with each field, in the order of the file.
     ///
     /// # Errors
-    /// The bytes are no message; what `found` returned.
+    /// The bytes are no fields; what `found` returned.
     pub(super) fn each(
-        mut self,
+        self,
         mut found: impl FnMut(Field<'b>) -> Result<(), PprofError>,
     ) -> Result<(), PprofError> {
-        while !self.bytes.is_empty() {
-            found(self.field()?)?;
+        let mut rest = self.0;
+        while !rest.is_empty() {
+            let (from, at) = (rest, self.0.len() - rest.len());
+            let Some((number, value)) = field(&mut rest) else {
+                return Err(PprofError::Broken { at, what: "no field, or one that is cut off".into() });
+            };
+            found(Field { number, value, raw: &from[..from.len() - rest.len()], at })?;
         }
         Ok(())
     }
+}
 
-    fn field(&mut self) -> Result<Field<'b>, PprofError> {
-        let (at, from) = (self.at, self.bytes);
-        let key = self.varint()?;
-        let value = match key & 7 {
-            0 => Value::Number(self.varint()?),
-            1 => self.take(8).map(|_| Value::Fixed)?,
-            2 => {
-                let length = self.varint()?;
-                Value::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
-            }
-            5 => self.take(4).map(|_| Value::Fixed)?,
-            kind => return Err(broken(at, format!("a field of the unknown kind {kind}"))),
-        };
-        match key >> 3 {
-            0 => Err(broken(at, "a field with the number 0")),
-            number => Ok(Field { number, value, raw: &from[..self.at - at], at }),
+/// Takes a field off the front: its number, which is not 0, and its value.
+fn field<'b>(rest: &mut &'b [u8]) -> Option<(u64, Value<'b>)> {
+    let key = varint(rest)?;
+    let value = match key & 7 {
+        0 => Value::Number(varint(rest)?),
+        1 => rest.split_off(..8).map(|_| Value::Fixed)?,
+        2 => {
+            let length = usize::try_from(varint(rest)?).ok()?;
+            Value::Bytes(rest.split_off(..length)?)
+        }
+        5 => rest.split_off(..4).map(|_| Value::Fixed)?,
+        _ => return None,
+    };
+    (key >> 3 != 0).then_some((key >> 3, value))
+}
+
+/// Takes a number off the front: 7 bits a byte, lowest first.
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *rest.split_off_first()?;
+        // The tenth byte has one bit of the number.
+        if shift == 63 && byte > 1 {
+            return None;
+        }
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
         }
     }
-
-    fn varint(&mut self) -> Result<u64, PprofError> {
-        let mut number = 0;
-        for (index, byte) in self.bytes.iter().enumerate().take(MOST_VARINT_BYTES) {
-            // The tenth byte has one bit of the number.
-            if index + 1 == MOST_VARINT_BYTES && *byte > 1 {
-                break;
-            }
-            number |= u64::from(byte & 0x7F) << (7 * index);
-            if byte & 0x80 == 0 {
-                self.take(index + 1)?;
-                return Ok(number);
-            }
-        }
-        if self.bytes.len() < MOST_VARINT_BYTES {
-            return Err(PprofError::Cut { at: self.at + self.bytes.len() });
-        }
-        Err(broken(self.at, "a number of more than 64 bits"))
-    }
-
-    /// Takes so many bytes off the front.
-    fn take(&mut self, count: usize) -> Result<Message<'b>, PprofError> {
-        let Some((bytes, rest)) = self.bytes.split_at_checked(count) else {
-            return Err(PprofError::Cut { at: self.at + self.bytes.len() });
-        };
-        let taken = Message { bytes, at: self.at };
-        *self = Message { bytes: rest, at: self.at + count };
-        Ok(taken)
-    }
+    None
 }
 
 impl<'b> Field<'b> {
@@ -117,40 +91,49 @@ impl<'b> Field<'b> {
     pub(super) fn number(&self) -> Result<u64, PprofError> {
         match self.value {
             Value::Number(number) => Ok(number),
-            _ => Err(broken(self.at, format!("field {} is no number", self.number))),
+            _ => Err(self.broken(format!("field {} is no number", self.number))),
         }
     }
 
-    /// The value as text or a message.
-    pub(super) fn message(&self) -> Result<Message<'b>, PprofError> {
+    /// The value as text.
+    pub(super) fn bytes(&self) -> Result<&'b [u8], PprofError> {
         match self.value {
-            Value::Bytes(message) => Ok(message),
-            _ => Err(broken(self.at, format!("field {} is no message", self.number))),
+            Value::Bytes(bytes) => Ok(bytes),
+            _ => Err(self.broken(format!("field {} is no message", self.number))),
         }
     }
 
-    /// Adds the value to a list of numbers: one number, or several in the packed form.
-    pub(super) fn numbers(&self, list: &mut Vec<u64>) -> Result<(), PprofError> {
-        match self.value {
-            Value::Number(number) => list.push(number),
-            Value::Bytes(mut packed) => {
-                while !packed.bytes.is_empty() {
-                    list.push(packed.varint()?);
-                }
-            }
-            Value::Fixed => return Err(broken(self.at, format!("field {} is no number", self.number))),
+    /// The value as a message.
+    pub(super) fn message<M: Message + Default>(&self) -> Result<M, PprofError> {
+        M::decode(self.bytes()?).map_err(|error| self.broken(error.to_string()))
+    }
+
+    /// The value as a list of numbers: one number, or several in the packed form.
+    pub(super) fn numbers(&self) -> Result<Vec<u64>, PprofError> {
+        let Value::Bytes(mut packed) = self.value else { return Ok(vec![self.number()?]) };
+        let mut list = Vec::new();
+        while !packed.is_empty() {
+            list.push(varint(&mut packed).ok_or_else(|| self.broken("a list of numbers that is cut off"))?);
         }
-        Ok(())
+        Ok(list)
     }
 
     /// An error at this field.
     pub(super) fn broken(&self, what: impl Into<String>) -> PprofError {
-        broken(self.at, what)
+        PprofError::Broken { at: self.at, what: what.into() }
     }
 }
 
-fn broken(at: usize, what: impl Into<String>) -> PprofError {
-    PprofError::Broken { at, what: what.into() }
+/// Adds a field with bytes, or with a message, to a file that is being written.
+pub(super) fn push(file: &mut Vec<u8>, number: u64, bytes: &[u8]) {
+    for mut varint in [number << 3 | 2, bytes.len() as u64] {
+        while varint >= 0x80 {
+            file.push(varint as u8 | 0x80);
+            varint >>= 7;
+        }
+        file.push(varint as u8);
+    }
+    file.extend_from_slice(bytes);
 }
 
 #[cfg(test)]
@@ -159,16 +142,11 @@ mod tests {
 
     fn fields(bytes: &[u8]) -> Result<Vec<(u64, String)>, String> {
         let mut found = Vec::new();
-        let read = Message::new(bytes).each(|field| {
-            let mut numbers = Vec::new();
+        let read = Fields(bytes).each(|field| {
             let value = match field.value {
                 Value::Number(number) => number.to_string(),
-                Value::Bytes(text) if field.number == 4 => {
-                    field.numbers(&mut numbers)?;
-                    assert!(text.bytes().len() >= numbers.len());
-                    format!("{numbers:?}")
-                }
-                Value::Bytes(text) => String::from_utf8_lossy(text.bytes()).into_owned(),
+                Value::Bytes(_) if field.number == 4 => format!("{:?}", field.numbers()?),
+                Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
                 Value::Fixed => "fixed".into(),
             };
             found.push((field.number, value));
@@ -194,20 +172,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn what_is_wrong_is_told_with_the_place_of_its_field() {
         for (bytes, told) in [
-            (&[0x08][..], "it ends at byte 1"),
-            (&[0x08, 0x01, 0x08, 0x80], "it ends at byte 4"),
-            (&[0x08, 0x01, 0x12, 0x05, 0x00], "it ends at byte 5"),
-            (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "it ends at byte 11"),
-            (&[0x09, 0x00], "it ends at byte 2"),
-            (&[0x08, 0x01, 0x0b], "at byte 2, a field of the unknown kind 3"),
-            (&[0x00, 0x01], "at byte 0, a field with the number 0"),
-            (
-                &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02],
-                "at byte 1, a number of more",
-            ),
-            (&[0x22, 0x02, 0x01, 0x80], "it ends at byte 4"),
+            (&[0x08][..], "at byte 0, no field"),
+            (&[0x08, 0x01, 0x08, 0x80], "at byte 2, no field"),
+            (&[0x08, 0x01, 0x12, 0x05, 0x00], "at byte 2, no field"),
+            (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "at byte 0, no field"),
+            (&[0x09, 0x00], "at byte 0, no field"),
+            (&[0x08, 0x01, 0x0b], "at byte 2, no field"),
+            (&[0x00, 0x01], "at byte 0, no field"),
+            (&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02], "at byte 0, no field"),
+            (&[0x22, 0x02, 0x01, 0x80], "at byte 0, a list of numbers that is cut off"),
         ] {
             let error = fields(bytes).unwrap_err();
             assert!(error.contains(told), "{bytes:?}: {error}");

@@ -1,4 +1,4 @@
-//! The wire format of protocol buffers, written: the counterpart of `wire.rs`.
+//! Messages field by field, for tests: right ones, and such as no encoder writes.
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +28,5 @@ impl Out {
 
     pub(super) fn message(self, field: u64, inner: Out) -> Out {
         self.bytes(field, &inner.0)
-    }
-
-    /// Adds fields as they lie in another message.
-    pub(super) fn push(&mut self, fields: &[u8]) {
-        self.0.extend_from_slice(fields);
     }
 }

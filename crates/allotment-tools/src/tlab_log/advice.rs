@@ -181,14 +181,19 @@ fn about(number: u64) -> u64 {
 
 /// A size in readable form: three digits, binary units.
 pub fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
+    bytes_in(["", "k", "m", "g", "t"], bytes as f64)
+}
+
+/// A size with three digits in the largest of these units that suits it, each 1024 times the one
+/// before.
+pub(crate) fn bytes_in(units: [&str; 5], bytes: f64) -> String {
+    let (mut value, mut unit) = (bytes, 0);
+    while value >= 1000.0 && unit + 1 < units.len() {
         value /= 1024.0;
         unit += 1;
     }
     let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$}{}", UNITS[unit])
+    format!("{value:.digits$}{}", units[unit])
 }
 
 #[cfg(test)]

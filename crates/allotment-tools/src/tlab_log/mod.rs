@@ -49,6 +49,7 @@ mod verdict;
 mod whose;
 
 pub use account::{Account, Sizes};
+pub(crate) use advice::bytes_in;
 pub use advice::{Advice, Found, bytes};
 pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;

@@ -5,6 +5,7 @@
 
 use super::objects::Objects;
 use crate::snapshot::{NONE, Snapshot};
+use allotment_report::format::phrase::count;
 use allotment_report::format::width;
 use std::fmt::Write as _;
 
@@ -34,7 +35,7 @@ pub(super) fn path(
     let line = format!(
         "{} has {bytes} bytes and retains {retained}; {} from a root",
         objects.name(node),
-        counted(steps.len())
+        count(steps.len(), "step")
     );
     let mut text = width::lines(&line, columns) + "\n\n";
     let root = if snapshot.addresses { "(roots)".into() } else { objects.name(0) };
@@ -44,7 +45,7 @@ pub(super) fn path(
     for (number, (place, node)) in steps.iter().enumerate() {
         if (before..steps.len() - after).contains(&number) {
             if number == before {
-                let line = format!("... {} left out; --top 0 shows all", counted(steps.len() - shown));
+                let line = format!("... {} left out; --top 0 shows all", count(steps.len() - shown, "step"));
                 let _ = writeln!(text, "{}", width::lines(&line, columns));
             }
             continue;
@@ -54,10 +55,6 @@ pub(super) fn path(
         let _ = writeln!(text, "{}", width::lines(&line, columns));
     }
     Ok(text)
-}
-
-fn counted(steps: usize) -> String {
-    if steps == 1 { "1 step".into() } else { format!("{steps} steps") }
 }
 
 /// The references of the shortest way from the root to a node that is reached, by place, and where

@@ -1,6 +1,6 @@
 //! A JVM's log of its TLABs as a document, with the same charts as a report of results.
 
-use crate::tlab_log::{Account, Candidate, Log, Replayed, Waste};
+use crate::tlab_log::{Account, Candidate, Log, Replayed, Waste, bytes_in};
 use allotment_report::chart::{Axis, COLOURS, Chart, Look, Point, Scale, Series};
 use allotment_report::page::{Document, Group, Section, Table, Title};
 
@@ -93,14 +93,7 @@ fn name(account: &Account) -> String {
 
 /// A size with three digits and a binary unit.
 fn bytes(bytes: f64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (bytes, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else { 1 };
-    format!("{value:.digits$} {}", UNITS[unit])
+    bytes_in([" B", " KiB", " MiB", " GiB", " TiB"], bytes)
 }
 
 fn point(x: f64, y: f64, label: String) -> Point {

@@ -9,7 +9,7 @@
 //! Native functions are named when the file is written (`native.rs`), unless the embedder leaves
 //! the feature `symbols` out.
 
-pub mod field;
+mod field;
 mod file;
 mod heap;
 mod native;
