@@ -14,8 +14,6 @@ pub(in crate::collector) struct Interrupt {
     /// A thread wants that. It writes this, and the control thread clears it. SeqCst: it is
     /// compared with the count of such threads.
     wanted: AtomicBool,
-    /// The steps are done in a stop, which nothing interrupts. Written in the stop. Relaxed.
-    ignored: AtomicBool,
 }
 
 impl Interrupt {
@@ -24,15 +22,10 @@ impl Interrupt {
         self.wanted.store(on, Ordering::SeqCst);
     }
 
-    /// Whether workers do not stop, whatever is asked: in a stop.
-    pub(in crate::collector) fn ignore(&self, ignored: bool) {
-        self.ignored.store(ignored, Ordering::Relaxed);
-    }
-
     /// Whether workers are to stop.
     #[inline]
     pub(in crate::collector) fn is_set(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) && !self.ignored.load(Ordering::Relaxed)
+        self.wanted.load(Ordering::Relaxed)
     }
 }
 

@@ -48,6 +48,14 @@ pub(in crate::collector) struct Evacuator<'e> {
     pub(in crate::collector) generations: Option<Generations<'e>>,
 }
 
+/// A part of a region of the set: what lies at or above an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collector) struct Part {
+    pub(in crate::collector) region: usize,
+    /// 0: all of the region.
+    pub(in crate::collector) from: usize,
+}
+
 /// A worker's buffers, by generation.
 #[derive(Default)]
 pub(in crate::collector) struct Buffers([Buffer; 2]);
@@ -254,20 +262,20 @@ impl<'e> Evacuator<'e> {
         Decided { address: place_of(header_after(word), address), bytes, copied: false }
     }
 
-    /// Evacuates a region of the set, from `from` on; `None`: it is done, or else where to go on.
-    /// Adds the copied bytes to `copied`.
+    /// Evacuates a part of a region of the set; `None`: it is done, or else what is left. Adds the
+    /// copied bytes to `copied`.
     pub(in crate::collector) fn region(
         &self,
-        (index, from): (usize, usize),
+        Part { region, from }: Part,
         home: usize,
         buffers: &mut Buffers,
         halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
-    ) -> Option<usize> {
+    ) -> Option<Part> {
         let (map, table) = (&self.tables.map, self.space.free.table());
         let mut shapes = ShapeCache::new(&self.space.shapes);
-        let end = table.mark_start(index);
-        let mut at = map.next_live(from.max(table.bottom(index)), end);
+        let end = table.mark_start(region);
+        let mut at = map.next_live(from.max(table.bottom(region)), end);
         let mut memory = Buffered { single: Single { evacuator: *self, home }, buffers };
         let mut since = 0;
         while at < end {
@@ -281,7 +289,7 @@ impl<'e> Evacuator<'e> {
             if since >= PIECE {
                 since = 0;
                 if halted() && at < end {
-                    return Some(at);
+                    return Some(Part { region, from: at });
                 }
             }
         }

@@ -22,7 +22,7 @@ use super::crew::{Interrupt, Leftover};
 use super::hand_over::HandOver;
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
-use super::tables::{Scope, Tables};
+use super::tables::{Sought, Tables};
 use crate::collector::kernel::{OldTables, ShapeCache};
 use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
@@ -79,7 +79,7 @@ pub(in crate::collector) struct Shared<'m> {
     pub(in crate::collector) weak: &'m Leftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
     /// What these markers look for.
-    pub(in crate::collector) scope: Scope,
+    pub(in crate::collector) sought: Sought,
     /// `None`: the heap has no generations.
     pub(in crate::collector) old: Option<OldShared<'m>>,
 }
@@ -332,7 +332,7 @@ impl<'m, S: Entries> Marker<'m, S> {
     #[inline(always)]
     pub(in crate::collector) fn reach(&mut self, address: usize) {
         if !self.shared.tables.is_marked(&self.space.free, address)
-            && (!self.shared.scope.old_live || self.is_own(address))
+            && (!self.shared.sought.old_live() || self.is_own(address))
         {
             self.push(Entry::Plain(address).encode());
         }
@@ -342,14 +342,14 @@ impl<'m, S: Entries> Marker<'m, S> {
     /// over an old object that others have to look at.
     #[inline]
     fn is_own(&mut self, address: usize) -> bool {
-        let Scope { young, old, .. } = self.shared.scope;
+        let sought = self.shared.sought;
         if is_young(&self.space.free, address) {
-            return young;
+            return sought.young();
         }
-        if young && old {
+        if sought == Sought::YoungBesideOld {
             self.hand_over.add(address);
         }
-        old && !young
+        sought == Sought::Old
     }
 
     #[inline(always)]
@@ -476,7 +476,7 @@ impl<'m, S: Entries> Marker<'m, S> {
             self.has_weak(address);
             // Nobody lists young objects with weak slots until the marking of old objects ends. So
             // such slots keep old objects until the next one.
-            if self.shared.scope.old_live && self.shared.scope.young && self.shared.scope.old {
+            if self.shared.sought == Sought::YoungBesideOld {
                 // SAFETY: the caller's predicate.
                 unsafe { self.hand_over_weak(address) };
             }

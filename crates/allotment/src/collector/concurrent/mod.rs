@@ -42,12 +42,12 @@ mod weak;
 
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
-pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations};
+pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations, Part};
 pub(in crate::collector) use marker::{Few, Found, Marker, OldShared, Shared as MarkShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;
 pub(in crate::collector) use space::CopySpace;
-pub(in crate::collector) use tables::{Membership, Scope, Tables};
-pub(in crate::collector) use update::{BY_CARDS, Updater};
+pub(in crate::collector) use tables::{Membership, Sought, Tables};
+pub(in crate::collector) use update::{Piece, Updater};
 pub(in crate::collector) use weak::Clearing;

@@ -5,8 +5,11 @@
 //! thread that stops the world *halts* it: it raises a count, interrupts the workers, and has the
 //! lock of the cycle when they are through their pieces.
 
-use super::cycle::{Cycle, Step};
+use super::account::Account;
+use super::cycle::{Cycle, Stage};
+use super::place::{Place, Work};
 use super::progress::{Begun, Serving};
+use super::scope::{Garbage, Scope};
 use super::trigger::{CycleKind, Ended};
 use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
@@ -60,7 +63,7 @@ impl Shenandoah {
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
         let now = self.history.clock.age();
         let (free_bytes, capacity) = self.free_of_goal(free);
-        if self.engine.assists.has_cycle() {
+        if self.engine.assisted.has_cycle() {
             return trigger.sample(now, capacity, free.taken_bytes());
         }
         let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
@@ -72,7 +75,7 @@ impl Shenandoah {
 
     /// Has the control thread look; `false`: there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
-        if self.engine.marks_old() && !self.engine.assists.has_cycle() {
+        if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
             // A cycle comes before the marking of old objects, which goes on behind it.
             self.engine.interrupt.set(true);
         }
@@ -87,14 +90,13 @@ impl Shenandoah {
         if self.progress.is_driver() {
             return false;
         }
-        let number = self.progress.ask(true);
+        let number = self.progress.ask(Garbage::All);
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle, `for_all` garbage or for young one, and does not wait; `false`: there is
-    /// no thread for it.
-    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, for_all: bool) -> bool {
-        self.progress.ask(for_all);
+    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for it.
+    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
+        self.progress.ask(garbage);
         self.wake(mutator)
     }
 
@@ -104,8 +106,8 @@ impl Shenandoah {
             self.publish();
             passage();
             let mut cycle = self.lock_unhalted();
-            let step = cycle.step;
-            if step == Step::Idle {
+            let stage = cycle.stage();
+            if stage == Stage::Idle {
                 if !self.progress.is_wanted() {
                     if self.engine.has_old_to_mark() {
                         guarded(|| self.mark_between_cycles(shared));
@@ -125,15 +127,15 @@ impl Shenandoah {
                     cycle = self.lock_unhalted();
                 }
                 // A thread that stopped the world may have done a whole cycle.
-                if cycle.step == Step::Idle {
+                if cycle.is_idle() {
                     guarded(|| self.begin(&mut cycle, shared));
                 }
-            } else if step.is_pause() {
+            } else if stage.is_pause() {
                 drop(cycle);
-                self.pause(step, shared);
+                self.pause(stage, shared);
             } else {
                 guarded(|| self.step_beside(&mut cycle, shared));
-                let has_ended = cycle.step == Step::Idle;
+                let has_ended = cycle.is_idle();
                 drop(cycle);
                 if has_ended && self.settings.checks.after {
                     self.check(shared, Checks::after);
@@ -144,14 +146,15 @@ impl Shenandoah {
 
     /// Does a step beside mutators.
     fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
-        let phase = Phase::begin(cycle.step.name());
-        let workers = self.workers.ready(self.workers.most());
-        self.engine.step(cycle, shared, Team::new(&self.workers, workers));
+        let phase = Phase::begin(cycle.stage().name());
+        let team = Team::new(&self.workers, self.workers.ready(self.workers.most()));
+        let work = Work { shared, team, interrupt: &self.engine.interrupt, world: None };
+        cycle.advance(&self.engine, Place::Beside(work));
         let phase = phase.end();
-        cycle.record.concurrent_time += phase.time;
-        cycle.add_phase(phase);
+        cycle.account.record.concurrent_time += phase.time;
+        cycle.account.add_phase(phase);
         self.history.occupancy(&shared.space.free);
-        if cycle.step == Step::Idle {
+        if cycle.is_idle() {
             self.cycle_ended(cycle, shared);
             // Under the lock: a checker that has halted workers wants regions at rest.
             self.uncommit(shared);
@@ -180,28 +183,29 @@ impl Shenandoah {
     }
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
-    fn pause(&self, step: Step, shared: &Shared) {
-        let phase = Phase::begin(step.name());
+    fn pause(&self, stage: Stage, shared: &Shared) {
+        let phase = Phase::begin(stage.name());
         let lost = shared.pause(|pause| {
             let mut cycle = self.lock();
-            if cycle.step != step {
+            if cycle.stage() != stage {
                 return None;
             }
-            self.engine.pause_step(&mut cycle, pause);
-            // Here: another thread may end the cycle right behind this stop.
+            cycle.advance(&self.engine, Place::Pause(pause));
+            // Here: another thread may end the cycle right after this stop.
             let phase = phase.so_far();
-            cycle.add_phase(phase);
-            cycle.add_pause(phase, pause.time_to_safepoint);
-            let lost = cycle.step == Step::Idle;
-            if lost {
-                self.note_given_up(&cycle);
+            let account = &mut cycle.account;
+            account.add_phase(phase);
+            account.add_pause(phase, pause.time_to_safepoint);
+            if account.lost {
+                self.engine.assisted.end();
+                self.note_given_up(account);
             }
-            Some(lost)
+            Some(account.lost)
         });
         let phase = phase.end();
         let Some(Some(lost)) = lost else { return };
         // The resumption belongs to the pause.
-        self.lock().lengthen_pause(phase);
+        self.lock().account.lengthen_pause(phase);
         self.history.occupancy(&shared.space.free);
         if lost {
             self.collect_for_lost_marks(shared);
@@ -245,63 +249,59 @@ impl Shenandoah {
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let Begun { asked, for_all, trigger } = self.progress.begin();
-        self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
-        cycle.thorough = asked;
-        if let Some(old) = &self.engine.old {
-            let plan = old.plan.lock().expect(POISONED);
-            (cycle.begins_old, cycle.ends_old) = plan.next(for_all, self.engine.marks_old());
-        }
-        if cycle.begins_old {
+        let Begun { asked, garbage, trigger } = self.progress.begin();
+        let scope = self.engine.old.as_ref().map_or(Scope::Global, |old| {
+            old.plan.lock().expect(POISONED).next(garbage, self.engine.marks_old())
+        });
+        let cause = if asked { Cause::Requested } else { Cause::Trigger };
+        self.begin_cycle(cycle, shared, cause, scope);
+        if scope.begins_old() {
             // The marks of old objects are cleared next.
             self.engine.forget_old(shared);
         }
-        cycle.record.trigger = trigger.unwrap_or_default();
+        cycle.account.record.trigger = trigger.unwrap_or_default();
     }
 
     /// Makes `cycle` a new one.
-    pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
-        shared.space.free.age_quarantine();
+    pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause, scope: Scope) {
         let free = &shared.space.free;
-        self.engine.assists.begin(free.regions_left());
+        free.age_quarantine();
+        self.engine.assisted.begin(free.regions_left());
         // Of a cycle that was given up.
-        self.engine.assists.take_found();
-        *cycle = Cycle {
-            step: Step::Reset,
-            cause,
-            start: self.history.begin(free),
-            used_before: shared.space.free.occupancy().used_bytes,
-            ..Cycle::idle()
-        };
+        self.engine.assisted.take_found();
+        let (start, used_before) = (self.history.begin(free), free.occupancy().used_bytes);
+        *cycle = Cycle::begin(Account::new(cause, scope, start, used_before));
     }
 
     /// Notes the end of a cycle.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
-        self.engine.assists.end();
-        (cycle.record.assists, cycle.record.assist_time) = self.engine.assists.take();
-        let record = self.record_of(cycle, shared);
+        let account = &mut cycle.account;
+        self.engine.assisted.end();
+        (account.record.assists, account.record.assist_time) = self.engine.assisted.take();
+        let record = self.record_of(account, shared);
         // A full collection follows, and serves.
-        let serves = if cycle.lost { 0 } else { self.progress.end() };
+        let serves = if account.lost { 0 } else { self.progress.end() };
         self.finished.lock().expect(POISONED).push((record, serves));
-        if !cycle.lost {
+        if !account.lost {
             shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         }
         self.given_up_in_row.store(0, Ordering::Relaxed);
-        match cycle.record.degenerated {
+        match account.record.degenerated {
             None => self.degenerated_in_row.store(0, Ordering::Relaxed),
             Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
         self.fit_capacity(shared);
         if let Some(old) = &self.engine.old {
             let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
-            old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.space.free, percent, is_marking);
+            let mut plan = old.plan.lock().expect(POISONED);
+            plan.cycle_ended(account, &shared.space.free, percent, is_marking);
         }
-        let kind = match cycle.record {
+        let kind = match account.record {
             CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
             CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
             _ => CycleKind::Concurrent,
         };
-        self.learn(kind, cycle.start, shared);
+        self.learn(kind, account.start, shared);
     }
 
     /// Tells threads that wait for the cycle that began last. It has no record of its own.
@@ -337,12 +337,12 @@ impl Shenandoah {
     }
 
     /// The record of a cycle that ends.
-    fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
-        let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
+    fn record_of(&self, account: &mut Account, shared: &Shared) -> CollectionRecord {
+        let Account { cause, start, used_before, found, weak_cleared, .. } = *account;
         let free = &shared.space.free;
         let is_marking = self.engine.marks_old();
-        let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free, is_marking));
-        let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
+        let generations = self.engine.old.as_ref().map(|old| old.record_of(account, free, is_marking));
+        let (details, phases) = (account.record.clone(), std::mem::take(&mut account.phases));
         let most = self.workers.most();
         CollectionRecord {
             number: 0,

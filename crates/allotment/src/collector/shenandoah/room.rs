@@ -7,6 +7,7 @@
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
+use super::scope::{Garbage, Scope as CycleScope};
 use super::trigger::CycleKind;
 use super::{POISONED, Shenandoah};
 use crate::collector::full::Compaction;
@@ -43,8 +44,11 @@ impl Shenandoah {
                 Cause::Requested => self.await_cycle(mutator),
                 Cause::Zeal => {
                     let turn = mutator.shared().threads.full_collections.load(Ordering::Relaxed);
-                    let for_all = turn.is_multiple_of(ZEAL_GLOBAL);
-                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, for_all)
+                    let garbage = match turn.is_multiple_of(ZEAL_GLOBAL) {
+                        true => Garbage::All,
+                        false => Garbage::Young,
+                    };
+                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, garbage)
                 }
                 _ => false,
             };
@@ -85,15 +89,14 @@ impl Shenandoah {
         let in_row = self.degenerated_in_row.load(Ordering::Relaxed);
         if cause != Cause::AllocationFailure || in_row <= self.failures.degenerated {
             let cycle = &mut *self.lock();
-            self.begin_cycle(cycle, shared, cause);
-            cycle.thorough = cause == Cause::Requested;
-            cycle.record.degenerated = Some("Outside of Cycle");
+            self.begin_cycle(cycle, shared, cause, CycleScope::Global);
+            cycle.account.record.degenerated = Some("Outside of Cycle");
             self.finish(cycle, world);
         }
         self.settings.checks.after(world);
         let all = free.table().len();
         // Also of the cycle that was under way.
-        let lost = self.lock().lost;
+        let lost = self.lock().account.lost;
         let critical = all * self.failures.critical_free_percent;
         let has_gained = free.free_regions() * 100 >= critical;
         if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
@@ -158,7 +161,7 @@ impl Shenandoah {
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
-        // Also where there was no memory for that: nothing more can be done.
+        // Even if there was no memory for that: nothing more can be done.
         self.serve_begun();
     }
 }

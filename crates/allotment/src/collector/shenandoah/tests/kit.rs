@@ -5,7 +5,9 @@
 
 use crate::Heap;
 use crate::collector::shenandoah::Shenandoah;
-use crate::collector::shenandoah::cycle::Step;
+use crate::collector::shenandoah::cycle::Stage;
+use crate::collector::shenandoah::place::{Place, Work};
+use crate::collector::shenandoah::scope::Scope;
 use crate::collector::work::Team;
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
 use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
@@ -46,17 +48,17 @@ pub(super) fn generational(test: impl FnOnce()) {
 }
 
 /// All steps, in order.
-pub(super) const STEPS: [Step; 10] = [
-    Step::Reset,
-    Step::InitMark,
-    Step::Mark,
-    Step::FinalMark,
-    Step::Weak,
-    Step::BeginMove,
-    Step::Evacuate,
-    Step::Update,
-    Step::EndMove,
-    Step::Free,
+pub(super) const STAGES: [Stage; 10] = [
+    Stage::Reset,
+    Stage::InitMark,
+    Stage::Mark,
+    Stage::FinalMark,
+    Stage::Weak,
+    Stage::BeginMove,
+    Stage::Evacuate,
+    Stage::Update,
+    Stage::EndMove,
+    Stage::Free,
 ];
 
 /// Sets a flag when it is dropped, also if an assertion fails.
@@ -69,8 +71,8 @@ impl Drop for Ends<'_> {
 }
 
 /// The place of a step among all.
-fn place(step: Step) -> usize {
-    STEPS.iter().position(|other| *other == step).unwrap_or(STEPS.len())
+fn place(step: Stage) -> usize {
+    STAGES.iter().position(|other| *other == step).unwrap_or(STAGES.len())
 }
 
 /// A heap and its shapes.
@@ -117,8 +119,8 @@ impl Kit {
     }
 
     /// The next step of the cycle.
-    pub(super) fn step(&self) -> Step {
-        self.collector().lock().step
+    pub(super) fn stage(&self) -> Stage {
+        self.collector().lock().stage()
     }
 
     /// Makes the next step beside mutators, or begins a cycle.
@@ -134,27 +136,28 @@ impl Kit {
             drop(cycle);
             std::thread::yield_now();
         };
-        if cycle.step == Step::Idle {
-            collector.begin_cycle(cycle, shared, Cause::Requested);
-            cycle.thorough = true;
+        if cycle.is_idle() {
             let turn = self.begun.fetch_add(1, Ordering::Relaxed);
-            if collector.engine.old.is_some() {
-                // Old objects are marked over three cycles, moved in the next, and then in one.
-                (cycle.begins_old, cycle.ends_old) = match turn % 6 {
-                    1 => (true, false),
-                    3 => (false, collector.engine.marks_old()),
-                    5 => (true, true),
-                    _ => (false, false),
-                };
-            }
-            if cycle.begins_old {
+            let has_generations = collector.engine.old.is_some();
+            // Old objects are marked over three cycles, moved in the next, and then in one.
+            let scope = match turn % 6 {
+                _ if !has_generations => Scope::Global,
+                1 => Scope::YoungBeginsOld,
+                3 if collector.engine.marks_old() => Scope::YoungEndsOld,
+                5 => Scope::Global,
+                _ => Scope::Young,
+            };
+            collector.begin_cycle(cycle, shared, Cause::Requested, scope);
+            if scope.begins_old() {
                 collector.engine.forget_old(shared);
             } else if turn.is_multiple_of(2) && collector.engine.marks_old() {
                 collector.engine.mark_old(shared, Team::new(&collector.workers, 1));
             }
-        } else if !cycle.step.is_pause() {
-            collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
-            if cycle.step == Step::Idle {
+        } else if !cycle.stage().is_pause() {
+            let team = Team::new(&collector.workers, 1);
+            let work = Work { shared, team, interrupt: &collector.engine.interrupt, world: None };
+            cycle.advance(&collector.engine, Place::Beside(work));
+            if cycle.is_idle() {
                 collector.cycle_ended(cycle, shared);
             }
         }
@@ -163,25 +166,25 @@ impl Kit {
     /// The same for a step that needs a stop.
     fn pause(&self) {
         let (collector, shared) = (self.collector(), self.shared());
-        let step = self.step();
+        let stage = self.stage();
         shared.pause(|pause| {
             let cycle = &mut *collector.lock();
-            if cycle.step == step && step.is_pause() {
-                collector.engine.pause_step(cycle, pause);
+            if cycle.stage() == stage && stage.is_pause() {
+                cycle.advance(&collector.engine, Place::Pause(pause));
             }
         });
     }
 
     /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
     pub(super) fn next(&self) {
-        if self.step().is_pause() { self.pause() } else { self.advance() }
+        if self.stage().is_pause() { self.pause() } else { self.advance() }
     }
 
     /// Makes steps until `step` is the next one. A cycle that moves nothing passes over some.
-    pub(super) fn advance_to(&self, step: Step) {
+    pub(super) fn advance_to(&self, step: Stage) {
         for _ in 0..100 {
-            let now = self.step();
-            if now == step || (now == Step::Free && place(step) > place(Step::BeginMove)) {
+            let now = self.stage();
+            if now == step || (now == Stage::Free && place(step) > place(Stage::BeginMove)) {
                 return;
             }
             self.next();
@@ -202,7 +205,7 @@ impl Kit {
 
     /// Ends the cycle beside mutators.
     pub(super) fn end_cycle(&self) {
-        while self.step() != Step::Idle {
+        while self.stage() != Stage::Idle {
             self.next();
         }
     }
@@ -229,14 +232,14 @@ impl Kit {
 
     /// The rules about borders hold for all regions: no top is below a border, while one counts.
     pub(super) fn check_borders(&self) {
-        let (step, table) = (self.step(), self.shared().space.free.table());
+        let (step, table) = (self.stage(), self.shared().space.free.table());
         for index in self.shared().space.free.in_use() {
             let (top, start) = (table.get(index).top(), table.mark_start(index));
-            if (place(Step::Mark)..=place(Step::BeginMove)).contains(&place(step)) {
+            if (place(Stage::Mark)..=place(Stage::BeginMove)).contains(&place(step)) {
                 assert!(top >= start, "{step:?}: region {index} ends at {top:#x}, below {start:#x}");
             }
             let watermark = table.watermark(index);
-            if (place(Step::Evacuate)..=place(Step::EndMove)).contains(&place(step)) {
+            if (place(Stage::Evacuate)..=place(Stage::EndMove)).contains(&place(step)) {
                 assert!(top >= watermark, "{step:?}: region {index} ends at {top:#x}, below {watermark:#x}");
             }
         }
