@@ -120,6 +120,7 @@ pub(super) fn assemble(
                 overhead,
                 homes: free.homes(),
                 passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
+                eager: options.zeal_cycles,
                 tenuring: Tenuring::of_mode(options),
                 trigger: TriggerSettings::from(options),
                 goal: capacity,

@@ -150,6 +150,8 @@ pub(crate) struct Parts {
     pub(crate) overhead: Overhead,
     pub(crate) homes: usize,
     pub(crate) passive: bool,
+    /// `ZealCycles`.
+    pub(crate) eager: bool,
     /// When objects become old, in a heap with generations.
     pub(crate) tenuring: Option<Tenuring>,
     pub(crate) trigger: TriggerSettings,
@@ -176,8 +178,8 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, tenuring, trigger, goal, choice, failures, .. } = parts;
-        let (fail_every, cycles_are_eager) = (failures.copy, cfg!(test));
+        let Parts { homes, passive, eager, tenuring, trigger, goal, choice, failures, .. } = parts;
+        let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
             tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
@@ -191,11 +193,11 @@ impl Shenandoah {
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
-            eager_assists: cycles_are_eager,
+            eager_assists: eager,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
             old: tenuring
-                .map(|tenuring| Old::new(base, heap_bytes, tenuring, cycles_are_eager))
+                .map(|tenuring| Old::new(base, heap_bytes, tenuring, eager))
                 .transpose()?,
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;

@@ -23,8 +23,8 @@ const NODE_BYTES: usize = 40;
 /// Offset of the first reference of a table.
 const FIRST: usize = 24;
 
-/// Steps by hand, with as much garbage as possible worth a move.
-pub(super) const BY_HAND: &str = "Collector=shenandoah,ShenandoahGarbageThreshold=0,\
+/// Steps by hand, in which threads help, with as much garbage as possible worth a move.
+pub(super) const BY_HAND: &str = "Collector=shenandoah,+ZealCycles,ShenandoahGarbageThreshold=0,\
      ShenandoahIgnoreGarbageThreshold=0,ShenandoahImmediateThreshold=100,ShenandoahEvacReserve=30,ParallelGCThreads=2";
 
 thread_local! {

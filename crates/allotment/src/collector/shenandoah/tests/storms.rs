@@ -433,7 +433,7 @@ fn many_threads_in_blocking_are_visited() {
 #[test]
 fn a_collection_that_was_asked_for_has_its_record() {
     let heap =
-        Heap::builder().max_heap_size(16 << 20).options("Collector=shenandoah").unwrap().build().unwrap();
+        Heap::builder().max_heap_size(16 << 20).options("Collector=shenandoah,+ZealCycles").unwrap().build().unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -454,7 +454,7 @@ fn a_collection_that_was_asked_for_has_its_record() {
 /// begin for it.
 #[test]
 fn a_request_for_all_garbage_outlives_stops() {
-    let options = "Collector=shenandoah,ShenandoahGCMode=generational";
+    let options = "Collector=shenandoah,ShenandoahGCMode=generational,+ZealCycles";
     let heap = Heap::builder().max_heap_size(16 << 20).options(options).unwrap().build().unwrap();
     let kit = Kit::of(heap);
     kit.collector().passive.store(false, Ordering::Relaxed);
