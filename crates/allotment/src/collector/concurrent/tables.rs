@@ -3,8 +3,10 @@
 use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
 use crate::platform::MemoryError;
+use crate::object::reference;
 use crate::region::{FreeSet, RegionTable, State};
 use crate::sync::{AtomicU8, Ordering};
+use std::sync::atomic::AtomicU64;
 
 /// How a region takes part in the evacuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +183,18 @@ impl Tables {
     #[inline]
     pub(in crate::collector) fn is_live(&self, free: &FreeSet, address: usize) -> bool {
         self.is_marked(free, address) || self.seeks(OLD_LIVE) && !is_young(free, address)
+    }
+
+    /// The word that a slot holds, if an overwrite may hide an object from marking that it has yet to
+    /// find. A slot that hides nothing is not read.
+    #[inline]
+    pub(in crate::collector) fn hidden_by_store(&self, free: &FreeSet, slot: &AtomicU64) -> Option<u64> {
+        if !self.may_hide(free, slot.as_ptr().addr()) {
+            return None;
+        }
+        // Acquire: the referent is initialised.
+        let bits = slot.load(Ordering::Acquire);
+        reference(bits).filter(|&address| self.is_sought(free, address)).map(|_| bits)
     }
 
     /// Whether the slot at `address` may hold the only way to an object that marking has yet to
