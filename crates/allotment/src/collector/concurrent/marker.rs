@@ -4,9 +4,6 @@
 //! overwrite (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were
 //! born meanwhile lie above the border of their region: they are live, and nobody looks at them.
 //!
-//! A found object waits on the worker's stack, and a popped one in a short ring until its header
-//! has arrived. Arrays of references go in chunks, which others may take.
-//!
 //! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
 //! a few entries of its own ([`Few`]), and takes what workers leave for it.
 //!
@@ -25,17 +22,13 @@ use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
 use super::tables::{Sought, Tables};
 use crate::collector::kernel::{OldTables, ShapeCache};
 use crate::collector::sizing::AGES;
-use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::collector::work::{Entry, Trace, WorkStack, chunk_slots, trace};
 use crate::mutator::SatbQueue;
 use crate::object::{
     Header, MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
-use crate::platform::prefetch_read;
 use crate::region::{CARD_BYTES, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Objects whose headers are being fetched.
-const AHEAD: usize = 16;
 
 /// Objects after which a worker looks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
@@ -161,6 +154,60 @@ impl Entries for Few {
     }
 
     fn share(&mut self) {}
+}
+
+/// Work of a marker until it is halted.
+struct Run<'r, 'm, S, F> {
+    marker: &'r mut Marker<'m, S>,
+    halted: F,
+    /// Objects until it asks whether it is halted.
+    left: usize,
+}
+
+impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
+    #[inline(always)]
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        self.marker.stack.pop_at_hand()
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) -> bool {
+        self.marker.stack.refill()
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, entry: Entry) {
+        self.marker.push(entry.encode());
+    }
+
+    #[inline(always)]
+    fn share(&mut self) {
+        self.marker.stack.share();
+    }
+
+    #[inline(always)]
+    unsafe fn visit(&mut self, address: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.marker.visit(address) };
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = PIECE;
+            if (self.halted)() {
+                return false;
+            }
+            if self.marker.shared.leftover.is_wanted() {
+                self.marker.leave_up_to(SHARED);
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.marker.scan_chunk(array, number) };
+        true
+    }
 }
 
 /// One thread that marks.
@@ -370,48 +417,12 @@ impl<'m, S: Entries> Marker<'m, S> {
     }
 
     /// Works until this thread's stack is empty, or it is `halted`, which is asked now and then.
-    /// `false`: it was, and entries are left.
-    fn drain(&mut self, mut halted: impl FnMut() -> bool) -> bool {
-        let (mut ahead, mut left) = (Ring::<AHEAD, 1>::new(), PIECE);
-        loop {
-            let due = match self.stack.pop_at_hand().map(Entry::decode) {
-                Some(Entry::Chunk { array, number }) => {
-                    // SAFETY: only arrays of references are pushed as chunks.
-                    unsafe { self.scan_chunk(array, number) };
-                    continue;
-                }
-                Some(Entry::Plain(address)) => {
-                    prefetch_read(address);
-                    self.stack.share();
-                    ahead.add([address])
-                }
-                None => match ahead.take() {
-                    [0] if self.stack.refill() => continue,
-                    [0] => return !halted(),
-                    due => due,
-                },
-            };
-            if due == [0] {
-                continue;
-            }
-            // SAFETY: every pushed address is an object's.
-            unsafe { self.visit(due[0]) };
-            left -= 1;
-            if left == 0 {
-                left = PIECE;
-                if halted() {
-                    while let [address] = ahead.take()
-                        && address != 0
-                    {
-                        self.push(Entry::Plain(address).encode());
-                    }
-                    return false;
-                }
-                if self.shared.leftover.is_wanted() {
-                    self.leave_up_to(SHARED);
-                }
-            }
-        }
+    /// `false`: it was, and entries may be left.
+    fn drain(&mut self, halted: impl FnMut() -> bool) -> bool {
+        let mut run = Run { marker: self, halted, left: PIECE };
+        // SAFETY: every pushed address is an object's, and only arrays of references are pushed as
+        // chunks.
+        unsafe { trace(&mut run) && !(run.halted)() }
     }
 
     /// Marks an object and looks at its slots.

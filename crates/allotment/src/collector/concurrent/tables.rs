@@ -2,8 +2,8 @@
 
 use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
-use crate::platform::MemoryError;
 use crate::object::reference;
+use crate::platform::MemoryError;
 use crate::region::{FreeSet, RegionTable, State};
 use crate::sync::{AtomicU8, Ordering};
 use std::sync::atomic::AtomicU64;

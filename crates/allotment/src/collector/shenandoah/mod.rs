@@ -196,9 +196,7 @@ impl Shenandoah {
             eager_assists: eager,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
-            old: tenuring
-                .map(|tenuring| Old::new(base, heap_bytes, tenuring, eager))
-                .transpose()?,
+            old: tenuring.map(|tenuring| Old::new(base, heap_bytes, tenuring, eager)).transpose()?,
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
         let collector = Arc::new_cyclic(|me| Shenandoah {

@@ -432,8 +432,12 @@ fn many_threads_in_blocking_are_visited() {
 /// A thread that waits for a cycle finds its record, although another thread adds it.
 #[test]
 fn a_collection_that_was_asked_for_has_its_record() {
-    let heap =
-        Heap::builder().max_heap_size(16 << 20).options("Collector=shenandoah,+ZealCycles").unwrap().build().unwrap();
+    let heap = Heap::builder()
+        .max_heap_size(16 << 20)
+        .options("Collector=shenandoah,+ZealCycles")
+        .unwrap()
+        .build()
+        .unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
