@@ -52,14 +52,8 @@ impl Sought {
 
     /// Whether young objects are being marked.
     #[inline]
-    pub(in crate::collector) fn young(self) -> bool {
+    pub(super) fn young(self) -> bool {
         self as u8 & YOUNG != 0
-    }
-
-    /// Whether old objects are being marked. This may go on across cycles.
-    #[inline]
-    pub(in crate::collector) fn old(self) -> bool {
-        self as u8 & OLD != 0
     }
 
     /// Whether old objects count as live, marked or not.
@@ -122,6 +116,18 @@ impl Tables {
 
     pub(in crate::collector) fn set_sought(&self, sought: Sought) {
         self.sought.store(sought as u8, Ordering::Relaxed);
+    }
+
+    /// Whether young objects are being marked.
+    #[inline]
+    pub(in crate::collector) fn marks_young(&self) -> bool {
+        self.seeks(YOUNG)
+    }
+
+    /// Whether old objects are being marked. This may go on across cycles.
+    #[inline]
+    pub(in crate::collector) fn marks_old(&self) -> bool {
+        self.seeks(OLD)
     }
 
     /// Whether this bit of [`Sought`] is set.
@@ -204,7 +210,7 @@ impl Tables {
     pub(in crate::collector) fn may_hide(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();
         // No object is born old.
-        !is_young(free, address) || self.seeks(YOUNG) && address < table.mark_start(table.index_of(address))
+        !is_young(free, address) || self.marks_young() && address < table.mark_start(table.index_of(address))
     }
 
     /// Whether marking has yet to find the object at `address`, if that is live.

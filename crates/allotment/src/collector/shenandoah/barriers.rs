@@ -43,7 +43,7 @@ impl Concurrent for Shenandoah {
     fn refilled(&self, mutator: &Mutator<'_>) {
         // Not while only old objects are marked.
         let is_moving = mutator.shared().threads.barriers() & Hot::FORWARDING != 0;
-        if is_moving || self.engine.tables.sought().young() {
+        if is_moving || self.engine.tables.marks_young() {
             self.engine.assist(mutator);
         } else {
             self.look(mutator);

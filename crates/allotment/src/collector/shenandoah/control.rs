@@ -5,24 +5,19 @@
 //! thread that stops the world *halts* it: it raises a count, interrupts the workers, and has the
 //! lock of the cycle when they are through their pieces.
 
-use super::account::Account;
 use super::cycle::{Cycle, Stage};
 use super::place::{Place, Work};
-use super::progress::{Begun, Serving};
+use super::progress::Begun;
 use super::scope::{Garbage, Scope};
-use super::trigger::{CycleKind, Ended};
 use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
-use crate::collector::record::{CollectionRecord, CycleRecord, Details, WantedWorkers};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
-use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
-use crate::tlab::statistics::Totals;
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -260,111 +255,5 @@ impl Shenandoah {
             self.engine.forget_old(shared);
         }
         cycle.account.record.trigger = trigger.unwrap_or_default();
-    }
-
-    /// Makes `cycle` a new one.
-    pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause, scope: Scope) {
-        let free = &shared.space.free;
-        free.age_quarantine();
-        self.engine.assisted.begin(free.regions_left());
-        // Of a cycle that was given up.
-        self.engine.assisted.take_found();
-        let (start, used_before) = (self.history.begin(free), free.occupancy().used_bytes);
-        *cycle = Cycle::begin(Account::new(cause, scope, start, used_before));
-    }
-
-    /// Notes the end of a cycle.
-    pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
-        let account = &mut cycle.account;
-        self.engine.assisted.end();
-        (account.record.assists, account.record.assist_time) = self.engine.assisted.take();
-        let record = self.record_of(account, shared);
-        // A full collection follows, and serves.
-        let serves = if account.lost { 0 } else { self.progress.end() };
-        self.finished.lock().expect(POISONED).push((record, serves));
-        if !account.lost {
-            shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
-        }
-        self.given_up_in_row.store(0, Ordering::Relaxed);
-        match account.record.degenerated {
-            None => self.degenerated_in_row.store(0, Ordering::Relaxed),
-            Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
-        }
-        self.fit_capacity(shared);
-        if let Some(old) = &self.engine.old {
-            let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
-            let mut plan = old.plan.lock().expect(POISONED);
-            plan.cycle_ended(account, &shared.space.free, percent, is_marking);
-        }
-        let kind = match account.record {
-            CycleRecord { degenerated: Some(_), .. } => CycleKind::Degenerated,
-            CycleRecord { set_regions: 0, .. } => CycleKind::Abbreviated,
-            _ => CycleKind::Concurrent,
-        };
-        self.learn(kind, account.start, shared);
-    }
-
-    /// Tells threads that wait for the cycle that began last. It has no record of its own.
-    pub(super) fn serve_begun(&self) {
-        self.progress.serve(self.progress.end());
-    }
-
-    /// Bytes that are free within the goal, and the goal in bytes.
-    fn free_of_goal(&self, free: &FreeSet) -> (usize, usize) {
-        let (goal, bytes) = (self.goal.regions(free.capacity()), free.table().geometry().region_bytes());
-        (goal.saturating_sub(free.regions_in_use()) * bytes, goal * bytes)
-    }
-
-    /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
-    pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
-        let free = &shared.space.free;
-        let ended = self.history.clock.age();
-        self.goal.cycle_ended((began, ended), (free.regions_in_use(), free.capacity()));
-        let (free_bytes, capacity_bytes) = self.free_of_goal(free);
-        let mut trigger = self.trigger.lock().expect(POISONED);
-        trigger.sample(ended, capacity_bytes, free.taken_bytes());
-        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
-    }
-
-    /// Adds the records of ended cycles to the history, and tells listeners and the threads that
-    /// wait. Not in a stop.
-    pub(super) fn publish(&self) {
-        let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
-        for (record, serves) in records {
-            let _serving = Serving(&self.progress, serves);
-            self.history.add(record);
-        }
-    }
-
-    /// The record of a cycle that ends.
-    fn record_of(&self, account: &mut Account, shared: &Shared) -> CollectionRecord {
-        let Account { cause, start, used_before, found, weak_cleared, .. } = *account;
-        let free = &shared.space.free;
-        let is_marking = self.engine.marks_old();
-        let generations = self.engine.old.as_ref().map(|old| old.record_of(account, free, is_marking));
-        let (details, phases) = (account.record.clone(), std::mem::take(&mut account.phases));
-        let most = self.workers.most();
-        CollectionRecord {
-            number: 0,
-            cause,
-            start,
-            pause: details.paused(),
-            time_to_safepoint: details.times_to_safepoint.iter().max().copied().unwrap_or_default(),
-            phases,
-            workers: most,
-            wanted: WantedWorkers { workers: most, most, bytes: used_before },
-            used_before,
-            used_after: free.occupancy().used_bytes,
-            committed: free.committed_bytes(),
-            live_objects: found.objects as usize,
-            live_bytes: found.bytes as usize,
-            moved_bytes: details.moved_by_workers + details.moved_by_mutators,
-            weak_cleared: weak_cleared as usize,
-            uncommitted: 0,
-            buffers: Totals::default(),
-            details: Details::Cycle(CycleRecord { recorded_words: found.recorded, generations, ..details }),
-            sizing: None,
-            overhead: None,
-        }
     }
 }

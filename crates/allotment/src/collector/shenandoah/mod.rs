@@ -30,7 +30,9 @@
 //! cycle/          the cycle: its steps, a file for each, and their table
 //! assist.rs       what a mutator does for a cycle that would come too late
 //! progress.rs     requests for cycles, and how threads wait for one
+//! bookkeeping.rs  the begin and the end of a cycle, for records and triggers
 //! stopped.rs      a cycle that is ended in a stopped world
+//! full.rs         the full collection
 //! control.rs      the thread that drives cycles
 //! room.rs         what a mutator does that finds no memory, up to a full collection
 //! barriers.rs     what barriers and duties ask
@@ -45,12 +47,14 @@ mod account;
 mod assist;
 mod assisted;
 mod barriers;
+mod bookkeeping;
 mod bytes;
 pub mod choose;
 mod control;
 mod cycle;
 mod decayed;
 mod engine;
+mod full;
 mod goal;
 mod old;
 mod old_marking;

@@ -27,7 +27,7 @@ use crate::region::State;
 impl Engine {
     /// Whether old objects are being marked.
     pub(super) fn marks_old(&self) -> bool {
-        self.tables.sought().old()
+        self.tables.marks_old()
     }
 
     /// The barriers that the marking of old objects needs while no young one is marked.
