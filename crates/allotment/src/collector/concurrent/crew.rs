@@ -1,7 +1,7 @@
 //! What lets a step be interrupted, and gone on with by other workers later.
 //!
 //! A thread that stops the world must not wait for the end of marking. So each worker looks at a
-//! flag every few objects. An interrupted worker leaves its entries behind, for the workers that go
+//! flag every few objects. An interrupted worker leaves its entries for the workers that go
 //! on later.
 
 use crate::sync::{AtomicBool, Mutex, Ordering};
@@ -36,7 +36,7 @@ pub(in crate::collector) struct Leftover {
     /// A mutator has found nothing here, and has time to help. Written by it, and by the worker
     /// that leaves something. Relaxed: a hint.
     wanted: AtomicBool,
-    /// Entries were lost for want of memory. Relaxed: read when all workers have finished.
+    /// There was no memory for entries, which were lost. Relaxed: read when all workers have finished.
     lost: AtomicBool,
 }
 

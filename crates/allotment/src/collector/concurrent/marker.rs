@@ -4,9 +4,6 @@
 //! overwrite (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were
 //! born meanwhile lie above the border of their region: they are live, and nobody looks at them.
 //!
-//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
-//! a few entries of its own ([`Few`]), and takes what workers leave for it.
-//!
 //! In a heap with generations the marking of old objects goes on across young cycles. A marker of
 //! young objects hands over the old ones that it meets, while these are being marked. It does not
 //! look at them. A marker of old objects passes young ones by: the young cycle in which the marking
@@ -16,12 +13,13 @@
 //! memory, looks for entries again that did not fit, and cannot be interrupted.
 
 use super::crew::{Interrupt, Leftover};
+use super::entries::Entries;
+use super::found::Found;
 use super::hand_over::HandOver;
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
 use super::tables::{Sought, Tables};
 use crate::collector::kernel::{OldTables, ShapeCache};
-use crate::collector::sizing::AGES;
 use crate::collector::work::{Entry, Trace, WorkStack, chunk_slots, trace};
 use crate::mutator::SatbQueue;
 use crate::object::{
@@ -38,29 +36,6 @@ const SHARED: usize = if cfg!(test) { 4 } else { 256 };
 
 /// A live object of more bytes is copied by no load: that would take 10 us and more.
 const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
-
-/// The findings of markers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::collector) struct Found {
-    pub(in crate::collector) objects: u64,
-    pub(in crate::collector) bytes: u64,
-    /// Words that mutators handed over.
-    pub(in crate::collector) recorded: u64,
-    /// In a heap with generations: bytes of marked young objects by age.
-    pub(in crate::collector) ages: [u64; AGES],
-    /// Dirty cards of old regions.
-    pub(in crate::collector) cards: u64,
-}
-
-impl Found {
-    pub(in crate::collector) fn add(&mut self, other: Found) {
-        self.objects += other.objects;
-        self.bytes += other.bytes;
-        self.recorded += other.recorded;
-        self.ages.iter_mut().zip(other.ages).for_each(|(sum, bytes)| *sum += bytes);
-        self.cards += other.cards;
-    }
-}
 
 /// What markers share.
 #[derive(Clone, Copy)]
@@ -83,77 +58,6 @@ pub(in crate::collector) struct OldShared<'m> {
     pub(in crate::collector) tables: OldTables<'m>,
     /// Old objects that marking has found, and that markers of young objects hand over.
     pub(in crate::collector) found: &'m Leftover,
-}
-
-/// Where a marker keeps what it has found and not looked at.
-pub(in crate::collector) trait Entries {
-    /// Keeps an entry; `false`: there is no room.
-    fn push(&mut self, entry: usize) -> bool;
-    /// The entry that was kept last, if one is within reach.
-    fn pop_at_hand(&mut self) -> Option<usize>;
-    /// Brings further entries within reach; `false`: there are none.
-    fn refill(&mut self) -> bool;
-    /// Lets others take some, if any of them wants some.
-    fn share(&mut self);
-}
-
-impl Entries for WorkStack<'_> {
-    #[inline(always)]
-    fn push(&mut self, entry: usize) -> bool {
-        WorkStack::push(self, entry)
-    }
-
-    #[inline(always)]
-    fn pop_at_hand(&mut self) -> Option<usize> {
-        WorkStack::pop_at_hand(self)
-    }
-
-    #[inline(always)]
-    fn refill(&mut self) -> bool {
-        WorkStack::refill(self)
-    }
-
-    #[inline(always)]
-    fn share(&mut self) {
-        if self.is_wanted() {
-            self.give();
-        }
-    }
-}
-
-/// The entries of a mutator that marks for a moment.
-pub(in crate::collector) struct Few(Vec<usize>);
-
-impl Few {
-    /// Entries that such a marker keeps.
-    const MOST: usize = if cfg!(test) { 8 } else { 1024 };
-
-    /// Room for entries; `None`: the system has no memory.
-    pub(in crate::collector) fn new() -> Option<Few> {
-        let mut entries = Vec::new();
-        entries.try_reserve_exact(Few::MOST).ok()?;
-        Some(Few(entries))
-    }
-}
-
-impl Entries for Few {
-    fn push(&mut self, entry: usize) -> bool {
-        let has_room = self.0.len() < Few::MOST;
-        if has_room {
-            self.0.push(entry);
-        }
-        has_room
-    }
-
-    fn pop_at_hand(&mut self) -> Option<usize> {
-        self.0.pop()
-    }
-
-    fn refill(&mut self) -> bool {
-        false
-    }
-
-    fn share(&mut self) {}
 }
 
 /// Work of a marker until it is halted.

@@ -28,7 +28,9 @@
 
 mod crew;
 mod delay;
+mod entries;
 mod evacuate;
+mod found;
 mod hand_over;
 mod marker;
 #[cfg(all(test, loom))]
@@ -42,8 +44,10 @@ mod weak;
 
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
+pub(in crate::collector) use entries::Few;
 pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations, Part};
-pub(in crate::collector) use marker::{Few, Found, Marker, OldShared, Shared as MarkShared};
+pub(in crate::collector) use found::Found;
+pub(in crate::collector) use marker::{Marker, OldShared, Shared as MarkShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;

@@ -16,7 +16,7 @@ pub(in crate::collector) enum Membership {
     None = 0,
     /// Its live objects move.
     InSet = 1,
-    /// The same, but for some there was no memory: these stay.
+    /// Its live objects move, except some for which there was no memory.
     Kept = 2,
 }
 
@@ -239,7 +239,7 @@ impl Tables {
         }
     }
 
-    /// Bytes of live objects below `top` in a region that is no part of a run, once marking has
+    /// Bytes of live objects below `top` in a region that is not a part of a run, once marking has
     /// ended. `top` was the region's: it may have moved since.
     pub(in crate::collector) fn live_bytes(&self, free: &FreeSet, index: usize, top: usize) -> usize {
         let table = free.table();
@@ -262,7 +262,7 @@ impl Tables {
     }
 }
 
-/// The address behind the last object of the region that can be marked.
+/// The address after the last object of the region that can be marked.
 pub(super) fn marked_end(free: &FreeSet, index: usize) -> usize {
     let table = free.table();
     match table.get(index).state() {

@@ -3,7 +3,7 @@
 //! Only what was there when evacuation began can refer to such an object: marked objects, and those
 //! that lie between the tops at mark start and the update watermarks. Objects that were born later
 //! came from spans, which have copies only. Copies are found by way of their old places: their
-//! regions cannot be walked, because mutators are in the midst of copying.
+//! regions cannot be walked, because mutators are still copying.
 //!
 //! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
 //! stored.

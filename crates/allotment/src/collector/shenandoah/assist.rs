@@ -25,7 +25,7 @@ const SLICE: Duration = Duration::from_micros(50);
 enum End {
     /// After [`SLICE`].
     Time,
-    /// After so many questions whether it has come.
+    /// After this number of questions whether it has come.
     Questions(u64),
 }
 

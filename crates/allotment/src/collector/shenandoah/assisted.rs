@@ -23,7 +23,7 @@ pub(super) struct Assisted {
 }
 
 impl Assisted {
-    /// A cycle begins, with so many free regions.
+    /// A cycle begins, with this number of free regions.
     pub(super) fn begin(&self, free_regions: usize) {
         self.free_at_begin.store(free_regions.max(1), Ordering::Relaxed);
     }
@@ -38,7 +38,7 @@ impl Assisted {
         self.free_at_begin.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the cycle would come too late, with so many regions left.
+    /// Whether the cycle would come too late, with this number of regions left.
     pub(super) fn is_behind(&self, regions_left: usize) -> bool {
         regions_left * BEHIND < self.free_at_begin.load(Ordering::Relaxed)
     }

@@ -71,7 +71,7 @@ impl Shenandoah {
     /// Has the control thread look; `false`: there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
         if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
-            // A cycle comes before the marking of old objects, which goes on behind it.
+            // A cycle comes before the marking of old objects, which goes on after it.
             self.engine.interrupt.set(true);
         }
         let watch = || Cycles { collector: self.me.clone(), shared: mutator.downgrade() };

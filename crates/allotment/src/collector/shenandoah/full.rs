@@ -39,7 +39,7 @@ impl Shenandoah {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Marking has lost words for want of memory: the heap is collected in a stop. For the control
+    /// Marking had no memory for words, and lost them: the heap is collected in a stop. For the control
     /// thread.
     pub(super) fn collect_for_lost_marks(&self, shared: &Shared) {
         let stopped = shared.stop_the_world(|world| self.full(world, Cause::Trigger, USUAL));

@@ -4,10 +4,10 @@
 //! mutators can be ended in a stop. Refused: a second form of each step for the stopped world.
 //!
 //! ```text
-//! place    steps      workers  interrupted   roots                         pause until
-//! beside   of work    few      by any stop   by each thread's duty
-//! pause    of a stop  none     -             by duties, after the pause    200 us of marking
-//! world    both       all      never         at once                       all is marked
+//! place    steps      workers  interrupted   roots are visited              last marking
+//! beside   of work    few      by any stop   by each thread, as its duty
+//! pause    of a stop  none     never         by each thread, afterwards     for 200 us
+//! world    both       all      never         at once                        to its end
 //! ```
 
 use crate::collector::concurrent::Interrupt;

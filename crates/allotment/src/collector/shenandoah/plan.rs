@@ -17,7 +17,7 @@
 //! A global cycle begins and ends the marking itself. It is due when young cycles gain too little
 //! ([`survival`](super::survival)) or leave too little free, or where all garbage is wanted.
 //!
-//! The marking begins when a quarter of what was not old behind the last has become old. Refused:
+//! The marking begins when a quarter of what was not old after the last has become old. Refused:
 //! HotSpot's growth by an eighth of the live old bytes. With few old objects that is a marking for
 //! every few regions. Refused: a stop of its own at the end. The first stops of the next cycle do
 //! the same, and young objects need them anyway.
@@ -79,7 +79,7 @@ enum Next {
 }
 
 impl Plan {
-    /// For a heap of so many bytes, without old objects. `eager`: they are marked whenever there are
+    /// For a heap of this size in bytes, without old objects. `eager`: they are marked whenever there are
     /// any.
     pub(super) fn new(heap_bytes: usize, eager: bool) -> Plan {
         Plan {

@@ -24,7 +24,7 @@ struct Requests {
     wanted: Garbage,
     /// The most that the requests want for which the last cycle began.
     begun_for: Garbage,
-    /// The requests that the last begun cycle serves: it began behind them.
+    /// The requests that the last begun cycle serves: it began after them.
     begun: u64,
     /// The requests whose cycle has ended.
     ended: u64,
@@ -165,7 +165,7 @@ mod tests {
         progress.ask(Garbage::Young);
         assert!(!for_all());
         progress.ask(Garbage::All);
-        // Not the cycle that is under way; the next, and the one behind that if that is given up.
+        // Not the cycle that is under way; the next, and the one after that if that is given up.
         progress.end();
         assert!(for_all() && for_all());
         progress.ask(Garbage::Young);

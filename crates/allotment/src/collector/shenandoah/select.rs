@@ -21,7 +21,7 @@ pub(super) struct Measured {
     pub(super) live_bytes: usize,
     /// Cycles that a young region has stayed as it is; `None`: it is old.
     pub(super) young_age: Option<u8>,
-    /// Whether its objects may move: it is no run, and each live object is small.
+    /// Whether its objects may move: it is not a run, and each live object is small.
     pub(super) may_move: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Only live objects are in a snapshot: those that strong references lead to. A heap between two
 //! collections has dead objects too, and some collectors leave references in them that lead
-//! nowhere. Refused: a full collection first. It moves everything, may fail for want of room, and
+//! nowhere. Refused: a full collection first. It moves everything, may fail because there is no room, and
 //! must not run in a heap that does not collect.
 //!
 //! The marker's stack has a limit, a part of the heap's size. When it is full, an object is marked
@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 /// Objects whose headers are being fetched.
 const AHEAD: usize = 16;
 
-/// A full stack has one entry for so many bytes of the heap, 0.2 % of it.
+/// A full stack has one entry for this number of bytes of the heap, 0.2 % of it.
 const BYTES_PER_ENTRY: usize = 4096;
 
 /// A stack that is never smaller, in entries.
@@ -132,7 +132,7 @@ impl<'w> LiveHeap<'w> {
         Ok(())
     }
 
-    /// What a snapshot of these objects has, of `file_bytes`, with so many `roots`.
+    /// What a snapshot of these objects has, of `file_bytes`, with this number of `roots`.
     pub(super) fn summary(&self, roots: u64, clamped: u64, file_bytes: u64) -> SnapshotSummary {
         SnapshotSummary {
             objects: self.objects,
@@ -302,7 +302,7 @@ impl<'w> LiveHeap<'w> {
 
     /// The number of elements in the tail of an object that has one.
     pub(super) fn length(&self, object: &LiveObject<'_>) -> usize {
-        // SAFETY: an object with a tail has its length behind the header.
+        // SAFETY: an object with a tail has its length after the header.
         unsafe { ((object.address + LENGTH_OFFSET) as *const usize).read() }
     }
 
@@ -310,7 +310,7 @@ impl<'w> LiveHeap<'w> {
     pub(super) fn text<'o>(&self, object: &'o LiveObject<'_>, most: usize) -> Option<&'o [u8]> {
         let LiveObject { address, layout, bytes, .. } = *object;
         (layout.tail() == Some(Element::Plain { bytes: 1 })).then(|| {
-            // SAFETY: an object with a tail has its length behind the header; the heap is stopped,
+            // SAFETY: an object with a tail has its length after the header; the heap is stopped,
             // and the bytes are the object's.
             unsafe {
                 let length = self.length(object).min(bytes - layout.fixed_bytes()).min(most);

@@ -12,7 +12,7 @@ fn with_old_objects(test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)) {
     with_options("", test);
 }
 
-/// The same, with these options.
+/// A heap with old objects, as [`with_old_objects`], and these options.
 fn with_options(options: &str, test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)) {
     generational(|| {
         let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}{options}"));

@@ -61,7 +61,7 @@ pub(super) const STAGES: [Stage; 10] = [
     Stage::Free,
 ];
 
-/// Sets a flag when it is dropped, also if an assertion fails.
+/// Sets a flag when it is dropped, even if an assertion fails.
 pub(super) struct Ends<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -163,7 +163,7 @@ impl Kit {
         }
     }
 
-    /// The same for a step that needs a stop.
+    /// Makes the next step, which needs a stop.
     fn pause(&self) {
         let (collector, shared) = (self.collector(), self.shared());
         let stage = self.stage();
@@ -262,14 +262,14 @@ impl Kit {
         node.map(|node| node.addr().get() as u64)
     }
 
-    /// Allocates garbage of about so many bytes.
+    /// Allocates garbage of about this number of bytes.
     pub(super) fn waste(&self, mutator: &mut Mutator<'_>, bytes: usize) {
         // SAFETY: as above.
         let _ = unsafe { mutator.alloc_raw(self.vector, bytes) };
     }
 }
 
-/// The word at an address that is no slot.
+/// The word at an address that is not a slot.
 pub(super) fn word<'a>(address: u64) -> &'a AtomicU64 {
     // SAFETY: callers ask for words of live objects.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
@@ -324,13 +324,13 @@ impl Lists {
         Lists { table, numbers: vec![Vec::new(); count], next: first }
     }
 
-    /// The same, with the table in one reservation behind another object.
+    /// Empty lists whose table is in one reservation, after another object.
     pub(super) fn behind_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> Lists {
         let [_, table] = in_one_room(mutator, [(kit.node, 0), (kit.table, count)]);
         Lists { table, numbers: vec![Vec::new(); count], next: 1 }
     }
 
-    /// The same, with the table in one reservation before a node, which the other handle holds.
+    /// Empty lists whose table is in one reservation, before a node, which the other handle holds.
     pub(super) fn before_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> (Lists, RootHandle) {
         let [table, node] = in_one_room(mutator, [(kit.table, count), (kit.node, 0)]);
         (Lists { table, numbers: vec![Vec::new(); count], next: 1 }, node)
@@ -353,7 +353,7 @@ impl Lists {
         true
     }
 
-    /// Adds so many nodes, half of them dead at once: a cycle has something to move.
+    /// Adds nodes, half of them dead at once: a cycle has something to move.
     pub(super) fn add_half_dead(&mut self, kit: &Kit, mutator: &mut Mutator<'_>, nodes: usize) {
         (0..nodes).for_each(|number| assert!(self.push(kit, mutator, number % 2)));
         self.clear(mutator, 1);
@@ -439,7 +439,7 @@ impl Lists {
             assert_eq!(next, twin, "a weak slot beside a strong one, in {number} at {at:#x}");
             at = next;
         }
-        assert_eq!(at, 0, "behind {} nodes", numbers.len());
+        assert_eq!(at, 0, "after {} nodes", numbers.len());
     }
 
     /// Every list has its numbers.

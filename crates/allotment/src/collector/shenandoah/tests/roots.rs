@@ -112,7 +112,7 @@ fn a_weak_word_that_was_null_stays_null() {
                 let load = |mutator: &Mutator<'_>| unsafe { mutator.load_weak(twin(mutator, &lists)) };
                 assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
                 mutator.stop_the_world(|_| ()).expect("no other thread");
-                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
+                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, after a stop");
             });
             run.unwrap();
         }
@@ -183,7 +183,7 @@ fn a_question_about_a_weak_slot_keeps_nothing() {
     });
 }
 
-/// T23: cycles take no buffer from a thread but once behind each of two pauses, and change no size.
+/// T23: cycles take no buffer from a thread except once after each of two pauses, and change no size.
 #[test]
 fn buffers_keep_their_size_and_little_is_wasted() {
     in_both_modes(|| {

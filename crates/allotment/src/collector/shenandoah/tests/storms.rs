@@ -386,7 +386,7 @@ fn the_set_is_chosen_while_mutators_use_up_the_heap() {
     });
 }
 
-/// Many threads come back from `blocking` at once behind pauses; each finds its list.
+/// Many threads come back from `blocking` at once after pauses; each finds its list.
 #[test]
 fn many_threads_in_blocking_are_visited() {
     in_both_modes(|| {

@@ -1,5 +1,5 @@
 //! Traps of a concurrent collector, one by one: each test is a situation in which an object could
-//! be lost, or found where it is no more.
+//! be lost, or found at its old place.
 
 use super::super::cycle::Stage;
 use super::kit::{BY_HAND, Kit, Lists, Random, STAGES, in_both_modes};
@@ -114,7 +114,7 @@ fn a_cycle_is_ended_at_each_step() {
     });
 }
 
-/// T1: a thread that is asked for its buffer in the midst of a cycle gives it back, but not behind
+/// T1: a thread that is asked for its buffer during a cycle gives it back, but not after
 /// the stop in which the borders were drawn.
 #[test]
 fn a_buffer_that_is_asked_for_lowers_no_border() {
@@ -266,7 +266,7 @@ fn the_load_hook_stays_on() {
     });
 }
 
-/// T3: a reservation from before a stop is void behind it, also for a thread that was in
+/// T3: a reservation from before a stop is void after it, even for a thread that was in
 /// `blocking`.
 #[test]
 fn a_reservation_ends_with_each_stop() {
