@@ -90,8 +90,8 @@ pub(super) fn sort(measured: &[Measured], tenuring_threshold: Option<u8>, promot
     Sorted { immediate, immediate_bytes, promoted, candidates }
 }
 
-/// Chooses among the candidates of `sorted` and among old regions that `wait` since an earlier
-/// cycle. `is_old`: of a region.
+/// Chooses among the candidates of `sorted`, and among old regions that are `waiting` since an
+/// earlier cycle. `is_old` says it of a region.
 pub(super) fn select(
     sorted: &mut Sorted,
     waiting: &[Candidate],
@@ -107,25 +107,17 @@ pub(super) fn select(
         }
     };
     let mut candidates = std::mem::take(&mut sorted.candidates);
-    let space = match effort {
-        Effort::Usual | Effort::Thorough => Space {
-            region_bytes,
-            capacity_bytes: heap_bytes,
-            free_bytes: regions_left * region_bytes,
-            immediate_bytes: sorted.immediate_bytes,
-            reserve_regions: free_regions.min(reserve_regions),
-        },
-        Effort::All => {
-            // A region without garbage is moved like one that is full of it.
-            candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
-            Space {
-                region_bytes,
-                capacity_bytes: heap_bytes,
-                free_bytes: regions_left * region_bytes,
-                immediate_bytes: 0,
-                reserve_regions: free_regions / 2,
-            }
-        }
+    let moves_all = effort == Effort::All;
+    if moves_all {
+        // A region without garbage is moved like one that is full of it.
+        candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
+    }
+    let space = Space {
+        region_bytes,
+        capacity_bytes: heap_bytes,
+        free_bytes: regions_left * region_bytes,
+        immediate_bytes: if moves_all { 0 } else { sorted.immediate_bytes },
+        reserve_regions: if moves_all { free_regions / 2 } else { free_regions.min(reserve_regions) },
     };
     let chosen = choose(&mut candidates, &settings, &space);
     let spare = free_regions.saturating_sub(chosen.copy_regions) / 2;
