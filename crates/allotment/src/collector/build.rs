@@ -53,6 +53,7 @@ fn shenandoah(parts: &Parts<'_>) -> Result<Arc<Shenandoah>, MemoryError> {
         overhead: parts.overhead(),
         homes: parts.space.free.homes(),
         passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
+        eager: options.zeal_cycles,
         tenuring: Tenuring::of_mode(options),
         trigger: TriggerSettings::from(options),
         goal: parts.capacity(),

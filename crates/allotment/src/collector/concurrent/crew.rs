@@ -1,7 +1,7 @@
 //! What lets a step be interrupted, and gone on with by other workers later.
 //!
 //! A thread that stops the world must not wait for the end of marking. So each worker looks at a
-//! flag every few objects. An interrupted worker leaves its entries behind, for the workers that go
+//! flag every few objects. An interrupted worker leaves its entries for the workers that go
 //! on later.
 
 use crate::sync::{AtomicBool, Mutex, Ordering};
@@ -14,8 +14,6 @@ pub(in crate::collector) struct Interrupt {
     /// A thread wants that. It writes this, and the control thread clears it. SeqCst: it is
     /// compared with the count of such threads.
     wanted: AtomicBool,
-    /// The steps are done in a stop, which nothing interrupts. Written in the stop. Relaxed.
-    ignored: AtomicBool,
 }
 
 impl Interrupt {
@@ -24,15 +22,10 @@ impl Interrupt {
         self.wanted.store(on, Ordering::SeqCst);
     }
 
-    /// Whether workers do not stop, whatever is asked: in a stop.
-    pub(in crate::collector) fn ignore(&self, ignored: bool) {
-        self.ignored.store(ignored, Ordering::Relaxed);
-    }
-
     /// Whether workers are to stop.
     #[inline]
     pub(in crate::collector) fn is_set(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) && !self.ignored.load(Ordering::Relaxed)
+        self.wanted.load(Ordering::Relaxed)
     }
 }
 
@@ -43,7 +36,7 @@ pub(in crate::collector) struct Leftover {
     /// A mutator has found nothing here, and has time to help. Written by it, and by the worker
     /// that leaves something. Relaxed: a hint.
     wanted: AtomicBool,
-    /// Entries were lost for want of memory. Relaxed: read when all workers have finished.
+    /// There was no memory for entries, which were lost. Relaxed: read when all workers have finished.
     lost: AtomicBool,
 }
 

@@ -34,7 +34,7 @@ const PIECE: usize = if cfg!(test) { 256 } else { 128 << 10 };
 pub(in crate::collector) struct Generations<'e> {
     /// Of old regions.
     pub(in crate::collector) tables: OldTables<'e>,
-    /// Objects that have survived so many cycles become old when they are copied.
+    /// Objects that have survived this number of cycles become old when they are copied.
     pub(in crate::collector) tenuring_threshold: u8,
 }
 
@@ -46,6 +46,14 @@ pub(in crate::collector) struct Evacuator<'e> {
     pub(in crate::collector) copies: &'e CopySpace,
     /// `None`: the heap has none.
     pub(in crate::collector) generations: Option<Generations<'e>>,
+}
+
+/// A part of a region of the set: what lies at or above an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collector) struct Part {
+    pub(in crate::collector) region: usize,
+    /// 0: all of the region.
+    pub(in crate::collector) from: usize,
 }
 
 /// A worker's buffers, by generation.
@@ -153,7 +161,7 @@ impl<'e> Evacuator<'e> {
         (Generation::Young, header.with_age(age))
     }
 
-    /// Memory for a copy, of a young object also where it should not be.
+    /// Memory for a copy. A young object gets young memory even if its copy should be old.
     #[inline]
     fn memory_for(
         &self,
@@ -254,24 +262,24 @@ impl<'e> Evacuator<'e> {
         Decided { address: place_of(header_after(word), address), bytes, copied: false }
     }
 
-    /// Evacuates a region of the set, from `from` on; `None`: it is done, or else where to go on.
-    /// Adds the copied bytes to `copied`.
+    /// Evacuates a part of a region of the set; `None`: it is done, or else what is left. Adds the
+    /// copied bytes to `copied`.
     pub(in crate::collector) fn region(
         &self,
-        (index, from): (usize, usize),
+        Part { region, from }: Part,
         home: usize,
         buffers: &mut Buffers,
         halted: &mut dyn FnMut() -> bool,
         copied: &mut u64,
-    ) -> Option<usize> {
+    ) -> Option<Part> {
         let (map, table) = (&self.tables.map, self.space.free.table());
         let mut shapes = ShapeCache::new(&self.space.shapes);
-        let end = table.mark_start(index);
-        let mut at = map.next_live(from.max(table.bottom(index)), end);
+        let end = table.mark_start(region);
+        let mut at = map.next_live(from.max(table.bottom(region)), end);
         let mut memory = Buffered { single: Single { evacuator: *self, home }, buffers };
         let mut since = 0;
         while at < end {
-            // SAFETY: the first live word behind an object is a header.
+            // SAFETY: the first live word after an object is a header.
             let decided = unsafe { self.decide(&mut shapes, at, &mut memory) };
             if decided.copied {
                 *copied += decided.bytes as u64;
@@ -281,7 +289,7 @@ impl<'e> Evacuator<'e> {
             if since >= PIECE {
                 since = 0;
                 if halted() && at < end {
-                    return Some(at);
+                    return Some(Part { region, from: at });
                 }
             }
         }
@@ -300,7 +308,7 @@ impl<'e> Evacuator<'e> {
         }
     }
 
-    /// Fills what objects of a region have left behind with the pattern of freed memory, for a heap
+    /// Fills the old places of objects of a region with the pattern of freed memory, for a heap
     /// that is tested: a load without its barrier then reads the pattern. A thread may be copying
     /// such an object at this moment. Its copy is lost already.
     ///
@@ -309,7 +317,7 @@ impl<'e> Evacuator<'e> {
     pub(in crate::collector) unsafe fn poison_moved(&self, index: usize) {
         let mut shapes = ShapeCache::new(&self.space.shapes);
         self.tables.for_each_marked(&self.space.free, index, |at| {
-            // SAFETY: the first live word behind an object is a header.
+            // SAFETY: the first live word after an object is a header.
             let place = place_of(unsafe { header_at(at) }, at);
             // SAFETY: a complete copy, or the object itself.
             let bytes = unsafe { measure(&mut shapes, place) }.1;
@@ -344,7 +352,7 @@ impl<'e> Evacuator<'e> {
             }
         };
         self.tables.for_each_marked(&self.space.free, index, |at| {
-            // SAFETY: the first live word behind an object is a header.
+            // SAFETY: the first live word after an object is a header.
             let header = unsafe { header_at(at) };
             // SAFETY: a complete copy, or the object itself.
             let bytes = unsafe { measure(&mut shapes, place_of(header, at)) }.1;

@@ -4,12 +4,6 @@
 //! overwrite (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were
 //! born meanwhile lie above the border of their region: they are live, and nobody looks at them.
 //!
-//! A found object waits on the worker's stack, and a popped one in a short ring until its header
-//! has arrived. Arrays of references go in chunks, which others may take.
-//!
-//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
-//! a few entries of its own ([`Few`]), and takes what workers leave for it.
-//!
 //! In a heap with generations the marking of old objects goes on across young cycles. A marker of
 //! young objects hands over the old ones that it meets, while these are being marked. It does not
 //! look at them. A marker of old objects passes young ones by: the young cycle in which the marking
@@ -19,23 +13,20 @@
 //! memory, looks for entries again that did not fit, and cannot be interrupted.
 
 use super::crew::{Interrupt, Leftover};
+use super::entries::Entries;
+use super::found::Found;
 use super::hand_over::HandOver;
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
-use super::tables::{Scope, Tables};
+use super::tables::{Sought, Tables};
 use crate::collector::kernel::{OldTables, ShapeCache};
-use crate::collector::sizing::AGES;
-use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::collector::work::{Entry, Trace, WorkStack, chunk_slots, trace};
 use crate::mutator::SatbQueue;
 use crate::object::{
     Header, MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
-use crate::platform::prefetch_read;
 use crate::region::{CARD_BYTES, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Objects whose headers are being fetched.
-const AHEAD: usize = 16;
 
 /// Objects after which a worker looks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
@@ -45,29 +36,6 @@ const SHARED: usize = if cfg!(test) { 4 } else { 256 };
 
 /// A live object of more bytes is copied by no load: that would take 10 us and more.
 const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
-
-/// The findings of markers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::collector) struct Found {
-    pub(in crate::collector) objects: u64,
-    pub(in crate::collector) bytes: u64,
-    /// Words that mutators handed over.
-    pub(in crate::collector) recorded: u64,
-    /// In a heap with generations: bytes of marked young objects by age.
-    pub(in crate::collector) ages: [u64; AGES],
-    /// Dirty cards of old regions.
-    pub(in crate::collector) cards: u64,
-}
-
-impl Found {
-    pub(in crate::collector) fn add(&mut self, other: Found) {
-        self.objects += other.objects;
-        self.bytes += other.bytes;
-        self.recorded += other.recorded;
-        self.ages.iter_mut().zip(other.ages).for_each(|(sum, bytes)| *sum += bytes);
-        self.cards += other.cards;
-    }
-}
 
 /// What markers share.
 #[derive(Clone, Copy)]
@@ -79,7 +47,7 @@ pub(in crate::collector) struct Shared<'m> {
     pub(in crate::collector) weak: &'m Leftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
     /// What these markers look for.
-    pub(in crate::collector) scope: Scope,
+    pub(in crate::collector) sought: Sought,
     /// `None`: the heap has no generations.
     pub(in crate::collector) old: Option<OldShared<'m>>,
 }
@@ -92,75 +60,58 @@ pub(in crate::collector) struct OldShared<'m> {
     pub(in crate::collector) found: &'m Leftover,
 }
 
-/// Where a marker keeps what it has found and not looked at.
-pub(in crate::collector) trait Entries {
-    /// Keeps an entry; `false`: there is no room.
-    fn push(&mut self, entry: usize) -> bool;
-    /// The entry that was kept last, if one is within reach.
-    fn pop_at_hand(&mut self) -> Option<usize>;
-    /// Brings further entries within reach; `false`: there are none.
-    fn refill(&mut self) -> bool;
-    /// Lets others take some, if any of them wants some.
-    fn share(&mut self);
+/// Work of a marker until it is halted.
+struct Run<'r, 'm, S, F> {
+    marker: &'r mut Marker<'m, S>,
+    halted: F,
+    /// Objects until it asks whether it is halted.
+    left: usize,
 }
 
-impl Entries for WorkStack<'_> {
-    #[inline(always)]
-    fn push(&mut self, entry: usize) -> bool {
-        WorkStack::push(self, entry)
-    }
-
+impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
     #[inline(always)]
     fn pop_at_hand(&mut self) -> Option<usize> {
-        WorkStack::pop_at_hand(self)
+        self.marker.stack.pop_at_hand()
     }
 
     #[inline(always)]
     fn refill(&mut self) -> bool {
-        WorkStack::refill(self)
+        self.marker.stack.refill()
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, entry: Entry) {
+        self.marker.push(entry.encode());
     }
 
     #[inline(always)]
     fn share(&mut self) {
-        if self.is_wanted() {
-            self.give();
+        self.marker.stack.share();
+    }
+
+    #[inline(always)]
+    unsafe fn visit(&mut self, address: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.marker.visit(address) };
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = PIECE;
+            if (self.halted)() {
+                return false;
+            }
+            if self.marker.shared.leftover.is_wanted() {
+                self.marker.leave_up_to(SHARED);
+            }
         }
-    }
-}
-
-/// The entries of a mutator that marks for a moment.
-pub(in crate::collector) struct Few(Vec<usize>);
-
-impl Few {
-    /// Entries that such a marker keeps.
-    const MOST: usize = if cfg!(test) { 8 } else { 1024 };
-
-    /// Room for entries; `None`: the system has no memory.
-    pub(in crate::collector) fn new() -> Option<Few> {
-        let mut entries = Vec::new();
-        entries.try_reserve_exact(Few::MOST).ok()?;
-        Some(Few(entries))
-    }
-}
-
-impl Entries for Few {
-    fn push(&mut self, entry: usize) -> bool {
-        let has_room = self.0.len() < Few::MOST;
-        if has_room {
-            self.0.push(entry);
-        }
-        has_room
+        true
     }
 
-    fn pop_at_hand(&mut self) -> Option<usize> {
-        self.0.pop()
+    #[inline(always)]
+    unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.marker.scan_chunk(array, number) };
+        true
     }
-
-    fn refill(&mut self) -> bool {
-        false
-    }
-
-    fn share(&mut self) {}
 }
 
 /// One thread that marks.
@@ -332,7 +283,7 @@ impl<'m, S: Entries> Marker<'m, S> {
     #[inline(always)]
     pub(in crate::collector) fn reach(&mut self, address: usize) {
         if !self.shared.tables.is_marked(&self.space.free, address)
-            && (!self.shared.scope.old_live || self.is_own(address))
+            && (!self.shared.sought.old_live() || self.is_own(address))
         {
             self.push(Entry::Plain(address).encode());
         }
@@ -342,14 +293,14 @@ impl<'m, S: Entries> Marker<'m, S> {
     /// over an old object that others have to look at.
     #[inline]
     fn is_own(&mut self, address: usize) -> bool {
-        let Scope { young, old, .. } = self.shared.scope;
+        let sought = self.shared.sought;
         if is_young(&self.space.free, address) {
-            return young;
+            return sought.young();
         }
-        if young && old {
+        if sought == Sought::YoungBesideOld {
             self.hand_over.add(address);
         }
-        old && !young
+        sought == Sought::Old
     }
 
     #[inline(always)]
@@ -370,48 +321,12 @@ impl<'m, S: Entries> Marker<'m, S> {
     }
 
     /// Works until this thread's stack is empty, or it is `halted`, which is asked now and then.
-    /// `false`: it was, and entries are left.
-    fn drain(&mut self, mut halted: impl FnMut() -> bool) -> bool {
-        let (mut ahead, mut left) = (Ring::<AHEAD, 1>::new(), PIECE);
-        loop {
-            let due = match self.stack.pop_at_hand().map(Entry::decode) {
-                Some(Entry::Chunk { array, number }) => {
-                    // SAFETY: only arrays of references are pushed as chunks.
-                    unsafe { self.scan_chunk(array, number) };
-                    continue;
-                }
-                Some(Entry::Plain(address)) => {
-                    prefetch_read(address);
-                    self.stack.share();
-                    ahead.add([address])
-                }
-                None => match ahead.take() {
-                    [0] if self.stack.refill() => continue,
-                    [0] => return !halted(),
-                    due => due,
-                },
-            };
-            if due == [0] {
-                continue;
-            }
-            // SAFETY: every pushed address is an object's.
-            unsafe { self.visit(due[0]) };
-            left -= 1;
-            if left == 0 {
-                left = PIECE;
-                if halted() {
-                    while let [address] = ahead.take()
-                        && address != 0
-                    {
-                        self.push(Entry::Plain(address).encode());
-                    }
-                    return false;
-                }
-                if self.shared.leftover.is_wanted() {
-                    self.leave_up_to(SHARED);
-                }
-            }
-        }
+    /// `false`: it was, and entries may be left.
+    fn drain(&mut self, halted: impl FnMut() -> bool) -> bool {
+        let mut run = Run { marker: self, halted, left: PIECE };
+        // SAFETY: every pushed address is an object's, and only arrays of references are pushed as
+        // chunks.
+        unsafe { trace(&mut run) && !(run.halted)() }
     }
 
     /// Marks an object and looks at its slots.
@@ -476,7 +391,7 @@ impl<'m, S: Entries> Marker<'m, S> {
             self.has_weak(address);
             // Nobody lists young objects with weak slots until the marking of old objects ends. So
             // such slots keep old objects until the next one.
-            if self.shared.scope.old_live && self.shared.scope.young && self.shared.scope.old {
+            if self.shared.sought == Sought::YoungBesideOld {
                 // SAFETY: the caller's predicate.
                 unsafe { self.hand_over_weak(address) };
             }

@@ -28,7 +28,9 @@
 
 mod crew;
 mod delay;
+mod entries;
 mod evacuate;
+mod found;
 mod hand_over;
 mod marker;
 #[cfg(all(test, loom))]
@@ -42,12 +44,14 @@ mod weak;
 
 pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
-pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations};
-pub(in crate::collector) use marker::{Few, Found, Marker, OldShared, Shared as MarkShared};
+pub(in crate::collector) use entries::Few;
+pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations, Part};
+pub(in crate::collector) use found::Found;
+pub(in crate::collector) use marker::{Marker, OldShared, Shared as MarkShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;
 pub(in crate::collector) use space::CopySpace;
-pub(in crate::collector) use tables::{Membership, Scope, Tables};
-pub(in crate::collector) use update::{BY_CARDS, Updater};
+pub(in crate::collector) use tables::{Membership, Sought, Tables};
+pub(in crate::collector) use update::{Piece, Updater};
 pub(in crate::collector) use weak::Clearing;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Marking cleans the dirty cards, and dirties those again that have such a slot. Mutators write
-//! slots meanwhile, and dirty the card behind each write. So the card is cleaned first, and its
+//! slots meanwhile, and dirty the card after each write. So the card is cleaned first, and its
 //! slots are read afterwards (`CardTable::clean_run`).
 
 use super::objects::{Slots, header_at, measure};
@@ -157,7 +157,7 @@ pub(in crate::collector) unsafe fn settle_old(
     let mut unused = bottom;
     tables.for_each_marked(&space.free, index, |at| {
         gap(unused, at);
-        // SAFETY: the first live word behind an object is a header.
+        // SAFETY: the first live word after an object is a header.
         let bytes = unsafe { measure(&mut shapes, at) }.1;
         old.starts.record(at, bytes);
         unused = at + bytes;

@@ -61,7 +61,7 @@ struct Regions {
 }
 
 impl CopySpace {
-    /// A space without regions, for so many cores. Of the copies, each `fail_every`-th finds no
+    /// A space without regions, for this number of cores. Of the copies, each `fail_every`-th finds no
     /// memory; 0: none of them.
     pub(in crate::collector) fn new(homes: usize, fail_every: usize) -> CopySpace {
         CopySpace {

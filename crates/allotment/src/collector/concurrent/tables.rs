@@ -2,9 +2,11 @@
 
 use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
+use crate::object::reference;
 use crate::platform::MemoryError;
 use crate::region::{FreeSet, RegionTable, State};
 use crate::sync::{AtomicU8, Ordering};
+use std::sync::atomic::AtomicU64;
 
 /// How a region takes part in the evacuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,30 +16,59 @@ pub(in crate::collector) enum Membership {
     None = 0,
     /// Its live objects move.
     InSet = 1,
-    /// The same, but for some there was no memory: these stay.
+    /// Its live objects move, except some for which there was no memory.
     Kept = 2,
 }
 
-/// Which objects marking looks for, and whether it says which old ones are live.
+/// Which objects marking looks for, and whether marks say which old ones are live.
 ///
 /// In a heap without generations all objects are young.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::collector) struct Scope {
-    /// Young objects are being marked.
-    pub(in crate::collector) young: bool,
-    /// Old objects are being marked. This may go on across cycles.
-    pub(in crate::collector) old: bool,
-    /// Old objects count as live, marked or not.
-    pub(in crate::collector) old_live: bool,
+#[repr(u8)]
+pub(in crate::collector) enum Sought {
+    /// None: marking has ended, and marks say which objects are live.
+    #[default]
+    Ended = 0,
+    /// All objects.
+    All = YOUNG | OLD,
+    /// None: the marking of young objects has ended. All old ones count as live.
+    YoungEnded = OLD_LIVE,
+    /// Young objects. All old ones count as live.
+    Young = YOUNG | OLD_LIVE,
+    /// Old objects, across cycles. They count as live until their marking ends.
+    Old = OLD | OLD_LIVE,
+    /// Young objects, and old ones apart from them. As above.
+    YoungBesideOld = YOUNG | OLD | OLD_LIVE,
 }
 
-impl Scope {
-    fn bits(self) -> u8 {
-        u8::from(self.young) | u8::from(self.old) << 1 | u8::from(self.old_live) << 2
+/// Bits of a [`Sought`].
+const YOUNG: u8 = 1;
+const OLD: u8 = 2;
+const OLD_LIVE: u8 = 4;
+
+impl Sought {
+    const ALL: [Sought; 6] =
+        [Sought::Ended, Sought::All, Sought::YoungEnded, Sought::Young, Sought::Old, Sought::YoungBesideOld];
+
+    /// Whether young objects are being marked.
+    #[inline]
+    pub(super) fn young(self) -> bool {
+        self as u8 & YOUNG != 0
     }
 
-    fn from_bits(bits: u8) -> Scope {
-        Scope { young: bits & 1 != 0, old: bits & 2 != 0, old_live: bits & 4 != 0 }
+    /// Whether old objects count as live, marked or not.
+    #[inline]
+    pub(super) fn old_live(self) -> bool {
+        self as u8 & OLD_LIVE != 0
+    }
+
+    /// What is sought once no young object is.
+    pub(in crate::collector) fn after_young(self) -> Sought {
+        match self {
+            Sought::All | Sought::Ended => Sought::Ended,
+            Sought::Young | Sought::YoungEnded => Sought::YoungEnded,
+            Sought::YoungBesideOld | Sought::Old => Sought::Old,
+        }
     }
 }
 
@@ -53,10 +84,10 @@ pub(in crate::collector) struct Tables {
     marked: Box<[AtomicU8]>,
     /// Not 0: a live object of the region is too large to be copied by a load. Written by markers.
     large: Box<[AtomicU8]>,
-    /// A [`Scope`]. Written in stops, before barriers change, and by the thread that begins a
+    /// A [`Sought`]. Written in stops, before barriers change, and by the thread that begins a
     /// cycle. Relaxed: a thread that asks has left the stop, or holds the lock of a table of
     /// handles.
-    scope: AtomicU8,
+    sought: AtomicU8,
 }
 
 impl Tables {
@@ -73,17 +104,36 @@ impl Tables {
         let mut map = LiveMap::new(base, heap_bytes, pages)?;
         map.open_for_good()?;
         let bytes = || (0..regions).map(|_| AtomicU8::new(0)).collect();
-        Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes(), scope: AtomicU8::new(0) })
+        Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes(), sought: AtomicU8::new(0) })
     }
 
     /// What marking looks for.
-    #[inline]
-    pub(in crate::collector) fn scope(&self) -> Scope {
-        Scope::from_bits(self.scope.load(Ordering::Relaxed))
+    pub(in crate::collector) fn sought(&self) -> Sought {
+        let bits = self.sought.load(Ordering::Relaxed);
+        let sought = Sought::ALL.into_iter().find(|sought| *sought as u8 == bits);
+        sought.expect("`set_sought` writes no other bits")
     }
 
-    pub(in crate::collector) fn set_scope(&self, scope: Scope) {
-        self.scope.store(scope.bits(), Ordering::Relaxed);
+    pub(in crate::collector) fn set_sought(&self, sought: Sought) {
+        self.sought.store(sought as u8, Ordering::Relaxed);
+    }
+
+    /// Whether young objects are being marked.
+    #[inline]
+    pub(in crate::collector) fn marks_young(&self) -> bool {
+        self.seeks(YOUNG)
+    }
+
+    /// Whether old objects are being marked. This may go on across cycles.
+    #[inline]
+    pub(in crate::collector) fn marks_old(&self) -> bool {
+        self.seeks(OLD)
+    }
+
+    /// Whether this bit of [`Sought`] is set.
+    #[inline]
+    fn seeks(&self, bit: u8) -> bool {
+        self.sought.load(Ordering::Relaxed) & bit != 0
     }
 
     /// How the region takes part in the evacuation.
@@ -138,7 +188,19 @@ impl Tables {
     /// Whether the object at `address` is live. While marking runs: whether it is known to be.
     #[inline]
     pub(in crate::collector) fn is_live(&self, free: &FreeSet, address: usize) -> bool {
-        self.is_marked(free, address) || self.scope().old_live && !is_young(free, address)
+        self.is_marked(free, address) || self.seeks(OLD_LIVE) && !is_young(free, address)
+    }
+
+    /// The word that a slot holds, if an overwrite may hide an object from marking that it has yet to
+    /// find. A slot that hides nothing is not read.
+    #[inline]
+    pub(in crate::collector) fn hidden_by_store(&self, free: &FreeSet, slot: &AtomicU64) -> Option<u64> {
+        if !self.may_hide(free, slot.as_ptr().addr()) {
+            return None;
+        }
+        // Acquire: the referent is initialised.
+        let bits = slot.load(Ordering::Acquire);
+        reference(bits).filter(|&address| self.is_sought(free, address)).map(|_| bits)
     }
 
     /// Whether the slot at `address` may hold the only way to an object that marking has yet to
@@ -148,15 +210,14 @@ impl Tables {
     pub(in crate::collector) fn may_hide(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();
         // No object is born old.
-        !is_young(free, address) || self.scope().young && address < table.mark_start(table.index_of(address))
+        !is_young(free, address) || self.marks_young() && address < table.mark_start(table.index_of(address))
     }
 
     /// Whether marking has yet to find the object at `address`, if that is live.
     #[inline]
     pub(in crate::collector) fn is_sought(&self, free: &FreeSet, address: usize) -> bool {
         // First: a map that is being cleared is not asked.
-        let Scope { young, old, .. } = self.scope();
-        (if is_young(free, address) { young } else { old }) && !self.is_marked(free, address)
+        self.seeks(if is_young(free, address) { YOUNG } else { OLD }) && !self.is_marked(free, address)
     }
 
     /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its
@@ -178,7 +239,7 @@ impl Tables {
         }
     }
 
-    /// Bytes of live objects below `top` in a region that is no part of a run, once marking has
+    /// Bytes of live objects below `top` in a region that is not a part of a run, once marking has
     /// ended. `top` was the region's: it may have moved since.
     pub(in crate::collector) fn live_bytes(&self, free: &FreeSet, index: usize, top: usize) -> usize {
         let table = free.table();
@@ -201,7 +262,7 @@ impl Tables {
     }
 }
 
-/// The address behind the last object of the region that can be marked.
+/// The address after the last object of the region that can be marked.
 pub(super) fn marked_end(free: &FreeSet, index: usize) -> usize {
     let table = free.table();
     match table.get(index).state() {

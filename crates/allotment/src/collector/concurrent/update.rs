@@ -3,7 +3,7 @@
 //! Only what was there when evacuation began can refer to such an object: marked objects, and those
 //! that lie between the tops at mark start and the update watermarks. Objects that were born later
 //! came from spans, which have copies only. Copies are found by way of their old places: their
-//! regions cannot be walked, because mutators are in the midst of copying.
+//! regions cannot be walked, because mutators are still copying.
 //!
 //! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
 //! stored.
@@ -18,6 +18,7 @@ use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in, is_young};
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::State;
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects after which a worker looks whether it is interrupted.
@@ -26,8 +27,16 @@ const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 /// Slots of an array larger than a region that are updated in one go.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
 
-/// The number of the first piece of an old region of which only dirty cards are looked at.
-pub(in crate::collector) const BY_CARDS: usize = 1 << 62;
+/// A piece of an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collector) enum Piece {
+    /// The objects of a region or run, without the chunks of a large array.
+    Objects { region: usize },
+    /// A chunk of the large array that begins a run.
+    Chunk { region: usize, number: usize },
+    /// The slots in dirty cards of [`PIECE_BYTES`] of an old region.
+    DirtyCards { region: usize, start: usize },
+}
 
 /// One worker that updates.
 pub(in crate::collector) struct Updater<'u> {
@@ -66,18 +75,36 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// The number of chunks of a live array that is larger than a region and begins the run at
-    /// `index`; 0: there is none.
+    /// The pieces of a region or run of which all slots are updated.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region).
-    pub(in crate::collector) unsafe fn chunks(&mut self, index: usize) -> usize {
+    /// - Evacuation has ended, and all that lies below watermarks is parsable.
+    pub(in crate::collector) unsafe fn pieces(
+        &mut self,
+        region: usize,
+    ) -> impl Iterator<Item = Piece> + use<> {
         // SAFETY: the caller's predicate.
-        unsafe { self.large_tail(index) }.map_or(0, |tail| tail.length.div_ceil(CHUNK))
+        let chunks = unsafe { self.large_tail(region) }.map_or(0, |tail| tail.length.div_ceil(CHUNK));
+        let chunks = (0..chunks).map(move |number| Piece::Chunk { region, number });
+        iter::once(Piece::Objects { region }).chain(chunks)
     }
 
+    /// The pieces of an old region that have dirty cards.
+    pub(in crate::collector) fn dirty_pieces(&self, region: usize) -> impl Iterator<Item = Piece> {
+        let tables = self.evacuator.generations.map(|generations| generations.tables);
+        let (bottom, end) = self.old_objects(region);
+        let has_dirty = move |start: &usize| {
+            let end = end.min(start + PIECE_BYTES);
+            tables.is_some_and(|tables| tables.cards.next_run(*start, end).is_some())
+        };
+        let starts = (bottom..end).step_by(PIECE_BYTES).filter(has_dirty);
+        starts.map(move |start| Piece::DirtyCards { region, start })
+    }
+
+    /// The array that begins the run at `index`, if it is live and larger than a region.
+    ///
     /// # Safety
-    /// - As for [`region`](Self::region).
+    /// - As for [`pieces`](Self::pieces).
     unsafe fn large_tail(&mut self, index: usize) -> Option<TailSlots> {
         let table = self.evacuator.space.free.table();
         if table.get(index).state() != State::HumongousStart {
@@ -99,38 +126,20 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates a piece of an update: number 0 is a [region](Self::region), numbers from
-    /// [`BY_CARDS`] on are its [dirty pieces](dirty_pieces), and the others are its chunks.
-    /// `false`: it was interrupted, and has to be done again.
+    /// Updates a piece; `false`: it was interrupted, and has to be done again.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region).
-    pub(in crate::collector) unsafe fn piece(&mut self, (index, number): (usize, usize)) -> bool {
+    /// - As for [`pieces`](Self::pieces), which listed it, or [`dirty_pieces`](Self::dirty_pieces).
+    pub(in crate::collector) unsafe fn piece(&mut self, piece: Piece) -> bool {
         // SAFETY: the caller's predicate.
         unsafe {
-            match number.checked_sub(1) {
-                None => self.region(index),
-                Some(_) if number >= BY_CARDS => {
-                    self.cards(index, number - BY_CARDS);
-                    true
-                }
-                Some(chunk) => {
-                    self.chunk(index, chunk);
-                    true
-                }
+            match piece {
+                Piece::Objects { region } => return self.objects(region),
+                Piece::Chunk { region, number } => self.chunk(region, number),
+                Piece::DirtyCards { region, start } => self.dirty_cards(region, start),
             }
         }
-    }
-
-    /// The numbers of the pieces of an old region that have dirty cards.
-    pub(in crate::collector) fn dirty_pieces(&self, index: usize) -> impl Iterator<Item = usize> {
-        let tables = self.evacuator.generations.map(|generations| generations.tables);
-        let (bottom, end) = self.old_objects(index);
-        let has_dirty = move |piece: &usize| {
-            let start = bottom + piece * PIECE_BYTES;
-            tables.is_some_and(|tables| tables.cards.next_run(start, end.min(start + PIECE_BYTES)).is_some())
-        };
-        (0..(end - bottom).div_ceil(PIECE_BYTES)).filter(has_dirty)
+        true
     }
 
     /// The bottom of an old region, and the end of the objects that were there when evacuation
@@ -148,12 +157,11 @@ impl<'u> Updater<'u> {
     /// Updates the slots in dirty cards of a piece of an old region.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region). The region was old when marking began, and is not in the
+    /// - As for [`pieces`](Self::pieces). The region was old when marking began, and is not in the
     ///   set.
-    unsafe fn cards(&mut self, index: usize, piece: usize) {
+    unsafe fn dirty_cards(&mut self, index: usize, start: usize) {
         let Some(Generations { tables, .. }) = self.evacuator.generations else { return };
         let (bottom, end) = self.old_objects(index);
-        let start = bottom + piece * PIECE_BYTES;
         let mut shapes = ShapeCache::new(&self.evacuator.space.shapes);
         for_each_dirty_run(&tables, start..end.min(start + PIECE_BYTES), |run| {
             // SAFETY: the caller's predicate: nothing moves in this region.
@@ -178,7 +186,7 @@ impl<'u> Updater<'u> {
     /// Updates a chunk of the array that begins the run at `index`.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region); [`chunks`](Self::chunks) counted it.
+    /// - As for [`pieces`](Self::pieces), which counted it.
     unsafe fn chunk(&mut self, index: usize, chunk: usize) {
         // SAFETY: the caller's predicate.
         let Some(tail) = (unsafe { self.large_tail(index) }) else { return };
@@ -188,12 +196,12 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates the objects of region `index`, without the [chunks](Self::chunks) of an array;
-    /// `false`: it was interrupted, and has to be done again.
+    /// Updates the objects of region `index`, without the chunks of a large array; `false`: it was
+    /// interrupted, and has to be done again.
     ///
     /// # Safety
-    /// - Evacuation has ended, and all that lies below watermarks is parsable.
-    unsafe fn region(&mut self, index: usize) -> bool {
+    /// - As for [`pieces`](Self::pieces).
+    unsafe fn objects(&mut self, index: usize) -> bool {
         // SAFETY: the caller's predicates.
         unsafe { self.marked(index) && self.unmarked(index) }
     }
@@ -208,7 +216,7 @@ impl<'u> Updater<'u> {
     }
 
     /// # Safety
-    /// - As for [`region`](Self::region).
+    /// - As for [`pieces`](Self::pieces).
     unsafe fn marked(&mut self, index: usize) -> bool {
         let (free, tables) = (&self.evacuator.space.free, self.evacuator.tables);
         let mut goes_on = true;
@@ -226,7 +234,7 @@ impl<'u> Updater<'u> {
     }
 
     /// # Safety
-    /// - As for [`region`](Self::region).
+    /// - As for [`pieces`](Self::pieces).
     unsafe fn unmarked(&mut self, index: usize) -> bool {
         let free = &self.evacuator.space.free;
         let table = free.table();

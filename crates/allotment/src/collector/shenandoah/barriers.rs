@@ -3,14 +3,15 @@
 use super::Shenandoah;
 use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
 use crate::object::SlotVisitor;
+use std::sync::atomic::AtomicU64;
 
 impl Concurrent for Shenandoah {
     fn is_live(&self, shared: &Shared, address: usize) -> bool {
         self.engine.tables.is_live(&shared.space.free, address)
     }
 
-    fn may_hide(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.may_hide(&shared.space.free, address)
+    fn hidden_by_store(&self, shared: &Shared, slot: &AtomicU64) -> Option<u64> {
+        self.engine.tables.hidden_by_store(&shared.space.free, slot)
     }
 
     fn is_sought(&self, shared: &Shared, address: usize) -> bool {
@@ -42,8 +43,8 @@ impl Concurrent for Shenandoah {
     fn refilled(&self, mutator: &Mutator<'_>) {
         // Not while only old objects are marked.
         let is_moving = mutator.shared().threads.barriers() & Hot::FORWARDING != 0;
-        if is_moving || self.engine.tables.scope().young {
-            self.assist(mutator);
+        if is_moving || self.engine.tables.marks_young() {
+            self.engine.assist(mutator);
         } else {
             self.look(mutator);
         }

@@ -7,7 +7,7 @@
 //! cycle is abbreviated: they are freed, and nothing moves.
 //!
 //! The walk stops at the first region whose live objects do not fit, as HotSpot's does. Refused: to
-//! go on to a smaller one. Regions with less garbage have more live objects, but for the few that
+//! go on to a smaller one. Regions with less garbage have more live objects, except the few that
 //! are not full.
 //!
 //! Numbers only. The caller leaves out regions that cannot be emptied, and counts those without
@@ -231,7 +231,7 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &S
         let worth = garbage > worth_above || choice.garbage_bytes < wanted_bytes;
         let live_bytes = choice.live_bytes.saturating_add(candidate.live_bytes);
         let copies = copy_regions(settings, region_bytes, live_bytes);
-        // The candidates behind this one have no more garbage.
+        // The candidates after this one have no more garbage.
         if garbage < ignored_below || !worth || copies > reserve_regions {
             break;
         }

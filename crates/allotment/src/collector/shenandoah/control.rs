@@ -5,21 +5,19 @@
 //! thread that stops the world *halts* it: it raises a count, interrupts the workers, and has the
 //! lock of the cycle when they are through their pieces.
 
-use super::cycle::{Cycle, Step};
-use super::progress::{Begun, Serving};
-use super::trigger::{CycleKind, Ended};
+use super::cycle::{Cycle, Stage};
+use super::place::{Place, Work};
+use super::progress::Begun;
+use super::scope::{Garbage, Scope};
 use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
-use crate::collector::record::{CollectionRecord, CycleDetails, Details, WantedWorkers};
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
-use crate::region::FreeSet;
 use crate::sync::{MutexGuard, Ordering};
-use crate::tlab::statistics::TlabTotals;
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -60,7 +58,7 @@ impl Shenandoah {
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
         let now = self.history.clock.age();
         let (free_bytes, capacity) = self.free_of_goal(free);
-        if self.engine.assists.has_cycle() {
+        if self.engine.assisted.has_cycle() {
             return trigger.sample(now, capacity, free.taken_bytes());
         }
         let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
@@ -72,8 +70,8 @@ impl Shenandoah {
 
     /// Has the control thread look; `false`: there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
-        if self.engine.marks_old() && !self.engine.assists.has_cycle() {
-            // A cycle comes before the marking of old objects, which goes on behind it.
+        if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
+            // A cycle comes before the marking of old objects, which goes on after it.
             self.engine.interrupt.set(true);
         }
         let watch = || Cycles { collector: self.me.clone(), shared: mutator.downgrade() };
@@ -87,14 +85,13 @@ impl Shenandoah {
         if self.progress.is_driver() {
             return false;
         }
-        let number = self.progress.ask(true);
+        let number = self.progress.ask(Garbage::All);
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle, `for_all` garbage or for young one, and does not wait; `false`: there is
-    /// no thread for it.
-    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, for_all: bool) -> bool {
-        self.progress.ask(for_all);
+    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for it.
+    pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
+        self.progress.ask(garbage);
         self.wake(mutator)
     }
 
@@ -104,8 +101,8 @@ impl Shenandoah {
             self.publish();
             passage();
             let mut cycle = self.lock_unhalted();
-            let step = cycle.step;
-            if step == Step::Idle {
+            let stage = cycle.stage();
+            if stage == Stage::Idle {
                 if !self.progress.is_wanted() {
                     if self.engine.has_old_to_mark() {
                         guarded(|| self.mark_between_cycles(shared));
@@ -125,15 +122,15 @@ impl Shenandoah {
                     cycle = self.lock_unhalted();
                 }
                 // A thread that stopped the world may have done a whole cycle.
-                if cycle.step == Step::Idle {
+                if cycle.is_idle() {
                     guarded(|| self.begin(&mut cycle, shared));
                 }
-            } else if step.is_pause() {
+            } else if stage.is_pause() {
                 drop(cycle);
-                self.pause(step, shared);
+                self.pause(stage, shared);
             } else {
                 guarded(|| self.step_beside(&mut cycle, shared));
-                let has_ended = cycle.step == Step::Idle;
+                let has_ended = cycle.is_idle();
                 drop(cycle);
                 if has_ended && self.settings.checks.after {
                     self.check(shared, Checks::after);
@@ -144,14 +141,15 @@ impl Shenandoah {
 
     /// Does a step beside mutators.
     fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
-        let phase = Phase::begin(cycle.step.name());
-        let workers = self.workers.ready(self.workers.most());
-        self.engine.step(cycle, shared, Team::new(&self.workers, workers));
+        let phase = Phase::begin(cycle.stage().name());
+        let team = Team::new(&self.workers, self.workers.ready(self.workers.most()));
+        let work = Work { shared, team, interrupt: &self.engine.interrupt, world: None };
+        cycle.advance(&self.engine, Place::Beside(work));
         let phase = phase.end();
-        cycle.record.concurrent_time += phase.time;
-        cycle.add_phase(phase);
+        cycle.account.record.concurrent_time += phase.time;
+        cycle.account.add_phase(phase);
         self.history.occupancy(&shared.space.free);
-        if cycle.step == Step::Idle {
+        if cycle.is_idle() {
             self.cycle_ended(cycle, shared);
             // Under the lock: a checker that has halted workers wants regions at rest.
             self.uncommit(shared);
@@ -180,28 +178,29 @@ impl Shenandoah {
     }
 
     /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
-    fn pause(&self, step: Step, shared: &Shared) {
-        let phase = Phase::begin(step.name());
+    fn pause(&self, stage: Stage, shared: &Shared) {
+        let phase = Phase::begin(stage.name());
         let lost = shared.pause(|pause| {
             let mut cycle = self.lock();
-            if cycle.step != step {
+            if cycle.stage() != stage {
                 return None;
             }
-            self.engine.pause_step(&mut cycle, pause);
-            // Here: another thread may end the cycle right behind this stop.
+            cycle.advance(&self.engine, Place::Pause(pause));
+            // Here: another thread may end the cycle right after this stop.
             let phase = phase.so_far();
-            cycle.add_phase(phase);
-            cycle.add_pause(phase, pause.time_to_safepoint);
-            let lost = cycle.step == Step::Idle;
-            if lost {
-                self.note_given_up(&cycle);
+            let account = &mut cycle.account;
+            account.add_phase(phase);
+            account.add_pause(phase, pause.time_to_safepoint);
+            if account.lost {
+                self.engine.assisted.end();
+                self.note_given_up(account);
             }
-            Some(lost)
+            Some(account.lost)
         });
         let phase = phase.end();
         let Some(Some(lost)) = lost else { return };
         // The resumption belongs to the pause.
-        self.lock().lengthen_pause(phase);
+        self.lock().account.lengthen_pause(phase);
         self.history.occupancy(&shared.space.free);
         if lost {
             self.collect_for_lost_marks(shared);
@@ -245,126 +244,16 @@ impl Shenandoah {
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let Begun { asked, for_all, trigger } = self.progress.begin();
-        self.begin_cycle(cycle, shared, if asked { Cause::Requested } else { Cause::Trigger });
-        cycle.thorough = asked;
-        if let Some(old) = &self.engine.old {
-            let plan = old.plan.lock().expect(POISONED);
-            (cycle.begins_old, cycle.ends_old) = plan.next(for_all, self.engine.marks_old());
-        }
-        if cycle.begins_old {
+        let Begun { asked, garbage, trigger } = self.progress.begin();
+        let scope = self.engine.old.as_ref().map_or(Scope::Global, |old| {
+            old.plan.lock().expect(POISONED).next(garbage, self.engine.marks_old())
+        });
+        let cause = if asked { Cause::Requested } else { Cause::Trigger };
+        self.begin_cycle(cycle, shared, cause, scope);
+        if scope.begins_old() {
             // The marks of old objects are cleared next.
             self.engine.forget_old(shared);
         }
-        cycle.record.trigger = trigger.unwrap_or_default();
-    }
-
-    /// Makes `cycle` a new one.
-    pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause) {
-        shared.space.free.age_quarantine();
-        let free = &shared.space.free;
-        self.engine.assists.begin(free.regions_left());
-        // Of a cycle that was given up.
-        self.engine.assists.take_found();
-        *cycle = Cycle {
-            step: Step::Reset,
-            cause,
-            start: self.history.begin(free),
-            used_before: shared.space.free.occupancy().used_bytes,
-            ..Cycle::idle()
-        };
-    }
-
-    /// Notes the end of a cycle.
-    pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
-        self.engine.assists.end();
-        (cycle.record.assists, cycle.record.assist_time) = self.engine.assists.take();
-        let record = self.record_of(cycle, shared);
-        // A full collection follows, and serves.
-        let serves = if cycle.lost { 0 } else { self.progress.end() };
-        self.finished.lock().expect(POISONED).push((record, serves));
-        if !cycle.lost {
-            shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
-        }
-        self.given_up_in_row.store(0, Ordering::Relaxed);
-        match cycle.record.degenerated {
-            None => self.degenerated_in_row.store(0, Ordering::Relaxed),
-            Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
-        }
-        self.fit_capacity(shared);
-        if let Some(old) = &self.engine.old {
-            let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
-            old.plan.lock().expect(POISONED).cycle_ended(cycle, &shared.space.free, percent, is_marking);
-        }
-        let kind = match cycle.record {
-            CycleDetails { degenerated: Some(_), .. } => CycleKind::Degenerated,
-            CycleDetails { set_regions: 0, .. } => CycleKind::Abbreviated,
-            _ => CycleKind::Concurrent,
-        };
-        self.learn(kind, cycle.start, shared);
-    }
-
-    /// Tells threads that wait for the cycle that began last. It has no record of its own.
-    pub(super) fn serve_begun(&self) {
-        self.progress.serve(self.progress.end());
-    }
-
-    /// Bytes that are free within the goal, and the goal in bytes.
-    fn free_of_goal(&self, free: &FreeSet) -> (usize, usize) {
-        let (goal, bytes) = (self.goal.regions(free.capacity()), free.table().geometry().region_bytes());
-        (goal.saturating_sub(free.regions_in_use()) * bytes, goal * bytes)
-    }
-
-    /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
-    pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
-        let free = &shared.space.free;
-        let ended = self.history.clock.age();
-        self.goal.cycle_ended((began, ended), (free.regions_in_use(), free.capacity()));
-        let (free_bytes, capacity_bytes) = self.free_of_goal(free);
-        let mut trigger = self.trigger.lock().expect(POISONED);
-        trigger.sample(ended, capacity_bytes, free.taken_bytes());
-        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
-    }
-
-    /// Adds the records of ended cycles to the history, and tells listeners and the threads that
-    /// wait. Not in a stop.
-    pub(super) fn publish(&self) {
-        let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
-        for (record, serves) in records {
-            let _serving = Serving(&self.progress, serves);
-            self.history.add(record);
-        }
-    }
-
-    /// The record of a cycle that ends.
-    fn record_of(&self, cycle: &mut Cycle, shared: &Shared) -> CollectionRecord {
-        let Cycle { cause, start, used_before, found, weak_cleared, .. } = *cycle;
-        let free = &shared.space.free;
-        let is_marking = self.engine.marks_old();
-        let generations = self.engine.old.as_ref().map(|old| old.record_of(cycle, free, is_marking));
-        let (details, phases) = (cycle.record.clone(), std::mem::take(&mut cycle.phases));
-        let most = self.workers.most();
-        CollectionRecord {
-            number: 0,
-            cause,
-            start,
-            pause: details.paused(),
-            time_to_safepoint: details.times_to_safepoint.iter().max().copied().unwrap_or_default(),
-            phases,
-            workers: most,
-            wanted: WantedWorkers { workers: most, most, bytes: used_before },
-            used_before,
-            used_after: free.occupancy().used_bytes,
-            committed: free.committed_bytes(),
-            live_objects: found.objects as usize,
-            live_bytes: found.bytes as usize,
-            moved_bytes: details.moved_by_workers + details.moved_by_mutators,
-            weak_cleared: weak_cleared as usize,
-            uncommitted: 0,
-            buffers: TlabTotals::default(),
-            details: Details::Cycle(CycleDetails { recorded_words: found.recorded, generations, ..details }),
-            sizing: None,
-            overhead: None,
-        }
+        cycle.account.record.trigger = trigger.unwrap_or_default();
     }
 }

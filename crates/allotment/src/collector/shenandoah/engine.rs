@@ -1,15 +1,20 @@
-//! What all steps of a cycle work with: the tables, the spaces, and what is left to do.
+//! What all steps of a cycle work with: the tables, the memory for copies, and what is left to do.
 //!
 //! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
 
-use super::assist::{Assists, Todo};
+use super::POISONED;
+use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::old::Old;
+use super::todo::Todo;
 use crate::collector::concurrent::{
-    CopySpace, Evacuator, Generations, Interrupt, Leftover, MarkShared, Scope, Tables,
+    Buffers, CopySpace, Evacuator, Found, Generations, Interrupt, Leftover, MarkShared, Marker, OldShared,
+    Part, Piece, Sought, Tables, Updater,
 };
-use crate::collector::work::{Crews, Limits};
+use crate::collector::work::{Crews, Limits, Team, WorkStack};
 use crate::mutator::Shared;
+use crate::object::{reference, with_reference};
+use crate::sync::Mutex;
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
@@ -19,15 +24,18 @@ pub(super) struct Engine {
     pub(super) leftover: Leftover,
     /// Marked objects with weak slots.
     pub(super) weak_objects: Leftover,
+    /// Of work beside mutators.
     pub(super) interrupt: Interrupt,
     /// Regions of the set that are to be evacuated.
-    pub(super) to_evacuate: Todo,
+    pub(super) to_evacuate: Todo<Part>,
     /// Regions whose slots are to be updated.
-    pub(super) to_update: Todo,
-    pub(super) assists: Assists,
+    pub(super) to_update: Todo<Piece>,
+    pub(super) assisted: Assisted,
     pub(super) crews: Crews,
     pub(super) stack: Limits,
     pub(super) choice: ChooseSettings,
+    /// `ZealCycles`: mutators help each cycle, even if it is not behind.
+    pub(super) eager_assists: bool,
     /// `ZealMove`: all regions with live objects are worth a move.
     pub(super) move_all: bool,
     /// Regions that mutators leave for copies.
@@ -37,16 +45,22 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// What markers share that look for the objects of `scope`.
-    pub(super) fn marking<'m>(&'m self, shared: &'m Shared, scope: Scope) -> MarkShared<'m> {
+    /// What markers share that look for `sought`, until they are interrupted.
+    pub(super) fn marking<'m>(
+        &'m self,
+        shared: &'m Shared,
+        interrupt: &'m Interrupt,
+        sought: Sought,
+    ) -> MarkShared<'m> {
+        let old = self.old.as_ref();
         MarkShared {
             tables: &self.tables,
             satb: &shared.threads.satb,
             leftover: &self.leftover,
             weak: &self.weak_objects,
-            interrupt: &self.interrupt,
-            scope,
-            old: self.old_shared(shared),
+            interrupt,
+            sought,
+            old: old.map(|old| OldShared { tables: old.tables(shared), found: &old.left.found }),
         }
     }
 
@@ -57,5 +71,88 @@ impl Engine {
             tenuring_threshold: old.tenuring_threshold(),
         });
         Evacuator { space: &shared.space, tables: &self.tables, copies: &self.copies, generations }
+    }
+
+    /// Traces what `marking` has left, with all workers: each does `first`, and goes on until
+    /// nothing is left or they are interrupted. Returns what they found. Without memory for their
+    /// stacks, marking fails.
+    pub(super) fn run_markers(
+        &self,
+        shared: &Shared,
+        team: Team<'_>,
+        marking: MarkShared<'_>,
+        first: impl Fn(&mut Marker<'_, WorkStack<'_>>) + Sync,
+    ) -> Found {
+        let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
+            marking.leftover.lose();
+            return Found::default();
+        };
+        let found = Mutex::new(Found::default());
+        team.run(&|number| {
+            let mut marker = Marker::new(&shared.space, marking, crew.worker(number));
+            first(&mut marker);
+            marker.drain_all();
+            found.lock().expect(POISONED).add(marker.finish());
+        });
+        self.crews.keep(crew);
+        found.into_inner().expect(POISONED)
+    }
+
+    /// Whether marking lost something, so that the cycle is worth nothing.
+    pub(super) fn has_lost(&self, shared: &Shared) -> bool {
+        // Old objects with weak slots are found by their cards alone, and only once.
+        let lost_weak = self.old.is_some() && self.weak_objects.has_lost();
+        lost_weak || self.leftover.has_lost() || shared.threads.satb.has_lost()
+    }
+
+    /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
+    pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
+        let sought = |address| self.tables.is_sought(&shared.space.free, address);
+        if reference(bits).is_some_and(sought) {
+            if roots.try_reserve(1).is_err() {
+                return shared.threads.satb.lose();
+            }
+            roots.push(bits);
+        }
+    }
+
+    /// Gives a root slot the place of its referent.
+    ///
+    /// # Safety
+    /// - The slot may be read and written, and holds a word as a slot does.
+    pub(super) unsafe fn forward_slot(&self, shared: &Shared, slot: *mut u64) {
+        // SAFETY: the caller's predicate.
+        let bits = unsafe { slot.read() };
+        if let Some(address) = reference(bits) {
+            let place = self.evacuator(shared).forward(address, shared.space.home());
+            if place != address {
+                // SAFETY: the caller's predicate.
+                unsafe { slot.write(with_reference(bits, place)) };
+            }
+        }
+    }
+
+    /// Copies the next region of the set, or a part of it, as [`Evacuator::region`]. Returns
+    /// whether there was one.
+    pub(super) fn copy_next(
+        &self,
+        evacuator: &Evacuator<'_>,
+        home: usize,
+        buffers: &mut Buffers,
+        halted: &mut dyn FnMut() -> bool,
+        copied: &mut u64,
+    ) -> bool {
+        let Some(next) = self.to_evacuate.take() else { return false };
+        self.to_evacuate.end(evacuator.region(next, home, buffers, halted, copied));
+        true
+    }
+
+    /// Updates the next piece, or a part of it. Returns whether there was one.
+    pub(super) fn update_next(&self, updater: &mut Updater<'_>) -> bool {
+        let Some(next) = self.to_update.take() else { return false };
+        // SAFETY: the list is filled when evacuation has ended and all duties are done.
+        let done = unsafe { updater.piece(next) };
+        self.to_update.end((!done).then_some(next));
+        true
     }
 }

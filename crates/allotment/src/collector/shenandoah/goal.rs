@@ -3,7 +3,7 @@
 //! A cycle that begins when the heap is nearly full lets the heap touch all of its memory. The
 //! first use of a page costs more than the collection of one: the system clears it (0.25 ms a MiB,
 //! more than the cycles of a program with few live objects). So triggers see a smaller heap, the
-//! *goal*. It follows the regions in use behind each cycle (`MinHeapFreeRatio`), and grows by a
+//! *goal*. It follows the regions in use after each cycle (`MinHeapFreeRatio`), and grows by a
 //! half while cycles take much of the time. Threads may still use the whole heap: the goal never
 //! makes them wait.
 //!

@@ -6,53 +6,72 @@
 //! loads test a bit, and a thread that loads a reference to an object that has yet to move copies
 //! that object.
 //!
-//! This folder is the sequence of a cycle and who drives it. The steps themselves are in
-//! `collector::concurrent`, and know nothing of their caller.
+//! This folder is the sequence of a cycle and who drives it. The work of the steps is in
+//! `collector::concurrent`, and knows nothing of its caller.
+//!
+//! The files, lowest first: each uses only files above it in this list.
 //!
 //! ```text
-//! control.rs   the thread that drives cycles
-//! progress.rs  requests for cycles, and how threads wait for one
-//! cycle.rs     the steps of a cycle, and those beside mutators up to the choice of the set
-//! moving.rs    the steps beside mutators from evacuation on
-//! pauses.rs    the steps in a pause
-//! stopped.rs   the same steps in a stopped world: a cycle that is ended there
-//! room.rs      what a mutator does that finds no memory, up to a full collection
-//! assist.rs    what a mutator does for a cycle that would come too late
-//! barriers.rs  what barriers and duties ask
-//! trigger.rs   when a cycle begins        choose.rs   which regions move       (numbers only)
-//! goal.rs      the memory that the heap should do with                         (numbers only)
-//! tenuring.rs  when objects become old                                         (numbers only)
-//! old.rs       what a cycle does for old objects
-//! old_marking.rs  which cycles mark and move old objects, and the marking between cycles
+//! bytes.rs, decayed.rs, rate.rs     shares of sizes; means that fade       (numbers only)
+//! reason.rs, trigger.rs             when a cycle begins, and why           (numbers only)
+//! goal.rs                           the memory that the heap should do with (numbers only)
+//! choose.rs, select.rs              which regions move                     (numbers only)
+//! tenuring.rs                       when objects become old                (numbers only)
+//! survival.rs                       whether young cycles pay               (numbers only)
+//! scope.rs        which generations a cycle marks
+//! account.rs      what a whole cycle has
+//! plan.rs         when old objects are marked, and which of them move
+//! todo.rs         pieces of work, which workers and mutators take
+//! assisted.rs     what mutators have done for the cycle
+//! old.rs          what a heap with generations has beside one without
+//! engine.rs       what all steps work with, and barriers, too
+//! old_marking.rs  the marking of old objects between cycles
+//! place.rs        where a step runs: beside mutators, in a pause, in a stopped world
+//! cycle/          the cycle: its steps, a file for each, and their table
+//! assist.rs       what a mutator does for a cycle that would come too late
+//! progress.rs     requests for cycles, and how threads wait for one
+//! bookkeeping.rs  the begin and the end of a cycle, for records and triggers
+//! stopped.rs      a cycle that is ended in a stopped world
+//! full.rs         the full collection
+//! control.rs      the thread that drives cycles
+//! room.rs         what a mutator does that finds no memory, up to a full collection
+//! barriers.rs     what barriers and duties ask
 //! ```
 //!
 //! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*: they take
 //! all old objects for live, find the young ones that these refer to by dirty cards, and move young
-//! objects only. A *global* cycle is one without generations, but that it knows which copies are
+//! objects only. A *global* cycle is one without generations, except that it knows which copies are
 //! old. Old objects are mostly marked between young cycles, and moved by these.
 
+mod account;
 mod assist;
+mod assisted;
 mod barriers;
+mod bookkeeping;
 mod bytes;
 pub(crate) mod choose;
 mod control;
 mod cycle;
 mod decayed;
 mod engine;
+mod full;
 mod goal;
-mod moving;
 mod old;
 mod old_marking;
-mod pauses;
+mod place;
+mod plan;
 mod progress;
 mod rate;
 mod reason;
 mod room;
+mod scope;
+mod select;
 mod stopped;
 mod survival;
 pub(crate) mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod todo;
 pub(crate) mod trigger;
 
 use super::concurrent::{CopySpace, Interrupt, Leftover, Tables};
@@ -68,7 +87,7 @@ use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome,
 use crate::platform::MemoryError;
 use crate::region::Geometry;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard};
-use assist::{Assists, Todo};
+use assisted::Assisted;
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
 use engine::Engine;
@@ -77,6 +96,7 @@ use old::Old;
 use progress::Progress;
 use std::sync::{Arc, Weak};
 use tenuring::Tenuring;
+use todo::Todo;
 use trigger::{Trigger, TriggerSettings};
 
 const POISONED: &str = "a collection that panics ends the process";
@@ -134,6 +154,8 @@ pub(crate) struct Parts {
     pub(crate) overhead: Overhead,
     pub(crate) homes: usize,
     pub(crate) passive: bool,
+    /// `ZealCycles`.
+    pub(crate) eager: bool,
     /// When objects become old, in a heap with generations.
     pub(crate) tenuring: Option<Tenuring>,
     pub(crate) trigger: TriggerSettings,
@@ -160,7 +182,7 @@ impl Shenandoah {
     /// [`MemoryError`] if the system has no memory for its tables.
     pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
         let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, tenuring, trigger, goal, choice, failures, .. } = parts;
+        let Parts { homes, passive, eager, tenuring, trigger, goal, choice, failures, .. } = parts;
         let fail_every = failures.copy;
         let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
         let engine = Engine {
@@ -171,19 +193,20 @@ impl Shenandoah {
             interrupt: Interrupt::default(),
             to_evacuate: Todo::default(),
             to_update: Todo::default(),
-            assists: Assists::default(),
+            assisted: Assisted::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
             choice,
+            eager_assists: eager,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
-            old: tenuring.map(|tenuring| Old::new(base, heap_bytes, tenuring)).transpose()?,
+            old: tenuring.map(|tenuring| Old::new(base, heap_bytes, tenuring, eager)).transpose()?,
         };
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
         let collector = Arc::new_cyclic(|me| Shenandoah {
             me: me.clone(),
             engine,
-            cycle: Mutex::new(Cycle::idle()),
+            cycle: Mutex::new(Cycle::none()),
             halts: AtomicUsize::new(0),
             goes_on: Condvar::new(),
             degenerating: AtomicUsize::new(0),
@@ -234,7 +257,7 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.to_evacuate.is_at_rest()
             && self.engine.to_update.is_at_rest()
             && self.engine.old.as_ref().is_none_or(Old::is_at_rest)
-            && self.engine.assists.is_at_rest()
+            && self.engine.assisted.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
             && self.gang.is_at_rest()

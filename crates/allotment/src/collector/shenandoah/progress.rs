@@ -4,6 +4,7 @@
 //! served when its record is in the history.
 
 use super::POISONED;
+use super::scope::Garbage;
 use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, current};
 
 /// The cycles that were asked for and ended.
@@ -19,10 +20,11 @@ pub(super) struct Progress {
 struct Requests {
     /// The number of the last request.
     asked: u64,
-    /// A request that no cycle has served is for all garbage, that of old objects included. The
-    /// first of these flags is of requests since the last cycle began.
-    for_all: [bool; 2],
-    /// The requests that the last begun cycle serves: it began behind them.
+    /// The most that requests want that were made since the last cycle began.
+    wanted: Garbage,
+    /// The most that the requests want for which the last cycle began.
+    begun_for: Garbage,
+    /// The requests that the last begun cycle serves: it began after them.
     begun: u64,
     /// The requests whose cycle has ended.
     ended: u64,
@@ -40,8 +42,8 @@ struct Requests {
 pub(super) struct Begun {
     /// A thread asked for it.
     pub(super) asked: bool,
-    /// A thread wants all garbage found.
-    pub(super) for_all: bool,
+    /// The garbage that threads want found.
+    pub(super) garbage: Garbage,
     /// What a trigger said.
     pub(super) trigger: Option<String>,
 }
@@ -67,12 +69,11 @@ impl Progress {
         self.lock().driver == Some(current().id())
     }
 
-    /// Asks for a cycle that begins from here on, `for_all` garbage or for young one; returns its
-    /// number.
-    pub(super) fn ask(&self, for_all: bool) -> u64 {
+    /// Asks for a cycle that begins from here on and finds `garbage`; returns its number.
+    pub(super) fn ask(&self, garbage: Garbage) -> u64 {
         let mut inner = self.lock();
         inner.asked += 1;
-        inner.for_all[0] |= for_all;
+        inner.wanted = inner.wanted.max(garbage);
         inner.asked
     }
 
@@ -93,12 +94,14 @@ impl Progress {
     /// A cycle begins, for these reasons.
     pub(super) fn begin(&self) -> Begun {
         let mut inner = self.lock();
-        // A stop may have given up the last cycle.
-        let [new, begun] = inner.for_all;
-        let for_all = new || begun && inner.begun > inner.ended;
-        inner.for_all = [false, for_all];
+        let mut garbage = std::mem::take(&mut inner.wanted);
+        if inner.begun > inner.ended {
+            // A stop has given up the last cycle.
+            garbage = garbage.max(inner.begun_for);
+        }
+        inner.begun_for = garbage;
         inner.begun = inner.asked;
-        Begun { asked: inner.asked > inner.ended, for_all, trigger: inner.trigger.take() }
+        Begun { asked: inner.asked > inner.ended, garbage, trigger: inner.trigger.take() }
     }
 
     /// The cycle that began last has ended. Returns the requests that its record serves.
@@ -141,7 +144,7 @@ impl Drop for Driving<'_> {
     }
 }
 
-/// Serves requests up to a number at its end, also if a listener panics: the listener's thread need
+/// Serves requests up to a number at its end, even if a listener panics: the listener's thread need
 /// not be one that waits.
 pub(super) struct Serving<'p>(pub(super) &'p Progress, pub(super) u64);
 
@@ -158,18 +161,18 @@ mod tests {
     #[test]
     fn a_request_for_all_garbage_lasts_until_a_cycle_has_served_it() {
         let progress = Progress::default();
-        let for_all = || progress.begin().for_all;
-        progress.ask(false);
+        let for_all = || progress.begin().garbage == Garbage::All;
+        progress.ask(Garbage::Young);
         assert!(!for_all());
-        progress.ask(true);
-        // Not the cycle that is under way; the next, and the one behind that if that is given up.
+        progress.ask(Garbage::All);
+        // Not the cycle that is under way; the next, and the one after that if that is given up.
         progress.end();
         assert!(for_all() && for_all());
-        progress.ask(false);
+        progress.ask(Garbage::Young);
         assert!(for_all());
         progress.end();
         assert!(!for_all());
-        progress.ask(false);
+        progress.ask(Garbage::Young);
         assert!(!for_all());
     }
 }

@@ -54,7 +54,7 @@ impl Rate {
         self.means.add(self.mean.mean(), weight(HALF_LIFE));
     }
 
-    /// The rate that will hardly be exceeded: the mean, and so many deviations of the means.
+    /// The rate that will hardly be exceeded: the mean, and this number of deviations of the means.
     pub(super) fn padded(&self, deviations: f64) -> f64 {
         self.mean.mean() + deviations * self.means.deviation()
     }

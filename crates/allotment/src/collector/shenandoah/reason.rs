@@ -41,7 +41,7 @@ pub enum Reason {
         /// The margins, in standard deviations.
         margin: f64,
     },
-    /// The same, at the rate of the last moment, which is unusual.
+    /// At the rate of the last moment, which is unusual, mutators would do so.
     Spike {
         /// The time of a cycle, with a margin.
         cycle: Duration,

@@ -7,13 +7,12 @@
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
-use super::trigger::CycleKind;
-use super::{POISONED, Shenandoah};
+use super::Shenandoah;
+use super::scope::{Garbage, Scope};
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
-use crate::collector::sizing::Scope;
-use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
+use crate::mutator::{Cause, Mutator, Outcome, World};
 use crate::sync::Ordering;
 
 /// Of the collections that zeal asks for, one of this many stops the world, and one of its square
@@ -24,11 +23,6 @@ const ZEAL_STOPPED: u64 = 4;
 const ZEAL_GLOBAL: u64 = 7;
 
 impl Shenandoah {
-    /// Whether some thread wants the cycle finished that is under way.
-    pub(super) fn degenerates(&self) -> bool {
-        self.degenerating.load(Ordering::Relaxed) > 0
-    }
-
     /// As [`Collector::collect`](crate::mutator::Collector::collect).
     pub(super) fn make_room(
         &self,
@@ -43,8 +37,11 @@ impl Shenandoah {
                 Cause::Requested => self.await_cycle(mutator),
                 Cause::Zeal => {
                     let turn = mutator.shared().threads.full_collections.load(Ordering::Relaxed);
-                    let for_all = turn.is_multiple_of(ZEAL_GLOBAL);
-                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, for_all)
+                    let garbage = match turn.is_multiple_of(ZEAL_GLOBAL) {
+                        true => Garbage::All,
+                        false => Garbage::Young,
+                    };
+                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, garbage)
                 }
                 _ => false,
             };
@@ -85,15 +82,14 @@ impl Shenandoah {
         let in_row = self.degenerated_in_row.load(Ordering::Relaxed);
         if cause != Cause::AllocationFailure || in_row <= self.failures.degenerated {
             let cycle = &mut *self.lock();
-            self.begin_cycle(cycle, shared, cause);
-            cycle.thorough = cause == Cause::Requested;
-            cycle.record.degenerated = Some("Outside of Cycle");
+            self.begin_cycle(cycle, shared, cause, Scope::Global);
+            cycle.account.record.degenerated = Some("Outside of Cycle");
             self.finish(cycle, world);
         }
         self.settings.checks.after(world);
         let all = free.table().len();
         // Also of the cycle that was under way.
-        let lost = self.lock().lost;
+        let lost = self.lock().account.lost;
         let critical = all * self.failures.critical_free_percent;
         let has_gained = free.free_regions() * 100 >= critical;
         if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
@@ -116,49 +112,5 @@ impl Shenandoah {
             }
         }
         (records, false)
-    }
-
-    /// Does a full collection; `None`: the system has no memory for it.
-    fn full(&self, world: &World<'_>, cause: Cause, compaction: Compaction) -> Option<CollectionRecord> {
-        let shared = world.shared();
-        let start = self.history.begin(&shared.space.free);
-        self.settings.checks.before(world);
-        let mut tables = self.tables.lock().expect(POISONED);
-        let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
-        drop(tables);
-        self.degenerated_in_row.store(0, Ordering::Relaxed);
-        self.engine.make_all_young(shared);
-        world.set_barriers(self.engine.resting_barriers());
-        self.fit_capacity(shared);
-        let uncommitted = self.settings.conclude(world);
-        let record = CollectionRecord::of_full(world, cause, done, uncommitted);
-        self.history.occupancy(&shared.space.free);
-        let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
-        // Only this cause means that cycles began too late.
-        if cause == Cause::AllocationFailure {
-            self.learn(CycleKind::Full, start, shared);
-        }
-        Some(CollectionRecord { start, pause, overhead, ..record })
-    }
-
-    /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave
-    /// no room for a reserve.
-    pub(super) fn fit_capacity(&self, shared: &Shared) {
-        let free = &shared.space.free;
-        let all = free.table().len();
-        let few = free.free_regions() <= 2 * self.engine.reserve;
-        free.set_capacity(if few { all } else { all - self.engine.reserve });
-    }
-
-    /// Marking has lost words for want of memory: the heap is collected in a stop. For the control
-    /// thread.
-    pub(super) fn collect_for_lost_marks(&self, shared: &Shared) {
-        let stopped = shared.stop_the_world(|world| self.full(world, Cause::Trigger, USUAL));
-        if let Ok(Some(record)) = stopped {
-            self.history.add_stop(record);
-        }
-        // Also where there was no memory for that: nothing more can be done.
-        self.serve_begun();
     }
 }

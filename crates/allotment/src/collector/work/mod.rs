@@ -16,6 +16,7 @@ mod sleep;
 mod stack;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod trace;
 mod turns;
 mod workers;
 
@@ -25,5 +26,6 @@ pub(crate) use entry::{Entry, chunk_slots};
 pub(crate) use gang::{Gang, Team};
 pub(crate) use ring::Ring;
 pub(crate) use stack::WorkStack;
+pub(crate) use trace::{Trace, trace};
 pub(crate) use turns::Turns;
 pub(crate) use workers::{default_concurrent_workers, default_workers, wanted_workers};

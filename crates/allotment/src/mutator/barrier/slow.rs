@@ -28,12 +28,6 @@ impl Shared {
         reference(bits).is_some_and(|address| self.concurrent().is_sought(self, address))
     }
 
-    /// Whether an overwritten word of this slot may hide an object from marking. Otherwise the slot
-    /// may not hold a word yet.
-    fn may_hide(&self, slot: &AtomicU64) -> bool {
-        self.concurrent().may_hide(self, slot.as_ptr().addr())
-    }
-
     /// The word whose referent is where the collector has put it.
     fn forwarded(&self, bits: u64) -> u64 {
         match reference(bits) {
@@ -97,8 +91,9 @@ impl RawMutator<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn record_old(&self, slot: &AtomicU64) {
-        if self.shared().may_hide(slot) {
-            self.keep(slot.load(Ordering::Acquire));
+        let shared = self.shared();
+        if let Some(word) = shared.concurrent().hidden_by_store(shared, slot) {
+            self.state().satb.record(word, &shared.threads.satb);
         }
     }
 
@@ -127,8 +122,9 @@ impl RawMutator<'_> {
             if held != expected {
                 return Err(held);
             }
-            if barriers & Hot::MARKING != 0 && self.shared().may_hide(slot) {
-                self.keep(held);
+            if barriers & Hot::MARKING != 0 {
+                // Whoever has overwritten `held` since has handed it over.
+                self.record_old(slot);
             }
             // The slot holds `expected`, or its stale form if it was not healed.
             match slot.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire) {

@@ -291,7 +291,7 @@ fn slow_paths_of_barriers_do_the_plain_access_while_no_barrier_is_in_force() {
 
 #[test]
 fn the_load_hook_stays_on_over_cycles_that_a_stop_ends() {
-    let heap = heap("Collector=shenandoah,ZealInterval=5");
+    let heap = heap("Collector=shenandoah,+ZealCycles,ZealInterval=5");
     let pair = pair(&heap);
     heap.attach(|mutator| {
         mutator.raw_mut().stop_the_world(|world| world.set_load_hook(true)).unwrap();

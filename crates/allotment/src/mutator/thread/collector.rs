@@ -4,6 +4,7 @@ use super::Shared;
 use crate::mutator::{GcOverhead, Mutator, World};
 use crate::object::SlotVisitor;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 
 /// Why a collection begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +62,10 @@ pub(crate) trait Concurrent: Send + Sync {
     /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
     fn is_live(&self, shared: &Shared, address: usize) -> bool;
 
-    /// [`Hot::MARKING`](super::Hot): whether a word that the slot at `address` holds may be the
-    /// only way to an object that marking has yet to find. False for slots of objects that may be
-    /// new.
-    fn may_hide(&self, shared: &Shared, address: usize) -> bool;
+    /// [`Hot::MARKING`](super::Hot): the word that a slot holds, if an overwrite may hide an object
+    /// from marking that it has yet to find. `None` for slots of objects that may be new, which are
+    /// not read: they need not hold a word yet.
+    fn hidden_by_store(&self, shared: &Shared, slot: &AtomicU64) -> Option<u64>;
 
     /// [`Hot::MARKING`](super::Hot): whether marking has yet to find the object at this address, if
     /// that is live. False for objects that are not being marked, whose words may be stale.

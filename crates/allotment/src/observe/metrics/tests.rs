@@ -25,11 +25,11 @@ const WAYS: [&str; 9] = [
     "Collector=parallel,ParallelGCThreads=2",
     "Collector=parallel,-UseTLAB",
     "Collector=parallel,MinTLABSize=64,TLABSize=512",
-    "Collector=shenandoah",
+    "Collector=shenandoah,+ZealCycles",
     // Each cycle degenerates.
     "Collector=shenandoah,ShenandoahGCMode=passive",
-    "Collector=shenandoah,ShenandoahGCMode=generational",
-    "Collector=shenandoah,ShenandoahGCMode=generational,-UseTLAB",
+    "Collector=shenandoah,+ZealCycles,ShenandoahGCMode=generational",
+    "Collector=shenandoah,+ZealCycles,ShenandoahGCMode=generational,-UseTLAB",
 ];
 
 /// The records that the listener of a heap was told of.

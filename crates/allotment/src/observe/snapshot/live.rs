@@ -2,7 +2,7 @@
 //!
 //! Only live objects are in a snapshot: those that strong references lead to. A heap between two
 //! collections has dead objects too, and some collectors leave references in them that lead
-//! nowhere. Refused: a full collection first. It moves everything, may fail for want of room, and
+//! nowhere. Refused: a full collection first. It moves everything, may fail because there is no room, and
 //! must not run in a heap that does not collect.
 //!
 //! The marker's stack has a limit, a part of the heap's size. When it is full, an object is marked
@@ -16,6 +16,7 @@
 
 use super::index::{Index, reserve, zeroes};
 use super::{SnapshotError, SnapshotSummary};
+use crate::collector::work::{Entry, Trace, chunk_slots, trace};
 use crate::mutator::{RootKind, World};
 use crate::object::{
     Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, SlotKind, WORD,
@@ -25,13 +26,10 @@ use crate::platform::prefetch_read;
 use crate::region::{Committer, FreeSet, State};
 use std::collections::VecDeque;
 
-/// Elements of a tail that are looked at in one go.
-const PIECE: usize = if cfg!(test) { 4 } else { 512 };
-
 /// Objects whose headers are being fetched.
 const AHEAD: usize = 16;
 
-/// A full stack has one entry for so many bytes of the heap, 0.4 % of it.
+/// A full stack has one entry for this number of bytes of the heap, 0.2 % of it.
 const BYTES_PER_ENTRY: usize = 4096;
 
 /// A stack that is never smaller, in entries.
@@ -110,8 +108,7 @@ impl<'w> LiveHeap<'w> {
             stack_bytes: 0,
         };
         let limit = (geometry.heap_bytes() / BYTES_PER_ENTRY).max(LEAST_ENTRIES);
-        let ahead = VecDeque::with_capacity(AHEAD);
-        let mut marker = Marker { live, stack: Vec::new(), limit, overflowed_from: None, ahead };
+        let mut marker = Marker { live, stack: Vec::new(), limit, overflowed_from: None, outcome: Ok(()) };
         marker.mark()?;
         let mut live = marker.live;
         live.objects = live.index.number()?;
@@ -135,7 +132,7 @@ impl<'w> LiveHeap<'w> {
         Ok(())
     }
 
-    /// What a snapshot of these objects has, of `file_bytes`, with so many `roots`.
+    /// What a snapshot of these objects has, of `file_bytes`, with this number of `roots`.
     pub(super) fn summary(&self, roots: u64, clamped: u64, file_bytes: u64) -> SnapshotSummary {
         SnapshotSummary {
             objects: self.objects,
@@ -305,7 +302,7 @@ impl<'w> LiveHeap<'w> {
 
     /// The number of elements in the tail of an object that has one.
     pub(super) fn length(&self, object: &LiveObject<'_>) -> usize {
-        // SAFETY: an object with a tail has its length behind the header.
+        // SAFETY: an object with a tail has its length after the header.
         unsafe { ((object.address + LENGTH_OFFSET) as *const usize).read() }
     }
 
@@ -313,7 +310,7 @@ impl<'w> LiveHeap<'w> {
     pub(super) fn text<'o>(&self, object: &'o LiveObject<'_>, most: usize) -> Option<&'o [u8]> {
         let LiveObject { address, layout, bytes, .. } = *object;
         (layout.tail() == Some(Element::Plain { bytes: 1 })).then(|| {
-            // SAFETY: an object with a tail has its length behind the header; the heap is stopped,
+            // SAFETY: an object with a tail has its length after the header; the heap is stopped,
             // and the bytes are the object's.
             unsafe {
                 let length = self.length(object).min(bytes - layout.fixed_bytes()).min(most);
@@ -323,21 +320,16 @@ impl<'w> LiveHeap<'w> {
     }
 }
 
-/// An object that the walk has yet to look at, from an element of its tail on.
-struct Entry {
-    address: usize,
-    from: usize,
-}
-
 struct Marker<'w> {
     live: LiveHeap<'w>,
-    stack: Vec<Entry>,
+    /// [Entries](Entry) that the marker has yet to look at.
+    stack: Vec<usize>,
     /// The most entries.
     limit: usize,
-    /// The lowest marked object that was not pushed.
+    /// The lowest marked object that was not pushed, or of which a chunk was not.
     overflowed_from: Option<usize>,
-    /// Entries whose headers are being fetched, at most [`AHEAD`].
-    ahead: VecDeque<Entry>,
+    /// The first failure, which ends the marking.
+    outcome: Result<(), SnapshotError>,
 }
 
 impl Marker<'_> {
@@ -357,13 +349,13 @@ impl Marker<'_> {
             loop {
                 let next = self.live.index.addresses_from(at).next();
                 let Some(address) = next else { break };
-                self.scan(Entry { address, from: 0 })?;
+                self.scan(address, 0)?;
                 self.drain()?;
                 at = address + WORD;
             }
         }
         // The deepest that it was.
-        self.live.stack_bytes = self.stack.capacity() * size_of::<Entry>();
+        self.live.stack_bytes = self.stack.capacity() * size_of::<usize>();
         // Which referents of weak roots are live is known now.
         let mut roots = std::mem::take(&mut self.live.roots);
         roots.retain(|root| root.slot == SlotKind::Strong || self.live.is_live(root.address));
@@ -392,12 +384,13 @@ impl Marker<'_> {
         if !self.live.index.add(address)? {
             return Ok(());
         }
-        self.push(Entry { address, from: 0 })
+        self.push(Entry::Plain(address))
     }
 
     fn push(&mut self, entry: Entry) -> Result<(), SnapshotError> {
+        let (Entry::Plain(address) | Entry::Chunk { array: address, .. }) = entry;
         if self.stack.len() == self.limit {
-            let lowest = self.overflowed_from.map_or(entry.address, |from| from.min(entry.address));
+            let lowest = self.overflowed_from.map_or(address, |from| from.min(address));
             self.overflowed_from = Some(lowest);
             return Ok(());
         }
@@ -405,24 +398,21 @@ impl Marker<'_> {
             let more = self.stack.len().max(LEAST_ENTRIES).min(self.limit - self.stack.len());
             reserve(&mut self.stack, more)?;
         }
-        self.stack.push(entry);
+        self.stack.push(entry.encode());
         Ok(())
     }
 
+    /// Works until nothing is left on the stack.
     fn drain(&mut self) -> Result<(), SnapshotError> {
-        loop {
-            while self.ahead.len() < AHEAD {
-                let Some(entry) = self.stack.pop() else { break };
-                prefetch_read(entry.address);
-                self.ahead.push_back(entry);
-            }
-            let Some(entry) = self.ahead.pop_front() else { return Ok(()) };
-            self.scan(entry)?;
-        }
+        // SAFETY: `check` has let pass every address that was pushed, and visits look again at what
+        // is there.
+        unsafe { trace(self) };
+        std::mem::replace(&mut self.outcome, Ok(()))
     }
 
-    /// Reaches what a piece of an object refers to, and pushes the rest of the object.
-    fn scan(&mut self, Entry { address, from }: Entry) -> Result<(), SnapshotError> {
+    /// Reaches what an object refers to, up to its first chunk, or another chunk of it. Pushes the
+    /// next chunk.
+    fn scan(&mut self, address: usize, number: usize) -> Result<(), SnapshotError> {
         let object = self.live.object(address)?;
         let shape = object.layout;
         let layout = Layout::of(shape);
@@ -431,11 +421,14 @@ impl Marker<'_> {
         }
         // SAFETY: an object of the stopped heap.
         let tail = unsafe { tail_slots(address, shape) };
-        let piece = tail.map(|tail| (tail, from..tail.length.min(from.saturating_add(PIECE))));
-        if let Some((tail, piece)) = &piece
-            && piece.end < tail.length
+        let chunk = tail.map(|tail| {
+            let slots = chunk_slots(tail.length);
+            (tail, number * slots..tail.length.min((number + 1) * slots))
+        });
+        if let Some((tail, chunk)) = &chunk
+            && chunk.end < tail.length
         {
-            self.push(Entry { address, from: piece.end })?;
+            self.push(Entry::Chunk { array: address, number: number + 1 })?;
         }
         let mut outcome = Ok(());
         let mut slot = |slot: *mut u64, kind| {
@@ -449,13 +442,38 @@ impl Marker<'_> {
         };
         if layout.words != 0 {
             for_each_word(address, layout.words, |word| slot(word, SlotKind::Strong));
-        } else if from == 0 {
+        } else if number == 0 {
             // SAFETY: an object of the stopped heap.
             unsafe { for_each_fixed_slot(address, shape, &mut slot) };
         }
-        if let Some((tail, piece)) = piece {
-            piece.for_each(|index| slot(tail.start.wrapping_add(index), tail.kind));
+        if let Some((tail, chunk)) = chunk {
+            chunk.for_each(|index| slot(tail.start.wrapping_add(index), tail.kind));
         }
         outcome
+    }
+}
+
+impl Trace for Marker<'_> {
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        self.stack.pop()
+    }
+
+    fn refill(&mut self) -> bool {
+        false
+    }
+
+    /// After a failure, when nothing is looked at any more.
+    fn keep(&mut self, _: Entry) {}
+
+    fn share(&mut self) {}
+
+    unsafe fn visit(&mut self, address: usize) -> bool {
+        self.outcome = self.scan(address, 0);
+        self.outcome.is_ok()
+    }
+
+    unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool {
+        self.outcome = self.scan(array, number);
+        self.outcome.is_ok()
     }
 }

@@ -129,11 +129,11 @@ fn each_collector_is_drawn_as_its_records_have_it() {
         "Collector=mark-compact,ParallelGCThreads=3",
         "Collector=parallel,ParallelGCThreads=1",
         "Collector=parallel,ParallelGCThreads=3",
-        "Collector=shenandoah,ParallelGCThreads=3,ConcGCThreads=2",
-        "Collector=shenandoah,ShenandoahGCMode=generational,ParallelGCThreads=2,ConcGCThreads=2",
+        "Collector=shenandoah,+ZealCycles,ParallelGCThreads=3,ConcGCThreads=2",
+        "Collector=shenandoah,+ZealCycles,ShenandoahGCMode=generational,ParallelGCThreads=2,ConcGCThreads=2",
         "Collector=shenandoah,ShenandoahGCMode=passive,ParallelGCThreads=2",
         "Collector=parallel,ParallelGCThreads=2,ZealInterval=50",
-        "Collector=shenandoah,ShenandoahGCMode=generational,ConcGCThreads=2,ZealInterval=50",
+        "Collector=shenandoah,+ZealCycles,ShenandoahGCMode=generational,ConcGCThreads=2,ZealInterval=50",
     ] {
         let path = folder.path().join("t.json");
         let (time, records, events, slices) = run(options, &path);

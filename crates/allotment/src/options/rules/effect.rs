@@ -90,13 +90,14 @@ const OF_PARALLEL: &[OptionId] = &[
     OptionId::OldPLABSize,
 ];
 
-/// The options that only concurrent cycles read: when they begin, and how many threads do them.
+/// The options that only cycles beside threads read: when they begin, and which threads do them.
 const OF_TRIGGERS: &[OptionId] = &[
     OptionId::ConcGCThreads,
     OptionId::ShenandoahInitFreeThreshold,
     OptionId::ShenandoahLearningSteps,
     OptionId::ShenandoahAllocSpikeFactor,
     OptionId::ShenandoahGuaranteedGCInterval,
+    OptionId::ZealCycles,
 ];
 
 /// The options that only the collector with concurrent cycles reads, beside those.

@@ -42,7 +42,7 @@ fn without_buffers_no_option_of_buffers_is_taken() {
             || info.name.contains("Prefetch");
         let value = if info.name == "UseTLAB" { "false" } else { &default };
         let of_cycles = info.name.starts_with("Shenandoah")
-            || matches!(info.name, "ConcGCThreads" | "ZealEvacuationFailure");
+            || matches!(info.name, "ConcGCThreads" | "ZealEvacuationFailure" | "ZealCycles");
         let needed = match info.name {
             "GCLogFileSize" | "NumberOfGCLogFiles" => "GCLog=gc.log ",
             _ if of_cycles => "Collector=shenandoah ShenandoahGCMode=generational ",
@@ -168,6 +168,7 @@ fn each_collector_takes_the_options_that_it_reads() {
         ("MaxTenuringThreshold=9", "yes yes no no no no"),
         ("ConcGCThreads=1", "no yes yes no no no"),
         ("ShenandoahGuaranteedGCInterval=9", "no yes yes no no no"),
+        ("+ZealCycles", "no yes yes no no no"),
         ("ShenandoahMinFreeThreshold=9", "no yes yes yes no no"),
         ("ShenandoahEvacReserve=9", "no yes yes yes no no"),
         ("ShenandoahOldGarbageThreshold=9", "no yes no no no no"),

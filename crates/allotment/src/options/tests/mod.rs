@@ -128,6 +128,7 @@ fn types_ranges_and_defaults() {
         ("ZealOutOfMemory", "count 0..2147483647".into(), "0"),
         ("ZealMove", "switch true or false".into(), "false"),
         ("ZealEvacuationFailure", "count 0..2147483647".into(), "0"),
+        ("ZealCycles", "switch true or false".into(), "false"),
         ("ZealPoison", "switch true or false".into(), "false"),
         ("ZealProtect", "switch true or false".into(), "false"),
         ("ZealQuarantine", "count 0..2147483647".into(), "0"),

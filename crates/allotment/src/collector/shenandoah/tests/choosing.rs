@@ -1,5 +1,6 @@
 //! The collection set, by table and by properties.
 
+use super::super::select::{Effort, Measured, Memory, select, sort};
 use super::*;
 use proptest::prelude::*;
 
@@ -212,5 +213,44 @@ fn sets_shrink_from_their_ends_old_ones_first_until_the_copies_fit() {
         let (mut set, mut old_set) = ((0..4).map(candidate).collect(), (4..6).map(candidate).collect());
         shrink(&mut set, &mut old_set, |set, old_set| all_copy_regions(&all, REGION, set, old_set) <= room);
         assert_eq!((set.len(), old_set.len()), (young, old), "{room} regions");
+    }
+}
+
+/// Measured regions go where their garbage and their age send them.
+#[test]
+fn measured_regions_are_sorted_by_what_becomes_of_them() {
+    let full = Measured { region: 0, used_bytes: 100, live_bytes: 90, young_age: Some(0), may_move: true };
+    let measured = [
+        Measured { region: 1, live_bytes: 0, ..full },
+        Measured { region: 2, ..full },
+        Measured { region: 3, young_age: Some(4), ..full },
+        // Too much garbage to become old as it is.
+        Measured { region: 4, young_age: Some(4), live_bytes: 10, ..full },
+        Measured { region: 5, young_age: None, ..full },
+        Measured { region: 6, may_move: false, ..full },
+        Measured { region: 7, young_age: Some(4), may_move: false, ..full },
+    ];
+    for (threshold, promoted, others) in [
+        (Some(4), vec![3, 7], vec![2, 4, 5]),
+        (Some(5), vec![], vec![2, 3, 4, 5]),
+        (None, vec![], vec![2, 3, 4, 5]),
+    ] {
+        let mut sorted = sort(&measured, threshold, 25);
+        assert_eq!((&sorted.immediate, &sorted.promoted), (&vec![1], &promoted), "{threshold:?}");
+        // With `ZealMove` all that can move does.
+        let memory = Memory {
+            region_bytes: 100,
+            heap_bytes: 10_000,
+            free_regions: 50,
+            regions_left: 50,
+            reserve_regions: 5,
+        };
+        let options = settings("");
+        let selection = select(&mut sorted, &[], (&options, Effort::All), &memory, |region| region == 5);
+        let old: Vec<usize> = selection.old_candidates.iter().map(|candidate| candidate.region).collect();
+        assert_eq!(old, [5]);
+        let mut set = selection.fitting(usize::MAX);
+        set.sort_unstable();
+        assert_eq!(set, others, "{threshold:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What full collections leave to the cycles that follow.
 
+use super::super::scope::{Garbage, Scope};
 use super::kit::{BY_HAND, Kit, Lists, generational, in_both_modes};
 
 /// With a threshold of 100 percent no cycle in a stop frees enough.
@@ -33,7 +34,7 @@ fn the_gains_of_young_cycles_are_forgotten() {
         let kit = Kit::new(4096, 60, BY_HAND);
         let next = || {
             let old = kit.collector().engine.old.as_ref().expect("generations");
-            old.plan.lock().unwrap().next(false, false)
+            old.plan.lock().unwrap().next(Garbage::Young, false)
         };
         kit.heap
             .attach(|mutator| {
@@ -44,16 +45,16 @@ fn the_gains_of_young_cycles_are_forgotten() {
                         assert!(lists.push(&kit, mutator, 0));
                     }
                     mutator.blocking(|| kit.cycle());
-                    if next() == (true, true) {
+                    if next() == Scope::Global {
                         break;
                     }
                 }
-                assert_eq!(next(), (true, true), "a global cycle");
+                assert_eq!(next(), Scope::Global);
                 mutator
                     .raw_mut()
                     .stop_the_world(|world| kit.collector().engine.make_all_young(world.shared()))
                     .expect("no other thread");
-                assert_ne!(next(), (true, true));
+                assert_ne!(next(), Scope::Global);
                 lists.check(mutator);
             })
             .unwrap();

@@ -1,9 +1,9 @@
 //! Old objects: their marking across young cycles, and what ends it.
 
 use super::kit::{BY_HAND, Kit, Lists, generational};
-use crate::collector::concurrent::Scope;
+use crate::collector::concurrent::Sought;
 use crate::collector::record::{GenerationsDetails, OldMarking};
-use crate::collector::shenandoah::cycle::Step;
+use crate::collector::shenandoah::cycle::Stage;
 use crate::mutator::{Hot, Mutator};
 use crate::sync::Ordering;
 
@@ -12,7 +12,7 @@ fn with_old_objects(test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)) {
     with_options("", test);
 }
 
-/// The same, with these options.
+/// A heap with old objects, as [`with_old_objects`], and these options.
 fn with_options(options: &str, test: impl Fn(&Kit, &mut Mutator<'_>, &mut Lists)) {
     generational(|| {
         let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}{options}"));
@@ -84,14 +84,17 @@ fn old_regions_move_in_mixed_cycles() {
 #[test]
 fn a_stop_that_loses_marks_ends_the_marking_of_old_objects() {
     with_old_objects(|kit, mutator, _| {
-        mutator.blocking(|| kit.advance_to(Step::Mark));
+        mutator.blocking(|| kit.advance_to(Stage::Mark));
         let engine = &kit.collector().engine;
         assert!(engine.marks_old());
         engine.leftover.lose();
         // The next stop finishes the cycle.
         kit.collector().given_up_in_row.store(2, Ordering::Relaxed);
         mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
-        assert_eq!((kit.step(), engine.marks_old(), kit.shared().threads.barriers()), (Step::Idle, false, 0));
+        assert_eq!(
+            (kit.stage(), engine.marks_old(), kit.shared().threads.barriers()),
+            (Stage::Idle, false, 0)
+        );
         assert!(mutator.collect());
     });
 }
@@ -107,13 +110,13 @@ fn stops_do_not_end_the_marking_of_old_objects() {
         mutator.blocking(|| kit.cycle());
         stop(mutator);
         assert!(engine.marks_old());
-        mutator.blocking(|| kit.advance_to(Step::Mark));
+        mutator.blocking(|| kit.advance_to(Stage::Mark));
         stop(mutator);
         assert!(engine.marks_old(), "a young cycle was given up");
-        mutator.blocking(|| kit.advance_to(Step::Mark));
-        assert!(engine.scope_of(&kit.collector().lock()).old);
+        mutator.blocking(|| kit.advance_to(Stage::Mark));
+        assert!(engine.marks_old());
         stop(mutator);
-        assert_eq!((kit.step(), engine.marks_old()), (Step::Idle, false));
+        assert_eq!((kit.stage(), engine.marks_old()), (Stage::Idle, false));
         assert_eq!(old_marking(kit), OldMarking::Ended);
     });
 }
@@ -156,14 +159,14 @@ fn words_of_young_slots_hide_nothing_where_old_objects_alone_are_marked() {
                 break young;
             }
         };
-        let before = tables.scope();
+        let before = tables.sought();
         let (below, above) = (table.mark_start(young) - 8, table.mark_start(young));
-        let hides = |scope| {
-            tables.set_scope(scope);
+        let hides = |sought| {
+            tables.set_sought(sought);
             [table.bottom(old), below, above].map(|address| tables.may_hide(free, address))
         };
-        assert_eq!(hides(Scope { young: true, old: true, old_live: true }), [true, true, false]);
-        assert_eq!(hides(Scope { young: false, old: true, old_live: true }), [true, false, false]);
-        tables.set_scope(before);
+        assert_eq!(hides(Sought::YoungBesideOld), [true, true, false]);
+        assert_eq!(hides(Sought::Old), [true, false, false]);
+        tables.set_sought(before);
     });
 }

@@ -5,7 +5,9 @@
 
 use crate::Heap;
 use crate::collector::shenandoah::Shenandoah;
-use crate::collector::shenandoah::cycle::Step;
+use crate::collector::shenandoah::cycle::Stage;
+use crate::collector::shenandoah::place::{Place, Work};
+use crate::collector::shenandoah::scope::Scope;
 use crate::collector::work::Team;
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
 use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
@@ -21,8 +23,8 @@ const NODE_BYTES: usize = 40;
 /// Offset of the first reference of a table.
 const FIRST: usize = 24;
 
-/// Steps by hand, with as much garbage as possible worth a move.
-pub(super) const BY_HAND: &str = "Collector=shenandoah,ShenandoahGarbageThreshold=0,\
+/// Steps by hand, in which threads help, with as much garbage as possible worth a move.
+pub(super) const BY_HAND: &str = "Collector=shenandoah,+ZealCycles,ShenandoahGarbageThreshold=0,\
      ShenandoahIgnoreGarbageThreshold=0,ShenandoahImmediateThreshold=100,ShenandoahEvacReserve=30,ParallelGCThreads=2";
 
 thread_local! {
@@ -46,20 +48,20 @@ pub(super) fn generational(test: impl FnOnce()) {
 }
 
 /// All steps, in order.
-pub(super) const STEPS: [Step; 10] = [
-    Step::Reset,
-    Step::InitMark,
-    Step::Mark,
-    Step::FinalMark,
-    Step::Weak,
-    Step::BeginMove,
-    Step::Evacuate,
-    Step::Update,
-    Step::EndMove,
-    Step::Free,
+pub(super) const STAGES: [Stage; 10] = [
+    Stage::Reset,
+    Stage::InitMark,
+    Stage::Mark,
+    Stage::FinalMark,
+    Stage::Weak,
+    Stage::BeginMove,
+    Stage::Evacuate,
+    Stage::Update,
+    Stage::EndMove,
+    Stage::Free,
 ];
 
-/// Sets a flag when it is dropped, also if an assertion fails.
+/// Sets a flag when it is dropped, even if an assertion fails.
 pub(super) struct Ends<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -69,8 +71,8 @@ impl Drop for Ends<'_> {
 }
 
 /// The place of a step among all.
-fn place(step: Step) -> usize {
-    STEPS.iter().position(|other| *other == step).unwrap_or(STEPS.len())
+fn place(step: Stage) -> usize {
+    STAGES.iter().position(|other| *other == step).unwrap_or(STAGES.len())
 }
 
 /// A heap and its shapes.
@@ -117,8 +119,8 @@ impl Kit {
     }
 
     /// The next step of the cycle.
-    pub(super) fn step(&self) -> Step {
-        self.collector().lock().step
+    pub(super) fn stage(&self) -> Stage {
+        self.collector().lock().stage()
     }
 
     /// Makes the next step beside mutators, or begins a cycle.
@@ -134,54 +136,55 @@ impl Kit {
             drop(cycle);
             std::thread::yield_now();
         };
-        if cycle.step == Step::Idle {
-            collector.begin_cycle(cycle, shared, Cause::Requested);
-            cycle.thorough = true;
+        if cycle.is_idle() {
             let turn = self.begun.fetch_add(1, Ordering::Relaxed);
-            if collector.engine.old.is_some() {
-                // Old objects are marked over three cycles, moved in the next, and then in one.
-                (cycle.begins_old, cycle.ends_old) = match turn % 6 {
-                    1 => (true, false),
-                    3 => (false, collector.engine.marks_old()),
-                    5 => (true, true),
-                    _ => (false, false),
-                };
-            }
-            if cycle.begins_old {
+            let has_generations = collector.engine.old.is_some();
+            // Old objects are marked over three cycles, moved in the next, and then in one.
+            let scope = match turn % 6 {
+                _ if !has_generations => Scope::Global,
+                1 => Scope::YoungBeginsOld,
+                3 if collector.engine.marks_old() => Scope::YoungEndsOld,
+                5 => Scope::Global,
+                _ => Scope::Young,
+            };
+            collector.begin_cycle(cycle, shared, Cause::Requested, scope);
+            if scope.begins_old() {
                 collector.engine.forget_old(shared);
             } else if turn.is_multiple_of(2) && collector.engine.marks_old() {
                 collector.engine.mark_old(shared, Team::new(&collector.workers, 1));
             }
-        } else if !cycle.step.is_pause() {
-            collector.engine.step(cycle, shared, Team::new(&collector.workers, 1));
-            if cycle.step == Step::Idle {
+        } else if !cycle.stage().is_pause() {
+            let team = Team::new(&collector.workers, 1);
+            let work = Work { shared, team, interrupt: &collector.engine.interrupt, world: None };
+            cycle.advance(&collector.engine, Place::Beside(work));
+            if cycle.is_idle() {
                 collector.cycle_ended(cycle, shared);
             }
         }
     }
 
-    /// The same for a step that needs a stop.
+    /// Makes the next step, which needs a stop.
     fn pause(&self) {
         let (collector, shared) = (self.collector(), self.shared());
-        let step = self.step();
+        let stage = self.stage();
         shared.pause(|pause| {
             let cycle = &mut *collector.lock();
-            if cycle.step == step && step.is_pause() {
-                collector.engine.pause_step(cycle, pause);
+            if cycle.stage() == stage && stage.is_pause() {
+                cycle.advance(&collector.engine, Place::Pause(pause));
             }
         });
     }
 
     /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
     pub(super) fn next(&self) {
-        if self.step().is_pause() { self.pause() } else { self.advance() }
+        if self.stage().is_pause() { self.pause() } else { self.advance() }
     }
 
     /// Makes steps until `step` is the next one. A cycle that moves nothing passes over some.
-    pub(super) fn advance_to(&self, step: Step) {
+    pub(super) fn advance_to(&self, step: Stage) {
         for _ in 0..100 {
-            let now = self.step();
-            if now == step || (now == Step::Free && place(step) > place(Step::BeginMove)) {
+            let now = self.stage();
+            if now == step || (now == Stage::Free && place(step) > place(Stage::BeginMove)) {
                 return;
             }
             self.next();
@@ -202,7 +205,7 @@ impl Kit {
 
     /// Ends the cycle beside mutators.
     pub(super) fn end_cycle(&self) {
-        while self.step() != Step::Idle {
+        while self.stage() != Stage::Idle {
             self.next();
         }
     }
@@ -229,14 +232,14 @@ impl Kit {
 
     /// The rules about borders hold for all regions: no top is below a border, while one counts.
     pub(super) fn check_borders(&self) {
-        let (step, table) = (self.step(), self.shared().space.free.table());
+        let (step, table) = (self.stage(), self.shared().space.free.table());
         for index in self.shared().space.free.in_use() {
             let (top, start) = (table.get(index).top(), table.mark_start(index));
-            if (place(Step::Mark)..=place(Step::BeginMove)).contains(&place(step)) {
+            if (place(Stage::Mark)..=place(Stage::BeginMove)).contains(&place(step)) {
                 assert!(top >= start, "{step:?}: region {index} ends at {top:#x}, below {start:#x}");
             }
             let watermark = table.watermark(index);
-            if (place(Step::Evacuate)..=place(Step::EndMove)).contains(&place(step)) {
+            if (place(Stage::Evacuate)..=place(Stage::EndMove)).contains(&place(step)) {
                 assert!(top >= watermark, "{step:?}: region {index} ends at {top:#x}, below {watermark:#x}");
             }
         }
@@ -259,14 +262,14 @@ impl Kit {
         node.map(|node| node.addr().get() as u64)
     }
 
-    /// Allocates garbage of about so many bytes.
+    /// Allocates garbage of about this number of bytes.
     pub(super) fn waste(&self, mutator: &mut Mutator<'_>, bytes: usize) {
         // SAFETY: as above.
         let _ = unsafe { mutator.raw_mut().alloc_raw(self.vector, bytes) };
     }
 }
 
-/// The word at an address that is no slot.
+/// The word at an address that is not a slot.
 pub(super) fn word<'a>(address: u64) -> &'a AtomicU64 {
     // SAFETY: callers ask for words of live objects.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
@@ -321,13 +324,13 @@ impl Lists {
         Lists { table, numbers: vec![Vec::new(); count], next: first }
     }
 
-    /// The same, with the table in one reservation behind another object.
+    /// Empty lists whose table is in one reservation, after another object.
     pub(super) fn behind_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> Lists {
         let [_, table] = in_one_room(mutator, [(kit.node, 0), (kit.table, count)]);
         Lists { table, numbers: vec![Vec::new(); count], next: 1 }
     }
 
-    /// The same, with the table in one reservation before a node, which the other handle holds.
+    /// Empty lists whose table is in one reservation, before a node, which the other handle holds.
     pub(super) fn before_a_node(kit: &Kit, mutator: &mut Mutator<'_>, count: usize) -> (Lists, RootHandle) {
         let [table, node] = in_one_room(mutator, [(kit.table, count), (kit.node, 0)]);
         (Lists { table, numbers: vec![Vec::new(); count], next: 1 }, node)
@@ -350,7 +353,7 @@ impl Lists {
         true
     }
 
-    /// Adds so many nodes, half of them dead at once: a cycle has something to move.
+    /// Adds nodes, half of them dead at once: a cycle has something to move.
     pub(super) fn add_half_dead(&mut self, kit: &Kit, mutator: &mut Mutator<'_>, nodes: usize) {
         (0..nodes).for_each(|number| assert!(self.push(kit, mutator, number % 2)));
         self.clear(mutator, 1);
@@ -437,7 +440,7 @@ impl Lists {
             assert_eq!(next, twin, "a weak slot beside a strong one, in {number} at {at:#x}");
             at = next;
         }
-        assert_eq!(at, 0, "behind {} nodes", numbers.len());
+        assert_eq!(at, 0, "after {} nodes", numbers.len());
     }
 
     /// Every list has its numbers.

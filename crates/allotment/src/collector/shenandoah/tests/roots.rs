@@ -1,7 +1,7 @@
 //! Traps about roots, one by one: handles, pins, weak words, and words in frames.
 
-use super::super::cycle::Step;
-use super::kit::{BY_HAND, Kit, Lists, STEPS, TWIN, in_both_modes, slot};
+use super::super::cycle::Stage;
+use super::kit::{BY_HAND, Kit, Lists, STAGES, TWIN, in_both_modes, slot};
 use crate::mutator::{Mutator, RootWord};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -30,9 +30,9 @@ fn what_leaves_its_root_is_marked() {
         use Holder::{Cloned, Dropped, Pin, Set, WeakHandle, WeakSlot};
         for holder in [Dropped, Cloned, Set, Pin, WeakHandle, WeakSlot] {
             // A stronger holder is visited in the step that begins with `Mark`.
-            let steps: &[Step] = match holder {
-                WeakHandle | WeakSlot => &[Step::Mark, Step::FinalMark],
-                _ => &[Step::Mark],
+            let steps: &[Stage] = match holder {
+                WeakHandle | WeakSlot => &[Stage::Mark, Stage::FinalMark],
+                _ => &[Stage::Mark],
             };
             for step in steps {
                 leaves(holder, *step);
@@ -41,7 +41,7 @@ fn what_leaves_its_root_is_marked() {
     });
 }
 
-fn leaves(holder: Holder, step: Step) {
+fn leaves(holder: Holder, step: Stage) {
     let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
     let run = kit.heap.attach(|mutator| {
         let mut lists = Lists::new(&kit, mutator, 4, 1);
@@ -94,7 +94,7 @@ fn leaves(holder: Holder, step: Step) {
 #[test]
 fn a_weak_word_that_was_null_stays_null() {
     in_both_modes(|| {
-        for step in [Step::Weak, Step::BeginMove] {
+        for step in [Stage::Weak, Stage::BeginMove] {
             let kit = Kit::new(4096, 16, BY_HAND);
             let run = kit.heap.attach(|mutator| {
                 let mut lists = Lists::new(&kit, mutator, 2, 1);
@@ -112,7 +112,7 @@ fn a_weak_word_that_was_null_stays_null() {
                 let load = |mutator: &Mutator<'_>| unsafe { mutator.raw().load_weak(twin(mutator, &lists)) };
                 assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}");
                 mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
-                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, behind a stop");
+                assert_eq!([load(mutator), weak.get(mutator).unwrap()], [0, 0], "{step:?}, after a stop");
             });
             run.unwrap();
         }
@@ -123,7 +123,7 @@ fn a_weak_word_that_was_null_stays_null() {
 #[test]
 fn a_panic_leaves_blocking_during_a_cycle() {
     in_both_modes(|| {
-        for step in STEPS {
+        for step in STAGES {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
             kit.heap
                 .attach(|mutator| {
@@ -159,7 +159,7 @@ fn a_panic_leaves_blocking_during_a_cycle() {
 #[test]
 fn a_question_about_a_weak_slot_keeps_nothing() {
     in_both_modes(|| {
-        for step in STEPS {
+        for step in STAGES {
             let kit = Kit::new(4096, 16, BY_HAND);
             let run = kit.heap.attach(|mutator| {
                 let mut lists = Lists::new(&kit, mutator, 3, 1);
@@ -174,7 +174,7 @@ fn a_question_about_a_weak_slot_keeps_nothing() {
                 let asks =
                     |mutator: &Mutator<'_>| unsafe { mutator.raw().is_weak_live(twin(mutator, &lists)) };
                 mutator.blocking(|| kit.advance_to(step));
-                let known = matches!(step, Step::Reset | Step::InitMark | Step::Mark | Step::FinalMark);
+                let known = matches!(step, Stage::Reset | Stage::InitMark | Stage::Mark | Stage::FinalMark);
                 assert_eq!(asks(mutator), known, "{step:?}");
                 mutator.blocking(|| kit.end_cycle());
                 assert!(!asks(mutator), "{step:?}");
@@ -184,7 +184,7 @@ fn a_question_about_a_weak_slot_keeps_nothing() {
     });
 }
 
-/// T23: cycles take no buffer from a thread but once behind each of two pauses, and change no size.
+/// T23: cycles take no buffer from a thread except once after each of two pauses, and change no size.
 #[test]
 fn buffers_keep_their_size_and_little_is_wasted() {
     in_both_modes(|| {

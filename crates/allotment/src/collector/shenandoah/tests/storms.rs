@@ -386,7 +386,7 @@ fn the_set_is_chosen_while_mutators_use_up_the_heap() {
     });
 }
 
-/// Many threads come back from `blocking` at once behind pauses; each finds its list.
+/// Many threads come back from `blocking` at once after pauses; each finds its list.
 #[test]
 fn many_threads_in_blocking_are_visited() {
     in_both_modes(|| {
@@ -432,8 +432,12 @@ fn many_threads_in_blocking_are_visited() {
 /// A thread that waits for a cycle finds its record, although another thread adds it.
 #[test]
 fn a_collection_that_was_asked_for_has_its_record() {
-    let heap =
-        Heap::builder().max_heap_size(16 << 20).options("Collector=shenandoah").unwrap().build().unwrap();
+    let heap = Heap::builder()
+        .max_heap_size(16 << 20)
+        .options("Collector=shenandoah,+ZealCycles")
+        .unwrap()
+        .build()
+        .unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -454,7 +458,7 @@ fn a_collection_that_was_asked_for_has_its_record() {
 /// begin for it.
 #[test]
 fn a_request_for_all_garbage_outlives_stops() {
-    let options = "Collector=shenandoah,ShenandoahGCMode=generational";
+    let options = "Collector=shenandoah,ShenandoahGCMode=generational,+ZealCycles";
     let heap = Heap::builder().max_heap_size(16 << 20).options(options).unwrap().build().unwrap();
     let kit = Kit::of(heap);
     kit.collector().passive.store(false, Ordering::Relaxed);

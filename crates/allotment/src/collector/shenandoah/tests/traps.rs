@@ -1,8 +1,8 @@
 //! Traps of a concurrent collector, one by one: each test is a situation in which an object could
-//! be lost, or found where it is no more.
+//! be lost, or found at its old place.
 
-use super::super::cycle::Step;
-use super::kit::{BY_HAND, Kit, Lists, Random, STEPS, in_both_modes};
+use super::super::cycle::Stage;
+use super::kit::{BY_HAND, Kit, Lists, Random, STAGES, in_both_modes};
 use crate::mutator::{Hot, RootProvider, RootVisitor};
 use crate::object::{Shape, SlotVisitor};
 use crate::stress_seed;
@@ -74,7 +74,7 @@ fn contents_stay_whatever_comes_between_the_steps() {
 #[test]
 fn a_cycle_is_ended_at_each_step() {
     in_both_modes(|| {
-        for step in STEPS {
+        for step in STAGES {
             for way in 0..4 {
                 let kit =
                     Kit::new(4096, 40, &format!("+VerifyBeforeGC,+VerifyAfterGC,+ZealPoison,{BY_HAND}"));
@@ -86,20 +86,20 @@ fn a_cycle_is_ended_at_each_step() {
                         for _ in 0..6 {
                             (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
                             mutator.blocking(|| kit.advance_to(step));
-                            reached |= kit.step() == step;
+                            reached |= kit.stage() == step;
                             lists.check(mutator);
                             match way {
                                 0 => assert!(mutator.collect()),
                                 1 => mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread"),
                                 2 => {
                                     // Degenerated, and full if that is not enough.
-                                    while lists.push(&kit, mutator, 0) && kit.step() != Step::Idle {}
+                                    while lists.push(&kit, mutator, 0) && kit.stage() != Stage::Idle {}
                                 }
                                 _ => _ = mutator.blocking(|| kit.heap.stop_the_world(|_| ())).unwrap(),
                             }
                             assert_eq!(
-                                (kit.step(), kit.shared().threads.barriers()),
-                                (Step::Idle, kit.collector().engine.resting_barriers()),
+                                (kit.stage(), kit.shared().threads.barriers()),
+                                (Stage::Idle, kit.collector().engine.resting_barriers()),
                                 "{step:?} {way}"
                             );
                             lists.check(mutator);
@@ -114,18 +114,18 @@ fn a_cycle_is_ended_at_each_step() {
     });
 }
 
-/// T1: a thread that is asked for its buffer in the midst of a cycle gives it back, but not behind
+/// T1: a thread that is asked for its buffer during a cycle gives it back, but not after
 /// the stop in which the borders were drawn.
 #[test]
 fn a_buffer_that_is_asked_for_lowers_no_border() {
     in_both_modes(|| {
-        for (step, next) in [(Step::InitMark, Step::Mark), (Step::BeginMove, Step::Evacuate)] {
+        for (step, next) in [(Stage::InitMark, Stage::Mark), (Stage::BeginMove, Stage::Evacuate)] {
             let kit = Kit::new(4096, 16, &format!("MinTLABSize=512,TLABSize=1k,{BY_HAND}"));
             kit.heap
                 .attach(|mutator| {
                     let mut lists = Lists::new(&kit, mutator, 4, 1);
                     lists.add_half_dead(&kit, mutator, 200);
-                    mutator.blocking(|| kit.advance_to(Step::InitMark));
+                    mutator.blocking(|| kit.advance_to(Stage::InitMark));
                     for list in 0..4 {
                         assert!(lists.push(&kit, mutator, list));
                     }
@@ -136,7 +136,7 @@ fn a_buffer_that_is_asked_for_lowers_no_border() {
                         kit.heap.request_safepoint();
                         kit.next();
                     });
-                    assert_eq!(kit.step(), next);
+                    assert_eq!(kit.stage(), next);
                     kit.check_borders();
                     assert!(lists.push(&kit, mutator, 1));
                     kit.check_borders();
@@ -153,7 +153,7 @@ fn a_buffer_that_is_asked_for_lowers_no_border() {
 #[test]
 fn a_reset_ends_the_cycle() {
     in_both_modes(|| {
-        for step in STEPS {
+        for step in STAGES {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
             let mut random = Random(stress_seed::of_part(0x7777 + step as u64));
             let mut reached = false;
@@ -165,7 +165,7 @@ fn a_reset_ends_the_cycle() {
                         (0..400).for_each(|_| lists.change(&kit, mutator, &mut random));
                         lists.check(mutator);
                         mutator.blocking(|| kit.advance_to(step));
-                        reached |= kit.step() == step;
+                        reached |= kit.stage() == step;
                         lists.check(mutator);
                     })
                     .unwrap();
@@ -253,10 +253,10 @@ fn the_load_hook_stays_on() {
             .attach(|mutator| {
                 mutator.raw_mut().stop_the_world(|world| world.set_load_hook(true)).expect("no other thread");
                 let mut lists = Lists::new(&kit, mutator, 2, 1);
-                for step in STEPS {
+                for step in STAGES {
                     lists.add_half_dead(&kit, mutator, 60);
                     mutator.blocking(|| kit.advance_to(step));
-                    assert_eq!((kit.step(), kit.shared().threads.barriers() & Hot::HOOK), (step, Hot::HOOK));
+                    assert_eq!((kit.stage(), kit.shared().threads.barriers() & Hot::HOOK), (step, Hot::HOOK));
                     mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");
                     let others = kit.collector().engine.resting_barriers();
                     assert_eq!(kit.shared().threads.barriers(), Hot::HOOK | others, "{step:?}");
@@ -266,7 +266,7 @@ fn the_load_hook_stays_on() {
     });
 }
 
-/// T3: a reservation from before a stop is void behind it, also for a thread that was in
+/// T3: a reservation from before a stop is void after it, even for a thread that was in
 /// `blocking`.
 #[test]
 fn a_reservation_ends_with_each_stop() {
@@ -276,9 +276,9 @@ fn a_reservation_ends_with_each_stop() {
             .attach(|mutator| {
                 let mut lists = Lists::new(&kit, mutator, 2, 1);
                 lists.add_half_dead(&kit, mutator, 200);
-                for step in STEPS.into_iter().filter(|step| step.is_pause()) {
+                for step in STAGES.into_iter().filter(|step| step.is_pause()) {
                     mutator.blocking(|| kit.advance_to(step));
-                    assert_eq!(kit.step(), step);
+                    assert_eq!(kit.stage(), step);
                     assert_eq!(kit.reserved_node(mutator, || kit.next()), None, "{step:?}");
                 }
             })
@@ -291,7 +291,8 @@ fn a_reservation_ends_with_each_stop() {
 #[test]
 fn objects_above_the_border_stay_whatever_becomes_of_those_below() {
     in_both_modes(|| {
-        for step in [Step::Mark, Step::FinalMark, Step::Weak, Step::BeginMove, Step::Evacuate, Step::EndMove]
+        for step in
+            [Stage::Mark, Stage::FinalMark, Stage::Weak, Stage::BeginMove, Stage::Evacuate, Stage::EndMove]
         {
             let kit = Kit::new(4096, 16, &format!("-UseTLAB,+ZealPoison,{BY_HAND}"));
             kit.heap
@@ -338,14 +339,14 @@ fn a_large_array_behind_other_objects_is_updated() {
                 // Born before the cycle, or between its first and its last stop.
                 mutator.blocking(|| {
                     if !early {
-                        kit.advance_to(Step::Mark)
+                        kit.advance_to(Stage::Mark)
                     }
                 });
                 let mut lists = Lists::behind_a_node(&kit, mutator, 600);
                 (0..600).for_each(|list| assert!(lists.push(&kit, mutator, list)));
                 (0..600).step_by(3).for_each(|list| lists.clear(mutator, list));
                 mutator.blocking(|| kit.end_cycle());
-                mutator.blocking(|| kit.advance_to(Step::InitMark));
+                mutator.blocking(|| kit.advance_to(Stage::InitMark));
                 mutator.blocking(|| kit.end_cycle());
                 lists.check(mutator);
             });
@@ -393,7 +394,7 @@ fn a_dead_array_in_a_live_run_is_not_updated() {
 #[test]
 fn a_collection_finds_all_that_was_dropped_before_it() {
     in_both_modes(|| {
-        for step in STEPS {
+        for step in STAGES {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
             kit.heap
                 .attach(|mutator| {

@@ -13,8 +13,8 @@ const COLLECTORS: [&str; 6] = [
     "Collector=epsilon",
     "Collector=mark-compact,+VerifyAfterGC",
     "Collector=parallel,+VerifyAfterGC",
-    "Collector=shenandoah,+VerifyAfterGC",
-    "Collector=shenandoah,ShenandoahGCMode=generational,+VerifyAfterGC",
+    "Collector=shenandoah,+ZealCycles,+VerifyAfterGC",
+    "Collector=shenandoah,+ZealCycles,ShenandoahGCMode=generational,+VerifyAfterGC",
     "Collector=shenandoah,ShenandoahGCMode=passive,+VerifyAfterGC",
 ];
 

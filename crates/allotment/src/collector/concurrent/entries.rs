@@ -1,0 +1,77 @@
+//! Where a marker keeps what it has found and not looked at.
+//!
+//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
+//! a few entries of its own, and takes what workers leave for it.
+
+use crate::collector::work::WorkStack;
+
+/// Entries that a marker has yet to look at.
+pub(in crate::collector) trait Entries {
+    /// Keeps an entry; `false`: there is no room.
+    fn push(&mut self, entry: usize) -> bool;
+    /// The entry that was kept last, if one is within reach.
+    fn pop_at_hand(&mut self) -> Option<usize>;
+    /// Brings further entries within reach; `false`: there are none.
+    fn refill(&mut self) -> bool;
+    /// Lets others take some, if any of them wants some.
+    fn share(&mut self);
+}
+
+impl Entries for WorkStack<'_> {
+    #[inline(always)]
+    fn push(&mut self, entry: usize) -> bool {
+        WorkStack::push(self, entry)
+    }
+
+    #[inline(always)]
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        WorkStack::pop_at_hand(self)
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) -> bool {
+        WorkStack::refill(self)
+    }
+
+    #[inline(always)]
+    fn share(&mut self) {
+        if self.is_wanted() {
+            self.give();
+        }
+    }
+}
+
+/// The entries of a mutator that marks for a moment.
+pub(in crate::collector) struct Few(Vec<usize>);
+
+impl Few {
+    /// Entries that such a marker keeps.
+    const MOST: usize = if cfg!(test) { 8 } else { 1024 };
+
+    /// Room for entries; `None`: the system has no memory.
+    pub(in crate::collector) fn new() -> Option<Few> {
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(Few::MOST).ok()?;
+        Some(Few(entries))
+    }
+}
+
+impl Entries for Few {
+    fn push(&mut self, entry: usize) -> bool {
+        let has_room = self.0.len() < Few::MOST;
+        if has_room {
+            self.0.push(entry);
+        }
+        has_room
+    }
+
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    fn refill(&mut self) -> bool {
+        false
+    }
+
+    fn share(&mut self) {}
+}

@@ -1,0 +1,89 @@
+//! What a whole cycle has: why it began, what it marks, and what it has done so far.
+//!
+//! What exists between two steps only is in the value of the step (`cycle/`).
+
+use super::scope::Scope;
+use crate::collector::concurrent::Found;
+use crate::collector::kernel::Phase;
+use crate::collector::record::CycleDetails;
+use crate::mutator::Cause;
+use std::time::Duration;
+
+/// The account of a cycle under way, or of the last one.
+pub(super) struct Account {
+    pub(super) cause: Cause,
+    pub(super) scope: Scope,
+    /// When the cycle began, in the heap's age.
+    pub(super) start: Duration,
+    /// Bytes in use then.
+    pub(super) used_before: usize,
+    /// Pauses and what ran between them.
+    pub(super) phases: Vec<Phase>,
+    pub(super) record: CycleDetails,
+    /// What marking found, once it has ended.
+    pub(super) found: Found,
+    /// Weak slots that became null.
+    pub(super) weak_cleared: u64,
+    /// Marking has lost something in a stop: a full collection follows.
+    pub(super) lost: bool,
+    pub(super) old: OldAccount,
+}
+
+/// What a cycle has done for old objects.
+#[derive(Default)]
+pub(super) struct OldAccount {
+    /// Old regions in the final set.
+    pub(super) set_regions: usize,
+    /// Bytes that copies took in old regions.
+    pub(super) copied_bytes: usize,
+    /// Young regions that became old as they were.
+    pub(super) promoted_regions: usize,
+}
+
+impl Account {
+    /// Of a cycle that begins at `start`, in the heap's age, with `used_before` bytes in use.
+    pub(super) fn new(cause: Cause, scope: Scope, start: Duration, used_before: usize) -> Account {
+        Account {
+            cause,
+            scope,
+            start,
+            used_before,
+            phases: Vec::new(),
+            record: CycleDetails::default(),
+            found: Found::default(),
+            weak_cleared: 0,
+            lost: false,
+            old: OldAccount::default(),
+        }
+    }
+
+    /// Whether each region with garbage is worth a move: a thread asked for the cycle.
+    pub(super) fn is_thorough(&self) -> bool {
+        self.cause == Cause::Requested
+    }
+
+    /// Adds a part that ran beside mutators. A part that was gone on with is one, from its first
+    /// beginning to its last end.
+    pub(super) fn add_phase(&mut self, phase: Phase) {
+        match self.phases.last_mut() {
+            Some(last) if last.name == phase.name => last.time = phase.end() - last.start,
+            _ => self.phases.push(phase),
+        }
+    }
+
+    /// Adds a stop of the cycle, and the time to its safepoint.
+    pub(super) fn add_pause(&mut self, pause: Phase, time_to_safepoint: Duration) {
+        self.record.pauses.push(pause);
+        self.record.times_to_safepoint.push(time_to_safepoint);
+    }
+
+    /// Gives the stop that was added last its whole time, unless the cycle has ended since.
+    pub(super) fn lengthen_pause(&mut self, pause: Phase) {
+        let (phases, pauses) = (&mut self.phases, &mut self.record.pauses);
+        for last in [phases.last_mut(), pauses.last_mut()].into_iter().flatten() {
+            if last.start == pause.start {
+                last.time = pause.time;
+            }
+        }
+    }
+}

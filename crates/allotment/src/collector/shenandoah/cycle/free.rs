@@ -1,0 +1,50 @@
+//! Free: the end of a cycle, beside mutators. Memory that nothing refers to is given back, and old
+//! regions are put in order.
+
+use super::super::account::Account;
+use super::super::engine::Engine;
+use super::super::place::Work;
+use super::generations::settle;
+use crate::mutator::Shared;
+use crate::region::State;
+
+/// The step.
+pub(super) struct Freeing {
+    /// Regions, and first regions of runs, without a live object: of a cycle that moves nothing.
+    pub(super) immediate: Vec<usize>,
+    /// Regions of the set without a reference to them.
+    pub(super) emptied: Vec<usize>,
+    /// Young regions that became old as they were.
+    pub(super) promoted: Vec<usize>,
+}
+
+impl Freeing {
+    /// Gives back the memory of the set and what is left of that for copies. Puts regions in order
+    /// whose objects are old; `false`: it was interrupted there.
+    pub(super) fn run(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
+        let shared = work.shared;
+        free_immediate(&mut self.immediate, account, shared);
+        account.record.moved_by_mutators += engine.copies.take_count() as usize;
+        let free = &shared.space.free;
+        for index in self.emptied.drain(..) {
+            free.retire_region(index, free.table().get(index).home());
+        }
+        account.old.copied_bytes += engine.copies.close(shared);
+        settle(engine, account, &mut self.promoted, work)
+    }
+}
+
+/// Frees regions without live objects, in which no thread allocates.
+pub(super) fn free_immediate(immediate: &mut Vec<usize>, account: &mut Account, shared: &Shared) {
+    let (free, table) = (&shared.space.free, shared.space.free.table());
+    for index in immediate.drain(..) {
+        if table.get(index).state() == State::HumongousStart {
+            account.record.immediate_regions += table.get(index).run();
+            account.record.humongous_freed += 1;
+            free.give_humongous(index);
+        } else {
+            account.record.immediate_regions += 1;
+            free.retire_region(index, table.get(index).home());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! InitMark: the stop at whose moment all that is reachable is found. Objects that are born later
+//! lie above the borders that are drawn here, and are live.
+
+use super::super::account::Account;
+use super::super::engine::Engine;
+use super::super::place::Stop;
+use super::super::scope::Scope;
+use crate::mutator::{Hot, Pause, Shared};
+use crate::object::SlotVisitor;
+
+/// Does the step.
+pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
+    begin_marking(engine, account, stop.shared());
+    // In the stopped world nobody overwrites a word that marking has yet to find.
+    if let Stop::Pause(pause) = stop {
+        pause.set_barriers(Hot::MARKING);
+        pause.begin_root_visit();
+        note_roots_of_providers(engine, pause);
+    }
+}
+
+/// Sets the borders of regions, and forgets what is left of earlier markings.
+fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
+    let (free, table) = (&shared.space.free, shared.space.free.table());
+    engine.leftover.forget();
+    engine.weak_objects.forget();
+    engine.take_over_old(account, shared);
+    free.forget_spares();
+    let mut to_scan = Vec::new();
+    for index in free.in_use() {
+        let is_old = table.get(index).is_tenured();
+        if account.scope.begins_old() || !is_old {
+            table.set_mark_start(index);
+            engine.tables.open_region(index);
+        }
+        if is_old && account.scope != Scope::Global && table.get(index).state().begins_objects() {
+            to_scan.push(index);
+        }
+    }
+    if let Some(old) = &engine.old {
+        old.to_scan.fill(to_scan);
+    }
+    engine.tables.set_sought(account.scope.sought(engine.marks_old()));
+}
+
+/// Lets marking find what providers refer to.
+fn note_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
+    let shared = pause.shared();
+    let (mut roots, mut pinned) = (Vec::new(), Vec::new());
+    pause.visit_providers(
+        // A weak word of a provider counts as a strong one: the provider reads it without a
+        // barrier.
+        &mut SlotVisitor::new(&mut |slot, _| {
+            // SAFETY: a provider's slot, which may be read until the visit ends.
+            engine.note_root(shared, &mut roots, unsafe { slot.read() });
+        }),
+        &mut |address| engine.note_root(shared, &mut pinned, address as u64),
+    );
+    shared.threads.satb.give(roots);
+    shared.threads.satb.give(pinned);
+}

@@ -1,0 +1,219 @@
+//! A cycle: its steps in order, each with what it leaves to the next.
+//!
+//! ```text
+//! Reset      beside  the live map of the last cycle is cleared                 (reset.rs)
+//! InitMark   STOP    borders of regions; barriers on, duties                   (init_mark.rs)
+//! Mark       beside  roots of threads in `blocking`, handles, pins; trace      (mark.rs)
+//! FinalMark  STOP    what mutators recorded last; back to Mark if that is much (mark.rs)
+//! Weak       beside  weak slots and handles; the set is chosen                 (weak.rs)
+//! BeginMove  STOP    the set is final; barriers on, duties; on to Free if
+//!                    nothing is worth a move                                   (begin_move.rs)
+//! Evacuate   beside  empty regions are free; handles are healed; the set is
+//!                    copied                                                    (moving.rs)
+//! Update     beside  slots that refer to the set                               (moving.rs)
+//! EndMove    STOP    barriers off                                              (moving.rs)
+//! Free       beside  the set is free                                           (free.rs)
+//! ```
+//!
+//! A step is a value that owns what it needs from the steps before it. An interrupted step is the
+//! next one again: the work that is left is in the value or in lists of the engine, never on a
+//! stack. So another thread can go on with it, or one that has stopped the world
+//! ([`Place`](super::place::Place)). Refused: one record with the fields of all steps. Nothing says
+//! which of them hold at which step.
+
+mod begin_move;
+mod free;
+mod generations;
+mod init_mark;
+mod mark;
+mod measure;
+mod moving;
+mod reset;
+mod weak;
+
+use super::account::Account;
+use super::engine::Engine;
+use super::place::Place;
+use super::scope::Scope;
+use crate::mutator::Cause;
+use begin_move::Begun;
+use free::Freeing;
+use mark::{Marked, Marking};
+use moving::Moving;
+use reset::Reset;
+use std::time::Duration;
+use weak::{Chosen, Weak};
+
+/// A cycle under way, or the last one.
+pub(super) struct Cycle {
+    step: Step,
+    pub(super) account: Account,
+}
+
+/// The next step of a cycle, and what it works on.
+enum Step {
+    /// No cycle is under way.
+    Idle,
+    Reset(Reset),
+    InitMark,
+    Mark(Marking),
+    FinalMark(Marking),
+    Weak(Weak),
+    BeginMove(Chosen),
+    Evacuate(Moving),
+    Update(Moving),
+    EndMove(Moving),
+    Free(Freeing),
+}
+
+/// The name of a [`Step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Idle,
+    Reset,
+    InitMark,
+    Mark,
+    FinalMark,
+    Weak,
+    BeginMove,
+    Evacuate,
+    Update,
+    EndMove,
+    Free,
+}
+
+/// What a stage is.
+struct Row {
+    /// Its name in records and logs, as HotSpot's.
+    name: &'static str,
+    /// Whether it needs a stop.
+    is_pause: bool,
+    /// The stages that may follow, the usual one first.
+    next: &'static [Stage],
+}
+
+const fn beside(name: &'static str, next: &'static [Stage]) -> Row {
+    Row { name, is_pause: false, next }
+}
+
+const fn pause(name: &'static str, next: &'static [Stage]) -> Row {
+    Row { name, is_pause: true, next }
+}
+
+impl Stage {
+    /// The table of all stages.
+    const fn row(self) -> Row {
+        match self {
+            Stage::Idle => beside("Idle", &[]),
+            Stage::Reset => beside("Concurrent reset", &[Stage::InitMark]),
+            Stage::InitMark => pause("Pause Init Mark", &[Stage::Mark]),
+            Stage::Mark => beside("Concurrent marking", &[Stage::FinalMark]),
+            Stage::FinalMark => pause("Pause Final Mark", &[Stage::Weak, Stage::Mark, Stage::Idle]),
+            Stage::Weak => beside("Concurrent weak references", &[Stage::BeginMove]),
+            Stage::BeginMove => pause("Pause Init Evacuation", &[Stage::Evacuate, Stage::Free]),
+            Stage::Evacuate => beside("Concurrent evacuation", &[Stage::Update]),
+            Stage::Update => beside("Concurrent update references", &[Stage::EndMove]),
+            Stage::EndMove => pause("Pause Final Update Refs", &[Stage::Free]),
+            Stage::Free => beside("Concurrent cleanup", &[Stage::Idle]),
+        }
+    }
+
+    /// Its name in records and logs, as HotSpot's.
+    pub(super) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether it needs a stop.
+    pub(super) fn is_pause(self) -> bool {
+        self.row().is_pause
+    }
+}
+
+impl Cycle {
+    /// No cycle, before the first one.
+    pub(super) fn none() -> Cycle {
+        let account = Account::new(Cause::Requested, Scope::Global, Duration::ZERO, 0);
+        Cycle { step: Step::Idle, account }
+    }
+
+    /// A cycle that begins.
+    pub(super) fn begin(account: Account) -> Cycle {
+        Cycle { step: Step::Reset(Reset::default()), account }
+    }
+
+    /// The cycle ends where it is. What its steps have on lists is the caller's to forget.
+    pub(super) fn abandon(&mut self) {
+        self.step = Step::Idle;
+    }
+
+    /// The next step.
+    pub(super) fn stage(&self) -> Stage {
+        match self.step {
+            Step::Idle => Stage::Idle,
+            Step::Reset(_) => Stage::Reset,
+            Step::InitMark => Stage::InitMark,
+            Step::Mark(_) => Stage::Mark,
+            Step::FinalMark(_) => Stage::FinalMark,
+            Step::Weak(_) => Stage::Weak,
+            Step::BeginMove(_) => Stage::BeginMove,
+            Step::Evacuate(_) => Stage::Evacuate,
+            Step::Update(_) => Stage::Update,
+            Step::EndMove(_) => Stage::EndMove,
+            Step::Free(_) => Stage::Free,
+        }
+    }
+
+    /// Whether no cycle is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.step, Step::Idle)
+    }
+
+    /// Does the next step, at a place that it can be done at, and goes to the one after it. A step
+    /// that was interrupted, or has to wait for threads, is the next one again.
+    pub(super) fn advance(&mut self, engine: &Engine, place: Place<'_>) {
+        let (stage, account) = (self.stage(), &mut self.account);
+        self.step = match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::Idle => Step::Idle,
+            Step::Reset(mut reset) => match reset.run(engine, account, place.work()) {
+                true => Step::InitMark,
+                false => Step::Reset(reset),
+            },
+            Step::InitMark => {
+                init_mark::run(engine, account, place.stop());
+                Step::Mark(Marking::default())
+            }
+            Step::Mark(mut marking) => match marking.mark(engine, account, place.work()) {
+                true => Step::FinalMark(marking),
+                false => Step::Mark(marking),
+            },
+            Step::FinalMark(mut marking) => match marking.finish(engine, account, place.stop()) {
+                Marked::All => Step::Weak(Weak::default()),
+                Marked::NotAll => Step::Mark(marking),
+                Marked::Lost => Step::Idle,
+            },
+            Step::Weak(mut weak) => match weak.run(engine, account, place.work()) {
+                Some(chosen) => Step::BeginMove(chosen),
+                None => Step::Weak(weak),
+            },
+            Step::BeginMove(chosen) => match chosen.begin(engine, account, place.stop()) {
+                Begun::Moves(moving) => Step::Evacuate(moving),
+                Begun::Stays(freeing) => Step::Free(freeing),
+            },
+            Step::Evacuate(mut moving) => match moving.evacuate(engine, account, place.work()) {
+                true => Step::Update(moving),
+                false => Step::Evacuate(moving),
+            },
+            Step::Update(mut moving) => match moving.update(engine, account, place.work()) {
+                true => Step::EndMove(moving),
+                false => Step::Update(moving),
+            },
+            Step::EndMove(moving) => Step::Free(moving.end(engine, account, place.stop())),
+            Step::Free(mut freeing) => match freeing.run(engine, account, place.work()) {
+                true => Step::Idle,
+                false => Step::Free(freeing),
+            },
+        };
+        let next = self.stage();
+        debug_assert!(next == stage || stage.row().next.contains(&next), "{stage:?} and then {next:?}");
+    }
+}

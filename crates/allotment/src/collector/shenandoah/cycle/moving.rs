@@ -1,0 +1,166 @@
+//! Evacuate, Update and EndMove: the live objects of the set are copied, slots get the new places,
+//! and nothing refers to the set any more.
+//!
+//! Workers and mutators that help take pieces from the same lists (`todo.rs`). The rest of an
+//! interrupted worker's piece goes back to the list.
+
+use super::super::account::Account;
+use super::super::engine::Engine;
+use super::super::place::{Stop, Work};
+use super::super::todo::Todo;
+use super::free::{Freeing, free_immediate};
+use crate::collector::concurrent::{Buffers, Interrupt, Membership, Piece, Updater};
+use crate::mutator::{Shared, World};
+use crate::object::SlotVisitor;
+use crate::region::State;
+use crate::sync::{AtomicU64, Ordering, Waiting};
+
+/// A move under way.
+pub(super) struct Moving {
+    /// Regions, and first regions of runs, without a live object, until they are free.
+    pub(super) immediate: Vec<usize>,
+    /// Regions that are being emptied.
+    pub(super) set: Vec<usize>,
+    /// Young regions that became old as they were.
+    pub(super) promoted: Vec<usize>,
+    /// Regions whose slots are to be updated, until that begins.
+    pub(super) to_update: Vec<ToUpdate>,
+}
+
+/// Which slots of a region, or of a run, may refer to the set.
+#[derive(Clone, Copy)]
+pub(super) enum ToUpdate {
+    /// All slots of the region.
+    All(usize),
+    /// Those in dirty cards of the old region.
+    DirtyCards(usize),
+}
+
+impl Moving {
+    /// Copies the live objects of the set; `false`: it was interrupted.
+    pub(super) fn evacuate(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
+        let shared = work.shared;
+        free_immediate(&mut self.immediate, account, shared);
+        match work.world {
+            Some(world) => forward_roots(engine, world),
+            None if !work.await_duties() => return false,
+            None => heal_handles(engine, shared),
+        }
+        let done = copy(engine, account, work);
+        // The loads of a stopped world need no barrier, and the set is free when it ends.
+        if done && work.world.is_none() && shared.space.free.disposal().poison {
+            let evacuator = engine.evacuator(shared);
+            // SAFETY: all live objects of the set have copies, or stay.
+            self.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
+        }
+        done
+    }
+
+    /// Updates the slots that refer to the set; `false`: it was interrupted.
+    pub(super) fn update(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
+        let (shared, interrupt) = (work.shared, work.interrupt);
+        if !self.to_update.is_empty() {
+            // Here and not before: mutators help as soon as there is something.
+            engine.to_update.fill(pieces(engine, std::mem::take(&mut self.to_update), shared));
+        }
+        let updated = AtomicU64::new(0);
+        work.team.run(&|_| {
+            let (mut halted, home) = (|| interrupt.is_set(), shared.space.home());
+            let mut updater = Updater::new(engine.evacuator(shared), &mut halted, home);
+            while !interrupt.is_set() && engine.update_next(&mut updater) {}
+            updated.fetch_add(updater.updated, Ordering::Relaxed);
+        });
+        account.record.updated_slots += updated.into_inner();
+        await_end(&engine.to_update, interrupt)
+    }
+
+    /// Ends the move: regions of the set are free from here on, except those with kept objects.
+    pub(super) fn end(self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Freeing {
+        stop.set_barriers(engine.resting_barriers());
+        let shared = stop.shared();
+        let (free, table) = (&shared.space.free, shared.space.free.table());
+        let mut emptied = Vec::new();
+        for index in self.set {
+            let kept = engine.tables.membership(index) == Membership::Kept;
+            engine.tables.set_membership(index, Membership::None);
+            // SAFETY: every reference leads to the copies.
+            let end = if kept { unsafe { engine.evacuator(shared).settle_kept(index) } } else { 0 };
+            let region = table.get(index);
+            if end <= table.bottom(index) {
+                emptied.push(index);
+                continue;
+            }
+            account.record.kept_regions += 1;
+            if region.is_tenured() {
+                // Old objects stay old: nobody knows which objects refer to them.
+                free.lower_top(index, end);
+                region.set_state(State::Old);
+                // The marks are also those of objects that have moved.
+                table.set_all_live(index);
+            } else {
+                free.offer_region(index, end);
+            }
+        }
+        Freeing { immediate: self.immediate, emptied, promoted: self.promoted }
+    }
+}
+
+/// Copies the set, until all is copied or workers are interrupted. Returns whether all is.
+fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
+    let (shared, interrupt) = (work.shared, work.interrupt);
+    let copied = AtomicU64::new(0);
+    work.team.run(&|_| {
+        let (home, mut buffers, mut bytes) = (shared.space.home(), Buffers::default(), 0);
+        let (evacuator, mut halted) = (engine.evacuator(shared), || interrupt.is_set());
+        while !halted() && engine.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}
+        evacuator.end_buffers(&mut buffers);
+        copied.fetch_add(bytes, Ordering::Relaxed);
+    });
+    account.record.moved_by_workers += copied.into_inner() as usize;
+    await_end(&engine.to_evacuate, interrupt)
+}
+
+/// Waits for mutators that are at work on the last pieces. Returns whether nothing is left.
+fn await_end<T>(todo: &Todo<T>, interrupt: &Interrupt) -> bool {
+    let mut waiting = Waiting::new();
+    loop {
+        match todo.is_done() {
+            Some(done) => return done,
+            None if interrupt.is_set() => return false,
+            None => waiting.longer(),
+        }
+    }
+}
+
+/// Gives handles the new places of their referents.
+fn heal_handles(engine: &Engine, shared: &Shared) {
+    let mut never = || false;
+    let mut updater = Updater::new(engine.evacuator(shared), &mut never, shared.space.home());
+    for weak in [false, true] {
+        shared.threads.roots.visit_handles(weak, |slot| updater.slot(slot));
+    }
+}
+
+/// Gives all roots of a stopped world the places of their referents.
+fn forward_roots(engine: &Engine, world: &World<'_>) {
+    let shared = world.shared();
+    world.visit_roots(&mut SlotVisitor::new(&mut |slot, _| {
+        // SAFETY: a root slot of a stopped world.
+        unsafe { engine.forward_slot(shared, slot) };
+    }));
+}
+
+/// The pieces of an update.
+fn pieces(engine: &Engine, regions: Vec<ToUpdate>, shared: &Shared) -> Vec<Piece> {
+    let mut never = || false;
+    let mut updater = Updater::new(engine.evacuator(shared), &mut never, shared.space.home());
+    let mut pieces = Vec::new();
+    for region in regions {
+        match region {
+            // SAFETY: evacuation has ended, all duties are done.
+            ToUpdate::All(index) => pieces.extend(unsafe { updater.pieces(index) }),
+            ToUpdate::DirtyCards(index) => pieces.extend(updater.dirty_pieces(index)),
+        }
+    }
+    pieces
+}

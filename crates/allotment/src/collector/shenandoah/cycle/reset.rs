@@ -1,0 +1,29 @@
+//! Reset: the tables forget what the last cycle found, beside mutators.
+
+use super::super::account::Account;
+use super::super::engine::Engine;
+use super::super::place::Work;
+
+/// The step.
+#[derive(Default)]
+pub(super) struct Reset {
+    /// The first region that is left.
+    from: usize,
+}
+
+impl Reset {
+    /// Clears the tables of the regions that are left; `false`: interrupted.
+    pub(super) fn run(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> bool {
+        let table = work.shared.space.free.table();
+        for index in self.from..table.len() {
+            if work.interrupt.is_set() {
+                self.from = index;
+                return false;
+            }
+            if account.scope.begins_old() || !table.get(index).is_tenured() {
+                engine.tables.clear_region(table, index);
+            }
+        }
+        true
+    }
+}

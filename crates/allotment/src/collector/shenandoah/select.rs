@@ -1,0 +1,149 @@
+//! What becomes of each region that marking has measured: it is free at once, becomes old as it is,
+//! is emptied, or stays.
+//!
+//! [`choose`](super::choose) has HotSpot's rule for the set. This file has what surrounds the rule:
+//! which regions stand for choice, what `ZealMove` and requests change, and the old regions of mixed
+//! cycles. Numbers only: `cycle/measure.rs` gathers them.
+
+use super::bytes::percent_of;
+use super::choose::{
+    Candidate, ChooseSettings, Space, all_copy_regions, choose, choose_old, old_reserve, shrink,
+};
+
+/// A region without new objects, or a run of them, as marking has left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Measured {
+    /// The number of the region, or of the first one of the run.
+    pub(super) region: usize,
+    /// Bytes up to its top, taken once: mutators allocate there, and give back.
+    pub(super) used_bytes: usize,
+    /// Those of live objects.
+    pub(super) live_bytes: usize,
+    /// Cycles that a young region has stayed as it is; `None`: it is old.
+    pub(super) young_age: Option<u8>,
+    /// Whether its objects may move: it is not a run, and each live object is small.
+    pub(super) may_move: bool,
+}
+
+/// How much is worth a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// What the options say.
+    Usual,
+    /// Each region with garbage: a thread asked for the cycle.
+    Thorough,
+    /// Each region with live objects: `ZealMove`.
+    All,
+}
+
+/// Measured regions, by what becomes of them.
+pub(super) struct Sorted {
+    /// Those without a live object.
+    pub(super) immediate: Vec<usize>,
+    immediate_bytes: usize,
+    /// Young ones that become old as they are.
+    pub(super) promoted: Vec<usize>,
+    /// Those that stand for choice.
+    candidates: Vec<Candidate>,
+}
+
+/// Regions that are to be emptied, and those that are to be emptied later.
+pub(super) struct Selection {
+    set: Vec<Candidate>,
+    /// The part of the set that an earlier cycle has found: old regions of a mixed cycle.
+    old_set: Vec<Candidate>,
+    settings: ChooseSettings,
+    region_bytes: usize,
+    /// Old regions that are worth a move, most garbage first.
+    pub(super) old_candidates: Vec<Candidate>,
+}
+
+/// The memory of the heap at the time of the choice.
+pub(super) struct Memory {
+    pub(super) region_bytes: usize,
+    pub(super) heap_bytes: usize,
+    /// Free regions.
+    pub(super) free_regions: usize,
+    /// Those that mutators may take.
+    pub(super) regions_left: usize,
+    /// Free regions that are kept for copies.
+    pub(super) reserve_regions: usize,
+}
+
+/// Sorts measured regions. A young region that has stayed for `tenuring_threshold` cycles becomes
+/// old as it is if it has at most `promotion_bytes` of garbage.
+pub(super) fn sort(measured: &[Measured], tenuring_threshold: Option<u8>, promotion_bytes: usize) -> Sorted {
+    let (mut immediate, mut immediate_bytes) = (Vec::new(), 0);
+    let (mut promoted, mut candidates) = (Vec::new(), Vec::new());
+    for &Measured { region, used_bytes, live_bytes, young_age, may_move } in measured {
+        let garbage_bytes = used_bytes - live_bytes;
+        let is_grown_up = young_age.zip(tenuring_threshold).is_some_and(|(age, threshold)| age >= threshold);
+        if live_bytes == 0 {
+            immediate_bytes += used_bytes;
+            immediate.push(region);
+        } else if is_grown_up && garbage_bytes <= promotion_bytes {
+            promoted.push(region);
+        } else if may_move {
+            candidates.push(Candidate { region, live_bytes, garbage_bytes });
+        }
+    }
+    Sorted { immediate, immediate_bytes, promoted, candidates }
+}
+
+/// Chooses among the candidates of `sorted`, and among old regions that are `waiting` since an
+/// earlier cycle. `is_old` says it of a region.
+pub(super) fn select(
+    sorted: &mut Sorted,
+    waiting: &[Candidate],
+    (options, effort): (&ChooseSettings, Effort),
+    memory: &Memory,
+    is_old: impl Fn(usize) -> bool,
+) -> Selection {
+    let &Memory { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
+    let settings = match effort {
+        Effort::Usual => *options,
+        Effort::Thorough | Effort::All => {
+            ChooseSettings { garbage_percent: 0, ignore_percent: 0, immediate_percent: 100, ..*options }
+        }
+    };
+    let mut candidates = std::mem::take(&mut sorted.candidates);
+    let moves_all = effort == Effort::All;
+    if moves_all {
+        // A region without garbage is moved like one that is full of it.
+        candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
+    }
+    let space = Space {
+        region_bytes,
+        capacity_bytes: heap_bytes,
+        free_bytes: regions_left * region_bytes,
+        immediate_bytes: if moves_all { 0 } else { sorted.immediate_bytes },
+        reserve_regions: if moves_all { free_regions / 2 } else { free_regions.min(reserve_regions) },
+    };
+    let chosen = choose(&mut candidates, &settings, &space);
+    let spare = free_regions.saturating_sub(chosen.copy_regions) / 2;
+    let budget = old_reserve(options, space.reserve_regions).min(spare);
+    let worth = percent_of(region_bytes, options.old_garbage_percent);
+    candidates.retain(|candidate| is_old(candidate.region) && candidate.garbage_bytes >= worth);
+    Selection {
+        set: chosen.set,
+        old_set: choose_old(waiting, options, region_bytes, budget),
+        settings,
+        region_bytes,
+        old_candidates: candidates,
+    }
+}
+
+impl Selection {
+    /// Regions that the copies may need.
+    pub(super) fn copy_regions(&self) -> usize {
+        all_copy_regions(&self.settings, self.region_bytes, &self.set, &self.old_set)
+    }
+
+    /// The regions of both sets whose copies fit into `regions`.
+    pub(super) fn fitting(mut self, regions: usize) -> Vec<usize> {
+        shrink(&mut self.set, &mut self.old_set, |set, old_set| {
+            all_copy_regions(&self.settings, self.region_bytes, set, old_set) <= regions
+        });
+        self.set.iter().chain(&self.old_set).map(|candidate| candidate.region).collect()
+    }
+}
