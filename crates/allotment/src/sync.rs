@@ -5,6 +5,10 @@
 //!
 //! Refused: a model written beside the code. Such a test checks the model, not the code.
 
+/// The message of a lock that is poisoned. It never shows: code that may panic under a lock aborts
+/// instead, or unlocks first.
+pub(crate) const POISONED: &str = "nothing panics while it is locked";
+
 #[cfg(loom)]
 pub(crate) mod deque;
 

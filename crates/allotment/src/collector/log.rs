@@ -12,6 +12,7 @@
 //! **`fork()`.** A child of the process writes nothing: the log is its parent's.
 
 use crate::platform::{Clock, OwnThread, tell};
+use crate::sync::POISONED;
 use allotment_output::{LogError, LogFile};
 use std::fmt::Write;
 use std::io;
@@ -23,8 +24,6 @@ const MOST_PENDING: usize = 1 << 20;
 
 /// The name of the thread that writes.
 const THREAD: &str = "allotment-log";
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// The log of one heap.
 pub(crate) struct GcLog {

@@ -9,9 +9,7 @@ use super::backing::Backing;
 use super::carve::Carve;
 use super::free_set::FreeSet;
 use super::table::State;
-use crate::sync::Ordering;
-
-const POISONED: &str = "a thread panicked inside the free set";
+use crate::sync::{Ordering, POISONED};
 
 impl<B: Backing> FreeSet<B> {
     /// Takes a run of regions for one object of `bytes`, which is more than a region. Returns

@@ -5,10 +5,8 @@
 //! takes memory from there only if it found none elsewhere, so a quarantine never causes out of
 //! memory.
 
-use crate::sync::Mutex;
+use crate::sync::{Mutex, POISONED};
 use std::collections::BTreeSet;
-
-const POISONED: &str = "a thread panicked in the list of regions in quarantine";
 
 /// The treatment of freed memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

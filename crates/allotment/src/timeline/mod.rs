@@ -47,6 +47,7 @@ pub(crate) use event::{Arguments, Category, Occupied, Row, Slice};
 pub(crate) use shares::Shares;
 
 use crate::platform::{Clock, OwnThread, SystemThread};
+use crate::sync::POISONED;
 use event::Event;
 use file::TraceFile;
 use shares::Share;
@@ -60,8 +61,6 @@ use writer::Writer;
 /// Events that wait for the thread, at most, and as many shares. Later ones are dropped and
 /// counted.
 const MOST_PENDING: usize = 1 << 14;
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// The name of the thread that writes.
 const THREAD: &str = "allotment-trace";

@@ -4,9 +4,7 @@
 //! flag every few objects. An interrupted worker leaves its entries for the workers that go
 //! on later.
 
-use crate::sync::{AtomicBool, Mutex, Ordering};
-
-const POISONED: &str = "nothing panics while it is locked";
+use crate::sync::{AtomicBool, Mutex, Ordering, POISONED};
 
 /// Whether workers are to stop at the next border of their pieces.
 #[derive(Default)]

@@ -14,11 +14,9 @@ use crate::collector::kernel::OldTables;
 use crate::mutator::Shared;
 use crate::object::fill;
 use crate::region::{Attempts, Carve, FreeSet, State};
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, POISONED};
 use crossbeam_utils::CachePadded;
 use std::collections::TryReserveError;
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// The age of objects that are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::collector::kernel::{LiveMap, Roots, broken, for_each_live};
 use crate::collector::work::{Crew, Team};
 use crate::object::{SlotKind, SlotVisitor, walk};
 use crate::region::{Space, State};
+use crate::sync::POISONED;
 use std::sync::Mutex;
 
 /// Marks all objects that roots and pins reach; returns the addresses of pinned objects.
@@ -80,8 +81,6 @@ unsafe fn mark_by<const LOCKED: bool>(
     }
     Ok((pins, all))
 }
-
-const POISONED: &str = "a collection that panics ends the process";
 
 impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     /// Pushes all objects that roots and pins refer to; returns the addresses of pinned objects.

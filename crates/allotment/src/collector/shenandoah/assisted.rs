@@ -1,8 +1,7 @@
 //! What mutators have done for the cycle that is under way. `assist.rs` is how they do it.
 
-use super::POISONED;
 use crate::collector::concurrent::Found;
-use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, POISONED};
 use std::time::Duration;
 
 /// A cycle is behind when less than one part in this many is left of what was free at its

@@ -4,16 +4,16 @@
 //! A cycle may end under a lock or in a stop, where no listener may be called. So its record waits
 //! until it is [published](Shenandoah::publish).
 
+use super::Shenandoah;
 use super::account::Account;
 use super::cycle::Cycle;
 use super::progress::Serving;
 use super::scope::Scope;
 use super::trigger::{CycleKind, Ended};
-use super::{POISONED, Shenandoah};
 use crate::collector::record::{CollectionRecord, CycleDetails, Details, WantedWorkers};
 use crate::mutator::{Cause, Shared};
 use crate::region::FreeSet;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, POISONED};
 use crate::tlab::statistics::TlabTotals;
 use std::time::Duration;
 

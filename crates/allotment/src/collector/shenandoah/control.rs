@@ -5,11 +5,11 @@
 //! thread that stops the world *halts* it: it raises a count, interrupts the workers, and has the
 //! lock of the cycle when they are through their pieces.
 
+use super::Shenandoah;
 use super::cycle::{Cycle, Stage};
 use super::place::{Place, Work};
 use super::progress::Begun;
 use super::scope::{Garbage, Scope};
-use super::{POISONED, Shenandoah};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
@@ -17,7 +17,7 @@ use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::collector::work::Team;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
-use crate::sync::{MutexGuard, Ordering};
+use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
 use std::time::Duration;
 

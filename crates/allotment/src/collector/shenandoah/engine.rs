@@ -2,7 +2,6 @@
 //!
 //! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
 
-use super::POISONED;
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::old::Old;
@@ -14,7 +13,7 @@ use crate::collector::concurrent::{
 use crate::collector::work::{Crews, Limits, Team, WorkStack};
 use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
-use crate::sync::Mutex;
+use crate::sync::{Mutex, POISONED};
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {

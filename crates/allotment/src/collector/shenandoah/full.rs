@@ -1,13 +1,13 @@
 //! The full collection, which all collectors share, as this one does it: it leaves no old object.
 
+use super::Shenandoah;
 use super::trigger::CycleKind;
-use super::{POISONED, Shenandoah};
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
 use crate::collector::sizing::Scope;
 use crate::mutator::{Cause, Shared, World};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, POISONED};
 
 impl Shenandoah {
     /// Does a full collection; `None`: the system has no memory for it.

@@ -12,12 +12,12 @@
 //! The files, lowest first: each uses only files above it in this list.
 //!
 //! ```text
-//! bytes.rs, decayed.rs, rate.rs     shares of sizes; means that fade       (numbers only)
-//! reason.rs, trigger.rs             when a cycle begins, and why           (numbers only)
-//! goal.rs                           the memory that the heap should do with (numbers only)
-//! choose.rs, select.rs              which regions move                     (numbers only)
-//! tenuring.rs                       when objects become old                (numbers only)
-//! survival.rs                       whether young cycles pay               (numbers only)
+//! bytes.rs, decayed.rs              shares of sizes; means that fade        (numbers only)
+//! rate.rs, reason.rs                how fast threads allocate; why a cycle begins (numbers only)
+//! trigger.rs, goal.rs               when a cycle begins; the memory that the heap should do with
+//! choose.rs, tenuring.rs            which regions move; when objects become old (numbers only)
+//! select.rs                         the choice from what marking found       (numbers only)
+//! survival.rs                       whether young cycles pay                 (numbers only)
 //! scope.rs        which generations a cycle marks
 //! account.rs      what a whole cycle has
 //! plan.rs         when old objects are marked, and which of them move
@@ -30,6 +30,7 @@
 //! cycle/          the cycle: its steps, a file for each, and their table
 //! assist.rs       what a mutator does for a cycle that would come too late
 //! progress.rs     requests for cycles, and how threads wait for one
+//! mod.rs          the collector, which has all these
 //! bookkeeping.rs  the begin and the end of a cycle, for records and triggers
 //! stopped.rs      a cycle that is ended in a stopped world
 //! full.rs         the full collection
@@ -86,7 +87,7 @@ use super::work::{Crews, Gang, Limits};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
 use crate::region::Geometry;
-use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard};
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, POISONED};
 use assisted::Assisted;
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
@@ -98,8 +99,6 @@ use std::sync::{Arc, Weak};
 use tenuring::Tenuring;
 use todo::Todo;
 use trigger::{Trigger, TriggerSettings};
-
-const POISONED: &str = "a collection that panics ends the process";
 
 /// The concurrent collector.
 pub(crate) struct Shenandoah {

@@ -9,7 +9,6 @@
 //! full         nobody is old
 //! ```
 
-use super::POISONED;
 use super::account::Account;
 use super::plan::Plan;
 use super::scope::Scope;
@@ -21,7 +20,7 @@ use crate::collector::record::{CycleScope, GenerationsDetails};
 use crate::mutator::Shared;
 use crate::platform::MemoryError;
 use crate::region::{FreeSet, StartTable};
-use crate::sync::{AtomicU8, Mutex, Ordering};
+use crate::sync::{AtomicU8, Mutex, Ordering, POISONED};
 
 /// The part of the collector that is for old objects.
 pub(super) struct Old {

@@ -11,7 +11,6 @@
 //! Marks of old objects stay until the next marking begins. So in a mixed cycle each old object
 //! that had a mark is copied or updated, even if it has died since.
 
-use super::POISONED;
 use super::account::Account;
 use super::engine::Engine;
 use super::old::Old;
@@ -23,6 +22,7 @@ use crate::collector::work::Team;
 use crate::mutator::{Hot, Shared};
 use crate::object::{MAX_AGE, reference};
 use crate::region::State;
+use crate::sync::POISONED;
 
 impl Engine {
     /// Whether old objects are being marked.

@@ -3,9 +3,8 @@
 //! Requests are numbered. A cycle serves all requests that were made before it began. They are
 //! served when its record is in the history.
 
-use super::POISONED;
 use super::scope::Garbage;
-use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, current};
+use crate::sync::{Condvar, Mutex, MutexGuard, POISONED, ThreadId, current};
 
 /// The cycles that were asked for and ended.
 #[derive(Default)]

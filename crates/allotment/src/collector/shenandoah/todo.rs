@@ -2,8 +2,7 @@
 //!
 //! The rest of an interrupted piece goes back to the list. So a step can be gone on with by others.
 
-use super::POISONED;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Mutex, MutexGuard, POISONED};
 
 /// Pieces of work that are left.
 pub(super) struct Todo<T> {

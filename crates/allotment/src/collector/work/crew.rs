@@ -5,6 +5,7 @@
 //! seldom asks the system's allocator.
 
 use super::sleep::Sleepers;
+use crate::sync::POISONED;
 use crate::sync::{
     AtomicUsize, Mutex, Ordering,
     deque::{Stealer, Worker},
@@ -34,8 +35,6 @@ impl Limits {
 
 /// A part of a stack: entries, in memory that was reserved for all of them.
 pub(super) type Piece = Vec<usize>;
-
-pub(super) const POISONED: &str = "nothing panics while it is locked";
 
 /// The stacks of workers that do one task together.
 pub(crate) struct Crew {

@@ -7,14 +7,12 @@
 //! workers of the crew idle, so it would wait for unwanted workers, too.
 
 use super::crew::{Crew, Limits};
-use crate::sync::Mutex;
+use crate::sync::{Mutex, POISONED};
 use std::collections::TryReserveError;
 
 /// Unused crews, one for each size that was wanted.
 #[derive(Default)]
 pub(crate) struct Crews(Mutex<Vec<Crew>>);
-
-const POISONED: &str = "nothing panics while it is locked";
 
 impl Crews {
     /// A crew of this many workers, at the beginning of a round. To be [kept](Self::keep) after the

@@ -20,7 +20,7 @@
 
 use crate::mutator::{AbortOnUnwind, Volunteers};
 use crate::platform::{SystemThread, current_cpu, run_on_cpus};
-use crate::sync::{AtomicBool, Builder, Condvar, JoinHandle, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicBool, Builder, Condvar, JoinHandle, Mutex, MutexGuard, Ordering, POISONED};
 use crate::timeline::{Shares, Timeline};
 use std::sync::{Arc, OnceLock};
 
@@ -81,8 +81,6 @@ struct Running {
     count: Mutex<usize>,
     none: Condvar,
 }
-
-const POISONED: &str = "a worker that panics ends the process";
 
 const PANICKED: &str = "a thread of a collection panicked (see above)";
 

@@ -8,7 +8,7 @@
 //! Refused: a condition variable, because every worker that offers an entry would take its lock.
 //! Here it reads a number.
 
-use crate::sync::{AtomicUsize, Mutex, Ordering, Thread, current, fence, park_timeout};
+use crate::sync::{AtomicUsize, Mutex, Ordering, POISONED, Thread, current, fence, park_timeout};
 use std::collections::TryReserveError;
 use std::time::Duration;
 
@@ -17,8 +17,6 @@ const FIRST: Duration = Duration::from_millis(1);
 
 /// The longest such wait.
 const LONGEST: Duration = Duration::from_millis(64);
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// Workers that sleep.
 pub(super) struct Sleepers {

@@ -27,7 +27,8 @@
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
 //! worker that could make one: the round ends.
 
-use super::crew::{Crew, POISONED, Piece, Seat};
+use super::crew::{Crew, Piece, Seat};
+use crate::sync::POISONED;
 use crate::sync::{
     Ordering, Waiting,
     deque::{Steal, Worker},

@@ -11,7 +11,7 @@ use super::status::Waits;
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, park};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, POISONED, park};
 use std::time::{Duration, Instant};
 
 /// A thread that takes part in stops.
@@ -99,8 +99,6 @@ pub(in crate::mutator) struct Arrival {
 
 /// The golden ratio of 2^64: multiples of it are spread evenly.
 const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
-
-const POISONED: &str = "no code that may panic runs under the lock of the safepoints";
 
 impl<T: Participant, D> Safepoints<T, D> {
     /// For a process that may use `cpus` CPUs.

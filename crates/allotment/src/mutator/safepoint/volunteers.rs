@@ -23,7 +23,7 @@
 
 use super::patience::Patience;
 use super::unwind::AbortOnUnwind;
-use crate::sync::{AtomicU64, Mutex, Ordering, Waiting};
+use crate::sync::{AtomicU64, Mutex, Ordering, POISONED, Waiting};
 use crossbeam_utils::CachePadded;
 use std::hint::spin_loop;
 
@@ -54,8 +54,6 @@ const PROMPT: usize = if cfg!(loom) { 1 } else { 256 };
 fn count(counts: u64, unit: u64) -> usize {
     (counts / unit % (1 << BITS)) as usize
 }
-
-const POISONED: &str = "nothing panics while it is locked";
 
 impl Volunteers {
     pub(super) fn new() -> Volunteers {

@@ -21,13 +21,11 @@
 //! threads that wait then.
 
 use super::status::Waits;
-use crate::sync::{Mutex, MutexGuard, Thread};
+use crate::sync::{Mutex, MutexGuard, POISONED, Thread};
 use std::collections::VecDeque;
 
 /// Threads in the midst of their work that the stopper itself wakes.
 const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// Threads that are still to be woken.
 pub(super) struct Wakes(Mutex<Lists>);

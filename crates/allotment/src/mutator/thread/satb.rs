@@ -13,13 +13,11 @@
 //! Refused: buffers of a size for all threads in one table (a stop would have to look at each);
 //! marking in the barrier itself (the marks are locked instructions, and the slow path grows).
 
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, POISONED};
 use std::cell::RefCell;
 
 /// Words of a buffer.
 const BUFFER: usize = if cfg!(test) { 4 } else { 256 };
-
-const POISONED: &str = "nothing panics while it is locked";
 
 /// One thread's recorded words. Owner only.
 #[derive(Default)]

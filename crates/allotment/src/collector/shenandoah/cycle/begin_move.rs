@@ -3,7 +3,6 @@
 //! All spans have ended, so no thread has a reference to an old place. Regions to which objects came
 //! since the choice, and those with pinned objects, stay.
 
-use super::super::POISONED;
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::Stop;
@@ -17,6 +16,7 @@ use crate::collector::concurrent::{Membership, Part};
 use crate::mutator::{Hot, Pause, Shared};
 use crate::object::SlotVisitor;
 use crate::region::State;
+use crate::sync::POISONED;
 
 /// What follows from the choice.
 pub(super) enum Begun {

@@ -1,7 +1,6 @@
 //! What a cycle does for generations: in the stop in which moves begin, objects become older, and
 //! some regions old as they are. At the end, old regions are put in order.
 
-use super::super::POISONED;
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::Work;
@@ -10,6 +9,7 @@ use crate::collector::concurrent::settle_old;
 use crate::mutator::Shared;
 use crate::object::MAX_AGE;
 use crate::region::State;
+use crate::sync::POISONED;
 
 /// Makes regions old that are to be promoted as they are, and all others older. Lists the old
 /// regions that have to be put in order. In a stop, once the set is withdrawn.

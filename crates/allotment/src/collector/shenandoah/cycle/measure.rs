@@ -1,6 +1,5 @@
 //! Measures regions for the choice of the set: bytes in use and live, by workers.
 
-use super::super::POISONED;
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::Work;
@@ -8,7 +7,7 @@ use super::super::select::Measured;
 use crate::collector::concurrent::passage;
 use crate::collector::work::Turns;
 use crate::region::State;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, POISONED};
 
 /// Measures the regions that the cycle has marked and in which no thread allocates. In the order of
 /// their numbers. A region for which there is no memory in the list stays as it is.

@@ -3,7 +3,6 @@
 //! Threads have seen null where slots do not hold it yet. So a cycle that has come here is never
 //! given up.
 
-use super::super::POISONED;
 use super::super::account::Account;
 use super::super::choose::Candidate;
 use super::super::engine::Engine;
@@ -14,7 +13,7 @@ use crate::collector::concurrent::{Clearing, passage};
 use crate::collector::work::Turns;
 use crate::mutator::World;
 use crate::object::{SlotKind, SlotVisitor, reference};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, POISONED};
 
 /// The step.
 #[derive(Default)]
