@@ -113,7 +113,7 @@ pub(super) fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
 }
 
 /// All that is told of a profile with these bytes, or why it is none. It does the work of
-/// [`profile()`] without files, so that a test can call it with arbitrary bytes.
+/// `profile` without files, so that a test can call it with arbitrary bytes.
 ///
 /// # Errors
 /// Why the bytes are no profile.

@@ -77,6 +77,12 @@ pub enum PprofError {
         "it has negative values, as differences have; `allotment profile top` shows them, a flame graph cannot"
     )]
     Negative,
+    /// It ends within a field.
+    #[error("it is no profile of pprof, or a damaged one: it ends at byte {at}, within a field")]
+    Cut {
+        /// Its length, unpacked.
+        at: usize,
+    },
     /// It contradicts the format.
     #[error("it is no profile of pprof, or a damaged one: at byte {at}, {what}")]
     Broken {

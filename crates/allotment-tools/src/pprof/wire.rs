@@ -44,46 +44,59 @@ impl<'b> Fields<'b> {
         let mut rest = self.0;
         while !rest.is_empty() {
             let (from, at) = (rest, self.0.len() - rest.len());
-            let Some((number, value)) = field(&mut rest) else {
-                return Err(PprofError::Broken { at, what: "no field, or one that is cut off".into() });
-            };
+            let (number, value) = field(&mut rest).map_err(|fault| match fault {
+                Fault::Cut => PprofError::Cut { at: self.0.len() },
+                Fault::Broken => PprofError::Broken { at, what: "there is no field".into() },
+            })?;
             found(Field { number, value, raw: &from[..from.len() - rest.len()], at })?;
         }
         Ok(())
     }
 }
 
+/// Why bytes are no field.
+enum Fault {
+    /// They end within it.
+    Cut,
+    /// They contradict the format.
+    Broken,
+}
+
 /// Takes a field off the front: its number, which is not 0, and its value.
-fn field<'b>(rest: &mut &'b [u8]) -> Option<(u64, Value<'b>)> {
+fn field<'b>(rest: &mut &'b [u8]) -> Result<(u64, Value<'b>), Fault> {
+    let taken = |rest: &mut &'b [u8], length: u64| {
+        let length = usize::try_from(length).map_err(|_| Fault::Cut)?;
+        rest.split_off(..length).ok_or(Fault::Cut)
+    };
     let key = varint(rest)?;
     let value = match key & 7 {
         0 => Value::Number(varint(rest)?),
-        1 => rest.split_off(..8).map(|_| Value::Fixed)?,
+        1 => taken(rest, 8).map(|_| Value::Fixed)?,
         2 => {
-            let length = usize::try_from(varint(rest)?).ok()?;
-            Value::Bytes(rest.split_off(..length)?)
+            let length = varint(rest)?;
+            Value::Bytes(taken(rest, length)?)
         }
-        5 => rest.split_off(..4).map(|_| Value::Fixed)?,
-        _ => return None,
+        5 => taken(rest, 4).map(|_| Value::Fixed)?,
+        _ => return Err(Fault::Broken),
     };
-    (key >> 3 != 0).then_some((key >> 3, value))
+    if key >> 3 == 0 { Err(Fault::Broken) } else { Ok((key >> 3, value)) }
 }
 
 /// Takes a number off the front: 7 bits a byte, lowest first.
-fn varint(rest: &mut &[u8]) -> Option<u64> {
+fn varint(rest: &mut &[u8]) -> Result<u64, Fault> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let byte = *rest.split_off_first()?;
+        let byte = *rest.split_off_first().ok_or(Fault::Cut)?;
         // The tenth byte has one bit of the number.
         if shift == 63 && byte > 1 {
-            return None;
+            return Err(Fault::Broken);
         }
         number |= u64::from(byte & 0x7F) << shift;
         if byte < 0x80 {
-            return Some(number);
+            return Ok(number);
         }
     }
-    None
+    Err(Fault::Broken)
 }
 
 impl<'b> Field<'b> {
@@ -113,7 +126,7 @@ impl<'b> Field<'b> {
         let Value::Bytes(mut packed) = self.value else { return Ok(vec![self.number()?]) };
         let mut list = Vec::new();
         while !packed.is_empty() {
-            list.push(varint(&mut packed).ok_or_else(|| self.broken("a list of numbers that is cut off"))?);
+            list.push(varint(&mut packed).map_err(|_| self.broken("a list of numbers that is cut off"))?);
         }
         Ok(list)
     }
@@ -174,14 +187,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_the_place_of_its_field() {
         for (bytes, told) in [
-            (&[0x08][..], "at byte 0, no field"),
-            (&[0x08, 0x01, 0x08, 0x80], "at byte 2, no field"),
-            (&[0x08, 0x01, 0x12, 0x05, 0x00], "at byte 2, no field"),
-            (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "at byte 0, no field"),
-            (&[0x09, 0x00], "at byte 0, no field"),
-            (&[0x08, 0x01, 0x0b], "at byte 2, no field"),
-            (&[0x00, 0x01], "at byte 0, no field"),
-            (&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02], "at byte 0, no field"),
+            (&[0x08][..], "it ends at byte 1"),
+            (&[0x08, 0x01, 0x08, 0x80], "it ends at byte 4"),
+            (&[0x08, 0x01, 0x12, 0x05, 0x00], "it ends at byte 5"),
+            (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "it ends at byte 11"),
+            (&[0x09, 0x00], "it ends at byte 2"),
+            (&[0x08, 0x01, 0x0b], "at byte 2, there is no field"),
+            (&[0x00, 0x01], "at byte 0, there is no field"),
+            (
+                &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02],
+                "at byte 0, there is no field",
+            ),
             (&[0x22, 0x02, 0x01, 0x80], "at byte 0, a list of numbers that is cut off"),
         ] {
             let error = fields(bytes).unwrap_err();

@@ -119,7 +119,7 @@ pub(super) fn heap(arguments: &HeapArguments) -> Result<(), Failure> {
 }
 
 /// All that is told of a snapshot with these bytes, or why it is none. It does the work of
-/// [`heap()`] without files, so that a test can call it with arbitrary bytes.
+/// `heap` without files, so that a test can call it with arbitrary bytes.
 ///
 /// # Errors
 /// Why the bytes are no snapshot.
