@@ -37,15 +37,14 @@ impl Estimate {
         case: &Case,
         plan: Plan,
         on_jvm: Option<&JvmCase>,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let start = if on_jvm.is_some() { JVM_START } else { START };
         if case.jmh_mode != JmhMode::SingleShot {
             return Estimate { known: start + plan.duration(), unknown_shots: 0 };
         }
         let shots = plan.warmup_iterations + plan.iterations;
-        let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
-        match experiment.and_then(|experiment| experiment.shot_time(case)) {
+        match Experiment::of(case, experiments).and_then(|experiment| (experiment.shot_time)(case)) {
             Some(time) => Estimate { known: start + time * shots, unknown_shots: 0 },
             None => Estimate { known: start, unknown_shots: shots.into() },
         }
@@ -56,7 +55,7 @@ impl Estimate {
         cases: &[Case],
         on_jvms: &[JvmCase],
         settings: &Settings,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let own = cases.iter().map(|case| Estimate::of_case(case, settings, experiments));
         let beside = on_jvms.iter().map(|one| Estimate::of_jvm_case(one, cases, settings, experiments));
@@ -64,7 +63,7 @@ impl Estimate {
     }
 
     /// The estimate of all forks of a case.
-    pub fn of_case(case: &Case, settings: &Settings, experiments: &[&dyn Experiment]) -> Estimate {
+    pub fn of_case(case: &Case, settings: &Settings, experiments: &[&Experiment]) -> Estimate {
         let plan = settings.plan(case.jmh_mode);
         Estimate::of_fork(case, plan, None, experiments) * settings.forks()
     }
@@ -74,7 +73,7 @@ impl Estimate {
         on_jvm: &JvmCase,
         cases: &[Case],
         settings: &Settings,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let case = &cases[on_jvm.beside];
         let plan = on_jvm.plan(settings, case.jmh_mode);
@@ -130,36 +129,20 @@ impl Mul<u32> for Estimate {
 #[cfg(test)]
 mod tests {
     use super::super::case::examples::case;
-    use super::super::{Bench, Mode, jvm_cases};
+    use super::super::jvm_cases;
     use super::*;
     use crate::jvm::Workload;
     use crate::jvm::examples::jvm;
 
-    struct Known;
-
-    impl Experiment for Known {
-        fn name(&self) -> &'static str {
-            "example"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            &[]
-        }
-        fn shot_time(&self, case: &Case) -> Option<Duration> {
-            (case.threads == 1).then(|| Duration::from_secs(2))
-        }
-        fn on_jvm(&self, _: &Case) -> Option<Workload> {
-            Some(Workload::new("allotment.A.a", 64 << 20))
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
+    static KNOWN: Experiment = Experiment {
+        name: "example",
+        shot_time: |case| (case.threads == 1).then(|| Duration::from_secs(2)),
+        on_jvm: |_| Ok(Some(Workload::new("allotment.A.a", 64 << 20))),
+        ..Experiment::NEW
+    };
 
     fn of(cases: &[Case], settings: &Settings) -> Estimate {
-        Estimate::of_run(cases, &[], settings, &[&Known])
+        Estimate::of_run(cases, &[], settings, &[&KNOWN])
     }
 
     #[test]
@@ -189,10 +172,10 @@ mod tests {
     fn a_jvm_takes_its_own_plan_and_start() {
         let (cases, quick) =
             ([case(JmhMode::Throughput, 1)], Settings { quick: true, ..Settings::default() });
-        let (on_jvms, _) = jvm_cases(&[&Known], &cases, &[jvm(25, "g1")], &quick, usize::MAX);
-        let estimate = Estimate::of_jvm_case(&on_jvms[0], &cases, &quick, &[&Known]);
+        let (on_jvms, _) = jvm_cases(&[&KNOWN], &cases, &[jvm(25, "g1")], &quick, usize::MAX);
+        let estimate = Estimate::of_jvm_case(&on_jvms[0], &cases, &quick, &[&KNOWN]);
         assert_eq!(estimate.known, Duration::from_millis(1000 + 300 + 1500));
-        let both = Estimate::of_run(&cases, &on_jvms, &quick, &[&Known]);
+        let both = Estimate::of_run(&cases, &on_jvms, &quick, &[&KNOWN]);
         assert_eq!(both, estimate + of(&cases, &quick));
     }
 
