@@ -38,6 +38,7 @@ mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
 mod prefetching;
+mod prepared;
 mod sampling;
 mod saying;
 mod sizes;

@@ -13,7 +13,6 @@ use super::{Case, Experiment, JmhMode, Plan, Settings};
 use crate::format::phrase::count;
 use crate::format::time::rough;
 use std::iter::Sum;
-use std::ops::{Add, Mul};
 use std::time::Duration;
 
 /// What a single shot takes with what is prepared for it, where nothing says how long it takes.
@@ -65,7 +64,7 @@ impl Estimate {
     /// The estimate of all forks of a case.
     pub fn of_case(case: &Case, settings: &Settings, experiments: &[&Experiment]) -> Estimate {
         let plan = settings.plan(case.jmh_mode);
-        Estimate::of_fork(case, plan, None, experiments) * settings.forks()
+        Estimate::of_fork(case, plan, None, experiments).times(settings.forks())
     }
 
     /// The estimate of all forks of a JVM's case beside one of `cases`.
@@ -77,13 +76,20 @@ impl Estimate {
     ) -> Estimate {
         let case = &cases[on_jvm.beside];
         let plan = on_jvm.plan(settings, case.jmh_mode);
-        Estimate::of_fork(case, plan, Some(on_jvm), experiments) * settings.jvm_forks()
+        Estimate::of_fork(case, plan, Some(on_jvm), experiments).times(settings.jvm_forks())
     }
 
     /// The whole time, with the typical time for each shot of an unknown time.
     pub fn total(&self) -> Duration {
         let shots = Duration::from_secs_f64(TYPICAL_SHOT.as_secs_f64() * self.unknown_shots as f64);
         self.known.saturating_add(shots)
+    }
+
+    fn times(self, forks: u32) -> Estimate {
+        Estimate {
+            known: self.known.saturating_mul(forks),
+            unknown_shots: self.unknown_shots.saturating_mul(forks.into()),
+        }
     }
 
     /// In words: `about 12 min 3 s`, and what of it is a guess.
@@ -98,31 +104,12 @@ impl Estimate {
     }
 }
 
-impl Add for Estimate {
-    type Output = Estimate;
-
-    fn add(self, other: Estimate) -> Estimate {
-        Estimate {
-            known: self.known.saturating_add(other.known),
-            unknown_shots: self.unknown_shots.saturating_add(other.unknown_shots),
-        }
-    }
-}
-
 impl Sum for Estimate {
     fn sum<I: Iterator<Item = Estimate>>(all: I) -> Estimate {
-        all.fold(Estimate::default(), Add::add)
-    }
-}
-
-impl Mul<u32> for Estimate {
-    type Output = Estimate;
-
-    fn mul(self, times: u32) -> Estimate {
-        Estimate {
-            known: self.known.saturating_mul(times),
-            unknown_shots: self.unknown_shots.saturating_mul(times.into()),
-        }
+        all.fold(Estimate::default(), |one, other| Estimate {
+            known: one.known.saturating_add(other.known),
+            unknown_shots: one.unknown_shots.saturating_add(other.unknown_shots),
+        })
     }
 }
 
@@ -176,7 +163,7 @@ mod tests {
         let estimate = Estimate::of_jvm_case(&on_jvms[0], &cases, &quick, &[&KNOWN]);
         assert_eq!(estimate.known, Duration::from_millis(1000 + 300 + 1500));
         let both = Estimate::of_run(&cases, &on_jvms, &quick, &[&KNOWN]);
-        assert_eq!(both, estimate + of(&cases, &quick));
+        assert_eq!(both, [estimate, of(&cases, &quick)].into_iter().sum());
     }
 
     #[test]

@@ -22,7 +22,8 @@ use super::saying::{all_against, ours, spread, values};
 use crate::format::coordinates::{MODE, value};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError, TimeUnit,
+    Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, NoProbe, ObjectShape, ParameterError,
+    TimeUnit,
 };
 use allotment::raw::Hot;
 use anyhow::ensure;
@@ -113,8 +114,8 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
             let serve = || heap.attach(|mutator| requests.serve(mutator));
             thread::Builder::new().name("asks for cycles".into()).spawn_scoped(scope, serve)?;
         }
-        bench.measure_within(|_, play| {
-            heap.attach(|mutator| scene::play(mutator, operation, length, wanted, &requests, play))?
+        bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+            scene::play(mutator, operation, length, wanted, &requests, play)
         })
     })
 }

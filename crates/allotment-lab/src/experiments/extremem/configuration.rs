@@ -76,7 +76,7 @@ impl Configuration {
             "quick" => (QUICK.to_string(), 96 << 20, 0, 1),
             other => return Err(format!("there is no configuration `{other}`")),
         };
-        let workload = Workload::default().with(&own)?.with(options)?;
+        let workload = Workload::new().with(&own)?.with(options)?;
         let is_of_name = options.trim().is_empty();
         Ok(Configuration { workload, heap, region, cpus, is_of_name })
     }

@@ -71,14 +71,12 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (heap, mut probe) = HeapUse::of(builder(case)?)?;
     let advice = Advice::of(&heap, "a larger --heap or fewer threads fit");
     let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
-    bench.measure_within_with(&mut probe, |thread, play| {
-        heap.attach(|mutator| {
-            let mut random = Random::new(thread.index as u64 + 1);
-            let lengths = (0..SIZES).map(|_| random.below(17)).collect();
-            // SAFETY: null refers to nothing.
-            let ring = (0..RING).map(|_| unsafe { mutator.new_root(0) }).collect();
-            play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
-        })?
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+        let mut random = Random::new(thread.index as u64 + 1);
+        let lengths = (0..SIZES).map(|_| random.below(17)).collect();
+        // SAFETY: null refers to nothing.
+        let ring = (0..RING).map(|_| unsafe { mutator.new_root(0) }).collect();
+        play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
     })
 }
 

@@ -16,7 +16,7 @@ use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work}
 use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
 use super::{memory, on_jvm};
 use crate::format::phrase::count;
-use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode};
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, NoProbe};
 use allotment::Heap;
 use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
@@ -133,12 +133,10 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let between = Between { instructions: case.size("work")?, reads: working_set > 0 };
     let allocation = allocation(&heap, size)?;
     let body = EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| {
-            let mark = mutator.mark();
-            let work = Work::new(working_set);
-            play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        let mark = mutator.mark();
+        let work = Work::new(working_set);
+        play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
     })
 }
 

@@ -173,12 +173,10 @@ fn in_heap(
         anyhow::Ok((Root::new(mutator, store.get(mutator)), clock))
     })??;
     let lock = RwLock::new(clock);
-    bench.measure_within_with(probe, |thread, play| {
-        heap.attach(|mutator| {
-            root!(mutator, store = store.get(mutator));
-            let access = InHeap { mutator, store, lock: &lock };
-            play.play(Working::new(access, load, work, thread.index, Some(advice)))
-        })?
+    bench.measure_attached(&heap, probe, |thread, mutator, play| {
+        root!(mutator, store = store.get(mutator));
+        let access = InHeap { mutator, store, lock: &lock };
+        play.play(Working::new(access, load, work, thread.index, Some(advice)))
     })
 }
 

@@ -20,10 +20,9 @@ mod shot;
 mod verdict;
 
 use super::collectors::COLLECTOR;
-use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Latency, Mode};
+use crate::harness::{Axis, Case, Experiment, JmhMode, Kind, Latency, Mode};
 use anyhow::ensure;
 use plan::HeapPlan;
-use std::time::Duration;
 
 /// The experiment `storm`.
 pub(super) static STORM: Experiment = Experiment {
@@ -57,8 +56,8 @@ pub(super) static STORM: Experiment = Experiment {
         Latency { label: figures::OPERATION, what: "operation" },
     ],
     check,
-    shot_time,
-    run,
+    shot_time: |case| HeapPlan::of(case).ok()?.paced_time(),
+    run: |case, bench| shot::run(&HeapPlan::of(case)?, bench),
     ..Experiment::NEW
 };
 
@@ -77,15 +76,6 @@ fn check(case: &Case) -> anyhow::Result<()> {
 }
 
 /// Known where threads sleep between operations: these sleeps are most of the time.
-fn shot_time(case: &Case) -> Option<Duration> {
-    HeapPlan::of(case).ok()?.paced_time()
-}
-
-fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
-    shot::run(plan, bench)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

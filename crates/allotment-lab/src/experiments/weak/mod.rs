@@ -112,7 +112,7 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         counter.fetch_add(record.weak_cleared as u64, Ordering::Relaxed);
     })?;
     let mut probe = Cleared { heap_use, cleared };
-    bench.measure_within_with(&mut probe, |thread, play| {
+    bench.measure_within(&mut probe, |thread, play| {
         let shot = is_shot.then(|| Member(&together));
         heap.attach(|mutator| match case.mode.as_str() {
             "field" | "shot" => {
