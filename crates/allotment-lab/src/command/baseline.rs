@@ -34,7 +34,7 @@ pub(super) fn baselines(
         return Ok(vec![None; chosen.len()]);
     }
     let asked: Vec<Result<Baseline, String>> =
-        chosen.iter().map(|experiment| asked_of(arguments, text, *experiment)).collect();
+        chosen.iter().map(|experiment| asked_of(arguments, text, experiment)).collect();
     let is_held =
         |baseline: &Baseline| baseline.coordinate == JVM || cases.iter().any(|case| baseline.is_of(case));
     if !asked.iter().flatten().any(is_held) {

@@ -1,17 +1,16 @@
 //! The experiments: the definitions of everything that the lab measures.
 //!
-//! To add one, write a file (or a folder) here with a type that implements [`Experiment`], and add
-//! it to the list in [`all`]. Its axes become command-line flags, its modes become rows, and
-//! `allotment list` shows it; no other code needs to know of it. [`Clock`] is a complete example.
-//! In short:
+//! To add one, write a file (or a folder) here with an [`Experiment`], and add it to the list in
+//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows it;
+//! no other code needs to know of it. `clock.rs` is a complete example. In short:
 //!
 //! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
 //!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.
 //! - [`run`](Experiment::run) measures one case, in a process of its own. It makes the objects that
 //!   the threads share (a heap, say) and calls [`Bench::measure`](crate::harness::Bench::measure)
 //!   with a function that makes one thread's [`Worker`](crate::harness::Worker) on that thread.
-//!   Where it needs a scene around it, it calls
-//!   [`Bench::measure_within`](crate::harness::Bench::measure_within).
+//!   Where the threads are attached to a heap, it calls
+//!   [`Bench::measure_attached`](crate::harness::Bench::measure_attached).
 //! - The worker's `batch` does some operations and returns their number. Its results go to
 //!   [`keep`](crate::harness::keep), or the compiler deletes the work.
 //! - A worker renews the objects that one shot uses up in `prepare`. In `finish` it checks whether

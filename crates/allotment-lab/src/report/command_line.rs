@@ -212,7 +212,7 @@ mod tests {
 
     fn of(name: &str, entries: &[Entry]) -> Vec<String> {
         let experiment = experiments::all().iter().find(|one| one.name == name).unwrap();
-        commands(*experiment, &entries.iter().collect::<Vec<_>>())
+        commands(experiment, &entries.iter().collect::<Vec<_>>())
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn in_heap(
         anyhow::Ok((Root::new(mutator, store.get(mutator)), clock))
     })??;
     let lock = RwLock::new(clock);
-    bench.measure_attached(&heap, probe, |thread, mutator, play| {
+    bench.measure_attached(heap, probe, |thread, mutator, play| {
         root!(mutator, store = store.get(mutator));
         let access = InHeap { mutator, store, lock: &lock };
         play.play(Working::new(access, load, work, thread.index, Some(advice)))
