@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
 /// all of them takes seconds.
 fn grid(arguments: &RunArguments) {
     let named = |name: &str| arguments.experiments.iter().any(|one| one == name || one == "all");
-    let chosen = experiments::all().iter().copied().filter(|experiment| named(experiment.name()));
+    let chosen = experiments::all().iter().copied().filter(|experiment| named(experiment.name));
     let chosen: Vec<_> = chosen.collect();
     let selection = arguments.selection();
     let _ = expand(&chosen, &Selection { full: selection.full && chosen.len() == 1, ..selection }, 2);

@@ -92,7 +92,7 @@ pub struct TuneArguments {
 /// [`Failure::Usage`] in one line; [`Failure::Told`] if the user asked for help or the version.
 pub fn parse(
     arguments: impl IntoIterator<Item = OsString>,
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
 ) -> Result<Command, Failure> {
     let parsed = command_line(experiments).try_get_matches_from(joined(arguments)).and_then(|matches| {
         let line = CommandLine::from_arg_matches(&matches)?;
@@ -121,10 +121,10 @@ fn nothing_given(text: &str) -> String {
 }
 
 /// clap's command line with a flag for every axis of every experiment.
-fn command_line(experiments: &[&dyn Experiment]) -> clap::Command {
+fn command_line(experiments: &[&Experiment]) -> clap::Command {
     let mut line = CommandLine::command();
     for name in axis_names(experiments) {
-        let axes = experiments.iter().flat_map(|e| e.axes().iter().map(move |axis| (e.name(), axis)));
+        let axes = experiments.iter().flat_map(|e| e.axes.iter().map(move |axis| (e.name, axis)));
         let of: Vec<_> = axes.filter(|(_, axis)| axis.name == name).collect();
         let users: Vec<&str> = of.iter().map(|&(user, _)| user).collect();
         let help =
@@ -149,15 +149,15 @@ fn command_line(experiments: &[&dyn Experiment]) -> clap::Command {
     line
 }
 
-fn axis_names(experiments: &[&dyn Experiment]) -> Vec<&'static str> {
+fn axis_names(experiments: &[&Experiment]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> =
-        experiments.iter().flat_map(|experiment| experiment.axes()).map(|axis| axis.name).collect();
+        experiments.iter().flat_map(|experiment| experiment.axes).map(|axis| axis.name).collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
-fn axis_values(run: &ArgMatches, experiments: &[&dyn Experiment]) -> Vec<(String, Vec<String>)> {
+fn axis_values(run: &ArgMatches, experiments: &[&Experiment]) -> Vec<(String, Vec<String>)> {
     let given = |name: &'static str| {
         let values = run.get_many::<String>(name)?;
         Some((name.to_string(), values.cloned().collect()))

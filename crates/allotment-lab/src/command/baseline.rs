@@ -22,10 +22,10 @@ const NOTHING: &str = "none";
 /// not known yet at this point.
 pub(super) fn baselines(
     arguments: &RunArguments,
-    chosen: &[&dyn Experiment],
+    chosen: &[&Experiment],
     cases: &[Case],
 ) -> Result<Vec<Option<Baseline>>, Failure> {
-    let own = |experiment: &&dyn Experiment| {
+    let own = |experiment: &&Experiment| {
         let alone = arguments.neighbours.map(|_| Baseline::axis(NEIGHBOURS, NONE));
         alone.or_else(|| experiment.baseline())
     };
@@ -34,7 +34,7 @@ pub(super) fn baselines(
         return Ok(vec![None; chosen.len()]);
     }
     let asked: Vec<Result<Baseline, String>> =
-        chosen.iter().map(|experiment| asked_of(arguments, text, *experiment)).collect();
+        chosen.iter().map(|experiment| asked_of(arguments, text, experiment)).collect();
     let is_held =
         |baseline: &Baseline| baseline.coordinate == JVM || cases.iter().any(|case| baseline.is_of(case));
     if !asked.iter().flatten().any(is_held) {
@@ -46,9 +46,9 @@ pub(super) fn baselines(
         };
         return wrong.map(|()| Vec::new()).map_err(Failure::Usage);
     }
-    let of = |(experiment, asked): (&&dyn Experiment, Result<Baseline, String>)| {
+    let of = |(experiment, asked): (&&Experiment, Result<Baseline, String>)| {
         let held = |baseline: &Baseline| {
-            let is_own = |case: &&Case| case.experiment == experiment.name();
+            let is_own = |case: &&Case| case.experiment == experiment.name;
             baseline.coordinate == JVM || cases.iter().filter(is_own).any(|case| baseline.is_of(case))
         };
         asked.ok().filter(held).or_else(|| own(experiment))
@@ -57,13 +57,13 @@ pub(super) fn baselines(
 }
 
 /// The baseline of an experiment that a text asks for.
-fn asked_of(arguments: &RunArguments, text: &str, experiment: &dyn Experiment) -> Result<Baseline, String> {
+fn asked_of(arguments: &RunArguments, text: &str, experiment: &Experiment) -> Result<Baseline, String> {
     let wrong = |what: String| format!("--baseline `{text}`: {what}");
     let Some((coordinate, value)) = text.split_once('=') else {
         return Err(wrong("write mode=NAME, threads=N, PARAMETER=VALUE or none".into()));
     };
     let (coordinate, value) = (coordinate.trim(), value.trim());
-    if let Some(axis) = experiment.axes().iter().find(|axis| axis.name == coordinate) {
+    if let Some(axis) = experiment.axes.iter().find(|axis| axis.name == coordinate) {
         return Ok(Baseline::axis(coordinate, &axis.canonical(value).map_err(wrong)?));
     }
     match coordinate {
@@ -81,15 +81,15 @@ fn asked_of(arguments: &RunArguments, text: &str, experiment: &dyn Experiment) -
         }
         other => {
             let mut names = vec!["mode", "threads"];
-            names.extend(experiment.axes().iter().map(|axis| axis.name));
+            names.extend(experiment.axes.iter().map(|axis| axis.name));
             let meant = did_you_mean(other, names.iter().copied());
-            Err(wrong(format!("{meant}{} can be compared by {}", experiment.name(), names.join(", "))))
+            Err(wrong(format!("{meant}{} can be compared by {}", experiment.name, names.join(", "))))
         }
     }
 }
 
 /// The error that no case has a baseline, with the values that the cases do have.
-fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&dyn Experiment], cases: &[Case]) -> String {
+fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&Experiment], cases: &[Case]) -> String {
     let coordinate = baseline.coordinate.as_str();
     let mut there: Vec<String> = Vec::new();
     for case in cases {
@@ -97,8 +97,8 @@ fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&dyn Experiment], cases
             "mode" => Some(case.mode.clone()),
             "threads" => Some(case.threads.to_string()),
             name => case.params.iter().find(|(known, _)| known == name).map(|(_, value)| {
-                let own = chosen.iter().find(|experiment| experiment.name() == case.experiment);
-                label(own.map_or(&[], |experiment| experiment.axes()), name, value)
+                let own = chosen.iter().find(|experiment| experiment.name == case.experiment);
+                label(own.map_or(&[], |experiment| experiment.axes), name, value)
             }),
         };
         there.extend(value.filter(|value| !there.contains(value)).into_iter().collect::<Vec<_>>());

@@ -52,20 +52,12 @@ pub fn counters() -> Result<(), Failure> {
             text,
             "{mark} {:<20} {:<15} {status:<9} {}: {}{why}",
             row.quantity,
-            written(code),
-            code.name,
+            code.written(),
+            code.name(),
             row.what
         );
     }
     print(&text)
-}
-
-/// A code as the user writes it.
-fn written(code: Code) -> String {
-    match code.config1 {
-        0 => format!("r{:x}", code.config),
-        config1 => format!("r{:x}:{config1:x}", code.config),
-    }
 }
 
 /// Whether an event is available.
@@ -74,8 +66,8 @@ fn status(event: Option<Event>) -> &'static str {
 }
 
 /// Whether an event by code counts the expected quantity; if not, the quantity it counts.
-fn proven(code: Code, expected: Expected) -> (&'static str, String) {
-    let tried = Event::coded(&written(code)).and_then(|event| trial(&[event]).ok());
+fn proven(code: &Code, expected: Expected) -> (&'static str, String) {
+    let tried = code.event().and_then(|event| trial(&[event]).ok());
     match tried.map(|readings| readings.iter().try_for_each(|reading| expected.judge(reading))) {
         None => ("not here", String::new()),
         Some(Ok(())) => ("here", String::new()),
@@ -90,12 +82,10 @@ mod tests {
     #[test]
     fn what_is_listed_can_be_asked_for() {
         let hitm = rows().find(|row| row.quantity == "rfo-hitm").unwrap();
-        let text = written(hitm.on(Family::IceLakeServer).unwrap());
-        assert_eq!(text, "r1b7:10003c0002");
+        assert_eq!(hitm.on(Family::IceLakeServer).unwrap().written(), "r1b7:10003c0002");
         for family in [Family::Haswell, Family::SapphireRapids, Family::Zen3] {
             for code in rows().filter_map(|row| row.on(family)) {
-                let attribute = Event::coded(&written(code)).unwrap().attribute;
-                assert_eq!((attribute.config, attribute.config1), (code.config, code.config1));
+                assert_eq!(code.event().unwrap().label, code.name());
             }
         }
     }

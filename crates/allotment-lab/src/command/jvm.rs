@@ -112,14 +112,14 @@ impl JvmArguments {
     pub(super) fn cases(
         &self,
         chosen: &Chosen,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
         cases: &[Case],
         settings: &Settings,
         interrupt: &Interrupt,
     ) -> Result<(Vec<JvmCase>, Vec<String>), Failure> {
         let mut undone = Vec::new();
         let counterpart =
-            |case: &Case| experiments.iter().any(|e| e.name() == case.experiment && e.on_jvm(case).is_some());
+            |case: &Case| experiments.iter().any(|e| e.name == case.experiment && e.on_jvm(case).is_some());
         if chosen.jdks.is_empty() {
             return Ok((Vec::new(), undone));
         }

@@ -24,7 +24,7 @@ pub struct LayoutArguments {
 /// # Errors
 /// [`Failure::Usage`] for an experiment that has no objects, or for wrong flags.
 /// [`Failure::Failed`] if a JVM was asked for by name and has no layouts; ours are printed then.
-pub fn layout(arguments: &LayoutArguments, all: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn layout(arguments: &LayoutArguments, all: &[&Experiment]) -> Result<(), Failure> {
     let chosen = choose(&arguments.experiments, all)?;
     let mut undone = Vec::new();
     let classes: Vec<&str> =
@@ -50,9 +50,9 @@ pub fn layout(arguments: &LayoutArguments, all: &[&dyn Experiment]) -> Result<()
 /// An experiment's name and the shapes of its objects.
 type Chosen<'e> = Vec<(&'e str, Vec<ObjectShape>)>;
 
-fn choose<'e>(names: &[String], all: &[&'e dyn Experiment]) -> Result<Chosen<'e>, Failure> {
+fn choose<'e>(names: &[String], all: &[&'e Experiment]) -> Result<Chosen<'e>, Failure> {
     let with: Chosen<'e> =
-        all.iter().map(|one| (one.name(), one.objects())).filter(|(_, own)| !own.is_empty()).collect();
+        all.iter().map(|one| (one.name, (one.objects)())).filter(|(_, own)| !own.is_empty()).collect();
     if let Some(name) = names.iter().find(|name| with.iter().all(|(known, _)| known != name)) {
         let there: Vec<&str> = with.iter().map(|(name, _)| *name).collect();
         let there = there.join(", ");

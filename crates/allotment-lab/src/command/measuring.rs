@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// The cases to measure, and the settings.
 pub(super) struct Measuring<'a> {
-    pub(super) experiments: &'a [&'a dyn Experiment],
+    pub(super) experiments: &'a [&'a Experiment],
     pub(super) cases: &'a [Case],
     /// The JVM cases beside them.
     pub(super) on_jvms: &'a OnJvms,

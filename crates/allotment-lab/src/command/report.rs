@@ -12,7 +12,7 @@ pub(super) struct Printed<'a> {
     /// All rows.
     pub(super) report: &'a Report,
     /// The experiments, in the order of their tables.
-    pub(super) experiments: &'a [&'a dyn Experiment],
+    pub(super) experiments: &'a [&'a Experiment],
     /// For each experiment its baseline.
     pub(super) baselines: &'a [Option<Baseline>],
     /// The settings, a line per JMH mode.
@@ -27,12 +27,12 @@ pub(super) struct Printed<'a> {
 /// begins with the name of its own.
 pub(super) fn tables(printed: &Printed<'_>) -> (String, Vec<String>) {
     let (mut text, mut answers) = (String::new(), Vec::new());
-    let names: Vec<&str> = printed.experiments.iter().map(|experiment| experiment.name()).collect();
+    let names: Vec<&str> = printed.experiments.iter().map(|experiment| experiment.name).collect();
     for line in printed.settings {
         let _ = writeln!(text, "# {line}");
     }
     for (experiment, baseline) in printed.experiments.iter().zip(printed.baselines) {
-        let prefix = format!("{}.", experiment.name());
+        let prefix = format!("{}.", experiment.name);
         let is_own = |row: &&ScoreRow| row.benchmark.starts_with(&prefix);
         let rows: Vec<ScoreRow> = printed.report.rows.iter().filter(is_own).cloned().collect();
         if rows.is_empty() {
@@ -40,17 +40,17 @@ pub(super) fn tables(printed: &Printed<'_>) -> (String, Vec<String>) {
         }
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
-        let _ = writeln!(text, "\n{}\n", width::lines(experiment.question(), width::of_output()));
+        let _ = writeln!(text, "\n{}\n", width::lines(experiment.question, width::of_output()));
         let none = || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] };
-        let said = verdicts(*experiment, &rows, &comparison.clone().unwrap_or_else(none));
+        let said = verdicts(experiment, &rows, &comparison.clone().unwrap_or_else(none));
         let wide = width::of_output();
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref(), wide);
         for detail in said.details {
             let _ = writeln!(text, "{}", width::lines(&detail, width::of_sentences(wide)));
         }
-        let name = if names.len() > 1 { format!("{}: ", experiment.name()) } else { String::new() };
+        let name = if names.len() > 1 { format!("{}: ", experiment.name) } else { String::new() };
         answers.extend(said.answers.iter().map(|answer| format!("{name}{answer}")));
-        text += &jvm::remarks(printed.on_jvms, experiment.name());
+        text += &jvm::remarks(printed.on_jvms, experiment.name);
     }
     let incomplete: Vec<&ScoreRow> =
         printed.report.rows.iter().filter(|row| row.missing > 0 && row.is_measured()).collect();

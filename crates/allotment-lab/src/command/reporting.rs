@@ -78,7 +78,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`;
 /// [`Failure::Failed`] if a file cannot be read or written, is no result file, or if there are no
 /// results in any.
-pub fn report(arguments: &ReportArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn report(arguments: &ReportArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
     let mut outputs = named_files(&outputs);
     if let Some(directory) = &arguments.svg {
@@ -117,7 +117,7 @@ fn open(path: &Path) -> Result<OutputFile, Failure> {
 pub(super) fn write_report(
     file: OutputFile,
     report: &Report,
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
 ) -> Result<(), Failure> {
     let text = to_json(report).context("cannot write the results as JSON")?;
     let entries = read_json(&String::from_utf8_lossy(&text)).context("cannot read the results again")?;

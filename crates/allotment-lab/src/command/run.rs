@@ -27,7 +27,7 @@ use std::path::Path;
 /// [`Failure::Usage`] before anything is measured. [`Failure::Failed`] if another run measures; and if
 /// a fork failed or a file could not be written, after everything else has been printed.
 /// [`Failure::Interrupted`] likewise.
-pub fn run(arguments: &RunArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     let chosen = named(&arguments.experiments, experiments)?;
     check_environment()?;
     let topology = Topology::detect();
@@ -106,24 +106,21 @@ fn profiles(profiled: &[Profiled]) -> String {
 }
 
 /// The experiments of these names, each once.
-fn named<'a>(
-    names: &[String],
-    experiments: &[&'a dyn Experiment],
-) -> Result<Vec<&'a dyn Experiment>, Failure> {
-    let mut chosen: Vec<&dyn Experiment> = Vec::new();
+fn named<'a>(names: &[String], experiments: &[&'a Experiment]) -> Result<Vec<&'a Experiment>, Failure> {
+    let mut chosen: Vec<&Experiment> = Vec::new();
     let expand = |name: &'_ String| match name.as_str() {
-        ALL => experiments.iter().map(|experiment| experiment.name().to_string()).collect(),
+        ALL => experiments.iter().map(|experiment| experiment.name.to_string()).collect(),
         one => vec![one.to_string()],
     };
     for name in &names.iter().flat_map(expand).collect::<Vec<_>>() {
-        let Some(&found) = experiments.iter().find(|experiment| experiment.name() == name) else {
-            let hint = match did_you_mean(name, experiments.iter().map(|one| one.name())).trim_end() {
+        let Some(&found) = experiments.iter().find(|experiment| experiment.name == name) else {
+            let hint = match did_you_mean(name, experiments.iter().map(|one| one.name)).trim_end() {
                 "" => "see allotment list, or write all".to_string(),
                 meant => meant.to_string(),
             };
             return Err(Failure::Usage(format!("there is no experiment `{name}`; {hint}")));
         };
-        if !chosen.iter().any(|known| known.name() == found.name()) {
+        if !chosen.iter().any(|known| known.name == found.name) {
             chosen.push(found);
         }
     }
@@ -215,7 +212,7 @@ impl Files {
     }
 
     /// Writes the files. Without results the files keep their old content.
-    fn write(self, report: &Report, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+    fn write(self, report: &Report, experiments: &[&Experiment]) -> Result<(), Failure> {
         if report.rows.is_empty() {
             return Ok(());
         }

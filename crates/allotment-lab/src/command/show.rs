@@ -14,15 +14,15 @@ use std::io;
 ///
 /// # Errors
 /// Standard output is closed or full.
-pub fn list(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn list(experiments: &[&Experiment]) -> Result<(), Failure> {
     let mut text = String::new();
     for experiment in experiments {
-        let _ = writeln!(text, "{}: {}", experiment.name(), experiment.question());
-        for mode in experiment.modes() {
+        let _ = writeln!(text, "{}: {}", experiment.name, experiment.question);
+        for mode in experiment.modes {
             let measures: Vec<String> = mode.jmh_modes.iter().map(ToString::to_string).collect();
             let _ = writeln!(text, "  {:<20} {} [{}]", mode.name, mode.what, measures.join(", "));
         }
-        for axis in experiment.axes() {
+        for axis in experiment.axes {
             let flag = format!("--{}", axis.name);
             let _ = writeln!(
                 text,
@@ -70,7 +70,7 @@ pub fn options() -> Result<(), Failure> {
 ///
 /// # Errors
 /// There is no order on standard input, or the reader of the results has closed the pipe.
-pub fn fork(experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn fork(experiments: &[&Experiment]) -> Result<(), Failure> {
     Ok(run_fork(experiments, io::stdin().lock(), io::stdout().lock())?)
 }
 

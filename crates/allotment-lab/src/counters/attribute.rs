@@ -1,9 +1,10 @@
-//! The kernel's description of an event: `perf_event_attr`, as `perf_event_open(2)` documents it.
+//! An event in the kernel's numbers, as `perf_event_open(2)` documents them.
 //!
-//! The structure is that of its second version, 72 bytes. It is the first with room for the second
-//! value of an off-core event (`config1`), and every kernel since 3.3 accepts it. It is written by
-//! hand, since it is nine words.
+//! The structure and the calls are those of the crate `perf-event2`. Refused: its types for the
+//! kinds of events. A plan travels to the processes that measure, and they need its numbers alone.
 
+use perf_event::Builder;
+use perf_event::events::Raw;
 use serde::{Deserialize, Serialize};
 
 /// `PERF_TYPE_HARDWARE`.
@@ -14,16 +15,6 @@ pub(super) const SOFTWARE: u32 = 1;
 pub(super) const CACHE: u32 = 3;
 /// `PERF_TYPE_RAW`.
 pub(super) const RAW: u32 = 4;
-
-/// Words of the structure.
-const WORDS: usize = 9;
-/// `PERF_FORMAT_TOTAL_TIME_ENABLED`, `PERF_FORMAT_TOTAL_TIME_RUNNING`, `PERF_FORMAT_GROUP`.
-const GROUP_WITH_TIMES: u64 = 1 | 2 | 8;
-/// `PERF_SAMPLE_IP`.
-const SAMPLE_ADDRESS: u64 = 1;
-const DISABLED: u64 = 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 
 /// An event in the form that the kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,13 +28,6 @@ pub struct Attribute {
     /// Counts in the kernel too. Only events that happen nowhere else are counted there; the first
     /// touch of a page would otherwise hide everything.
     pub kernel: bool,
-}
-
-/// Sampling of addresses, instead of counting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sampled {
-    /// The count between two samples: for clocks, nanoseconds.
-    pub period: u64,
 }
 
 impl Attribute {
@@ -61,36 +45,11 @@ impl Attribute {
         self.kind == SOFTWARE
     }
 
-    /// The structure. An event that `leads` waits to be started; the events that join its group
-    /// start with it.
-    pub(super) fn words(&self, leads: bool, sampled: Option<Sampled>) -> [u64; WORDS] {
-        let mut words = [0; WORDS];
-        words[0] = u64::from(self.kind) | (size_of::<[u64; WORDS]>() as u64) << 32;
-        words[1] = self.config;
-        match sampled {
-            Some(Sampled { period }) => (words[2], words[3]) = (period, SAMPLE_ADDRESS),
-            None => words[4] = GROUP_WITH_TIMES,
-        }
-        words[5] = EXCLUDE_HYPERVISOR
-            | if leads { DISABLED } else { 0 }
-            | if self.kernel { 0 } else { EXCLUDE_KERNEL };
-        words[7] = self.config1;
-        words
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_where_the_kernel_looks_for_them() {
-        let hitm = Attribute::raw(0x01B7, 0x10_003C_0002);
-        assert_eq!(hitm.words(true, None), [72 << 32 | 4, 0x1B7, 0, 0, 11, 0x61, 0, 0x10_003C_0002, 0]);
-        assert_eq!(hitm.words(false, None)[5], 0x60, "who joins is started with its leader");
-        let migrations = Attribute { kind: SOFTWARE, config: 4, config1: 0, kernel: true };
-        assert_eq!(migrations.words(true, None), [72 << 32 | 1, 4, 0, 0, 11, 0x41, 0, 0, 0]);
-        let sampled = Attribute::CPU_CLOCK.words(true, Some(Sampled { period: 250_000 }));
-        assert_eq!(sampled, [72 << 32 | 1, 0, 250_000, 1, 0, 0x61, 0, 0, 0]);
+    /// What opens a counter of the event for the calling thread, stopped.
+    pub fn builder(&self) -> Builder<'static> {
+        let mut builder = Builder::new(Raw::new(self.config).config1(self.config1));
+        builder.attrs_mut().type_ = self.kind;
+        builder.exclude_kernel(!self.kernel);
+        builder
     }
 }

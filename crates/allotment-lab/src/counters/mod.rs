@@ -10,8 +10,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `attribute` | the kernel's description of an event |
-//! | `perf_event` | the calls: open, start, stop, read |
+//! | `attribute` | an event in the kernel's numbers |
+//! | `perf_event` | events that count together |
 //! | `refusal` | why the kernel refuses an event |
 //! | `reading` | counts, and the scaling of counts that shared a counter |
 //! | `usage` | counts of the system, without the processor |
@@ -34,9 +34,9 @@ mod table;
 mod thread;
 mod usage;
 
-pub use attribute::{Attribute, Sampled};
+pub use attribute::Attribute;
 pub use event::Event;
-pub use perf_event::{Group, open, start, stop};
+pub use perf_event::Group;
 pub use plan::{Plan, Planned, UnknownCounter, here, plan};
 pub use processor::Family;
 pub use proof::{Expected, trial};

@@ -5,7 +5,7 @@
 //! fork counts the same events. Unavailable events are listed with the reason. Nothing replaces
 //! them but counts of the system, under their own names.
 
-use super::{Event, Expected, Family, Reading, Refusal, Usage, rows};
+use super::{Event, Expected, Family, Group, Reading, Refusal, Usage, rows};
 use crate::format::suggest::within;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub struct UnknownCounter {
 /// [`Refusal`].
 pub fn here() -> Result<(), Refusal> {
     let cycles = Event::named("cycles").ok_or(Refusal::Absent(libc::ENOENT))?;
-    super::open(&cycles.attribute, None, None).map(drop)
+    Group::open(&[cycles.attribute]).map(drop)
 }
 
 /// A requested count.
@@ -188,11 +188,10 @@ fn add(
 /// The counts that a word of the list asks for.
 fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownCounter> {
     if word == AUTO {
-        let usual = Event::usual().map(|event| Wanted::Event(event, Expected::ANY));
-        let by_code = rows().filter(|row| row.auto).filter_map(|row| {
-            let code = row.on(family?)?;
-            Some(Wanted::Event(event(code), row.expected))
-        });
+        let usual = Event::usual().map(|event| Wanted::Event(event, Expected::Any));
+        let by_code = rows()
+            .filter(|row| row.auto)
+            .filter_map(|row| Some(Wanted::Event(row.on(family?)?.event()?, row.expected)));
         return Ok(usual.chain(by_code).chain(Usage::ALL.map(Wanted::Usage)).collect());
     }
     if let Some(usage) = Usage::ALL.into_iter().find(|usage| usage.name() == word) {
@@ -200,19 +199,15 @@ fn wanted_by(word: &str, family: Option<Family>) -> Result<Vec<Wanted>, UnknownC
     }
     let row = rows().find(|row| row.quantity == word || row.names().any(|name| name == word));
     if let Some(row) = row {
-        return Ok(vec![match family.and_then(|family| row.on(family)) {
-            Some(code) => Wanted::Event(event(code), row.expected),
+        return Ok(vec![match family.and_then(|family| row.on(family)?.event()) {
+            Some(event) => Wanted::Event(event, row.expected),
             None => Wanted::Elsewhere(row.quantity),
         }]);
     }
     match Event::named(word).or_else(|| Event::coded(word)) {
-        Some(event) => Ok(vec![Wanted::Event(event, Expected::ANY)]),
+        Some(event) => Ok(vec![Wanted::Event(event, Expected::Any)]),
         None => Err(UnknownCounter { name: word.into(), hint: hint(word) }),
     }
-}
-
-fn event(code: super::Code) -> Event {
-    Event { label: code.name.into(), attribute: super::Attribute::raw(code.config, code.config1) }
 }
 
 /// The nearest name, if one is near.

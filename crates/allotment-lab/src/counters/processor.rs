@@ -4,10 +4,12 @@
 //! be given as numbers.
 
 use raw_cpuid::CpuId;
+use serde::Deserialize;
 use std::fmt;
 
 /// Processors with the same events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Haswell for one socket.
     Haswell,

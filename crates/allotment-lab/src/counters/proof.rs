@@ -8,32 +8,43 @@
 //! only be found absurd, not proven.
 
 use super::{Event, Group, Reading, Refusal};
+use serde::Deserialize;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Locked additions of a trial.
 const ADDITIONS: u64 = 1_000_000;
 
-/// The least and the largest count of an event per locked addition.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
-    least: f64,
-    most: f64,
+/// The count of an event per locked addition that is plausible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expected {
+    /// Once each.
+    Each,
+    /// Once or a few times: the rest of the loop differs with its compilation.
+    Many,
+    /// Hardly ever: the line is the thread's own.
+    Seldom,
+    /// At most as often as there are cycles.
+    Cycles,
+    /// Some cycles: a locked addition waits for the one before it.
+    SomeCycles,
+    /// No expectation.
+    Any,
 }
 
 impl Expected {
-    /// Once each.
-    pub const EACH: Expected = Expected { least: 0.9, most: 2.5 };
-    /// Once or a few times: the rest of the loop differs with its compilation.
-    pub const MANY: Expected = Expected { least: 0.5, most: 30.0 };
-    /// Hardly ever: the line is the thread's own.
-    pub const SELDOM: Expected = Expected { least: 0.0, most: 1.2 };
-    /// At most as often as there are cycles.
-    pub const CYCLES: Expected = Expected { least: 0.0, most: 1000.0 };
-    /// Some cycles: a locked addition waits for the one before it.
-    pub const SOME_CYCLES: Expected = Expected { least: 0.5, most: 1000.0 };
-    /// No expectation.
-    pub const ANY: Expected = Expected { least: 0.0, most: f64::INFINITY };
+    /// The least and the largest plausible count.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Expected::Each => (0.9, 2.5),
+            Expected::Many => (0.5, 30.0),
+            Expected::Seldom => (0.0, 1.2),
+            Expected::Cycles => (0.0, 1000.0),
+            Expected::SomeCycles => (0.5, 1000.0),
+            Expected::Any => (0.0, f64::INFINITY),
+        }
+    }
 
     /// Whether a trial's count is plausible; if not, why.
     ///
@@ -41,15 +52,9 @@ impl Expected {
     /// The count, and the expected count.
     pub fn judge(&self, reading: &Reading) -> Result<(), String> {
         let Some(count) = reading.scaled() else { return Err("it never got a counter".into()) };
-        let each = count / ADDITIONS as f64;
-        if (self.least..=self.most).contains(&each) {
-            Ok(())
-        } else {
-            Err(format!(
-                "it counted {each:.2} per locked addition, where {} to {} are due",
-                self.least, self.most
-            ))
-        }
+        let (each, (least, most)) = (count / ADDITIONS as f64, self.range());
+        let told = || format!("it counted {each:.2} per locked addition, where {least} to {most} are due");
+        if (least..=most).contains(&each) { Ok(()) } else { Err(told()) }
     }
 }
 
@@ -60,10 +65,9 @@ impl Expected {
 pub fn trial(events: &[Event]) -> Result<Vec<Reading>, Refusal> {
     let attributes: Vec<_> = events.iter().map(|event| event.attribute).collect();
     let mut group = Group::open(&attributes)?;
-    let failed = |error: std::io::Error| Refusal::of(error.raw_os_error().unwrap_or(0));
-    group.start().map_err(failed)?;
+    group.start()?;
     locked_additions();
-    let readings = group.stop().map_err(failed)?;
+    let readings = group.stop()?;
     if readings.iter().all(|reading| reading.running == 0) {
         return Err(Refusal::Invalid(libc::EINVAL));
     }
@@ -85,19 +89,19 @@ mod tests {
 
     #[test]
     fn a_million_locks_are_a_million_locked_loads() {
-        let of = |count| Expected::EACH.judge(&Reading::whole(count));
+        let of = |count| Expected::Each.judge(&Reading::whole(count));
         assert_eq!(of(1_000_003), Ok(()));
         assert!(of(0).unwrap_err().contains("0.00 per locked addition, where 0.9 to 2.5"));
         assert!(of(5_000_000).is_err());
         assert!(of(u64::MAX).is_err());
         let never = Reading { count: 0, enabled: 1, running: 0 };
-        assert_eq!(Expected::ANY.judge(&never).unwrap_err(), "it never got a counter");
-        assert_eq!(Expected::ANY.judge(&Reading::whole(u64::MAX)), Ok(()));
+        assert_eq!(Expected::Any.judge(&never).unwrap_err(), "it never got a counter");
+        assert_eq!(Expected::Any.judge(&Reading::whole(u64::MAX)), Ok(()));
     }
 
     #[test]
     fn a_scaled_count_is_judged_as_scaled() {
         let shared = Reading { count: 250_000, enabled: 100, running: 25 };
-        assert_eq!(Expected::EACH.judge(&shared), Ok(()));
+        assert_eq!(Expected::Each.judge(&shared), Ok(()));
     }
 }

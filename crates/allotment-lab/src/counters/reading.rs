@@ -6,7 +6,6 @@
 //! as in a measured loop. The scaling is reported, in percent.
 
 use std::iter::Sum;
-use std::ops::{Add, AddAssign};
 
 /// The count of one event, and its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,27 +67,13 @@ impl From<Reading> for Total {
     }
 }
 
-impl Add for Total {
-    type Output = Total;
-
-    fn add(self, other: Total) -> Total {
-        Total {
-            count: self.count + other.count,
-            unseen: self.unseen.max(other.unseen),
-            missing: self.missing || other.missing,
-        }
-    }
-}
-
-impl AddAssign for Total {
-    fn add_assign(&mut self, other: Total) {
-        *self = *self + other;
-    }
-}
-
 impl Sum for Total {
     fn sum<I: Iterator<Item = Total>>(totals: I) -> Total {
-        totals.fold(Total::default(), Add::add)
+        totals.fold(Total::default(), |one, other| Total {
+            count: one.count + other.count,
+            unseen: one.unseen.max(other.unseen),
+            missing: one.missing || other.missing,
+        })
     }
 }
 

@@ -36,6 +36,14 @@ fn text(number: i32) -> io::Error {
     io::Error::from_raw_os_error(number)
 }
 
+impl From<io::Error> for Refusal {
+    /// The meaning of an error of a call. One without a number comes from a kernel that is too old
+    /// for what is asked.
+    fn from(error: io::Error) -> Refusal {
+        Refusal::of(error.raw_os_error().unwrap_or(libc::E2BIG))
+    }
+}
+
 impl Refusal {
     /// The meaning of an error number here.
     pub fn of(number: i32) -> Refusal {
@@ -48,11 +56,6 @@ impl Refusal {
             libc::EMFILE | libc::ENFILE | libc::ENOMEM => Refusal::Exhausted(number),
             _ => Refusal::Other(number),
         }
-    }
-
-    /// The error of the last call.
-    pub(super) fn last() -> Refusal {
-        Refusal::of(io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }
 }
 

@@ -32,7 +32,7 @@ impl ThreadCounters {
     pub fn start(&mut self) -> io::Result<()> {
         // The processor's counters start last: they would count the system calls in between.
         self.before = Some(Snapshot::read());
-        self.groups.iter().try_for_each(Group::start)
+        self.groups.iter_mut().try_for_each(Group::start)
     }
 
     /// Ends counting. Returns the counts since the start, in the order of [`Plan::labels`], without

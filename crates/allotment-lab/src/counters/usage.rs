@@ -39,43 +39,43 @@ impl Usage {
         Usage::Steal,
     ];
 
+    /// The name, `perf`'s where it has one; a description; the unit of the value for an operation.
+    fn told(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Usage::TaskClock => ("task-clock", "time on a CPU", "ns/op"),
+            Usage::MinorFaults => ("minor-faults", "page faults without reading: first touches", "#/op"),
+            Usage::MajorFaults => ("major-faults", "page faults that read from a device", "#/op"),
+            Usage::Voluntary => ("context-switches.voluntary", "switches because the thread waited", "#/op"),
+            Usage::Involuntary => {
+                ("context-switches.involuntary", "switches because another thread was due", "#/op")
+            }
+            // Stolen time is not divided by operations.
+            Usage::Steal => {
+                ("steal", "time that the hypervisor gave to others, of all CPUs, per iteration", "ms")
+            }
+        }
+    }
+
     /// The name: `perf`'s where it has one.
     pub fn name(self) -> &'static str {
-        match self {
-            Usage::TaskClock => "task-clock",
-            Usage::MinorFaults => "minor-faults",
-            Usage::MajorFaults => "major-faults",
-            Usage::Voluntary => "context-switches.voluntary",
-            Usage::Involuntary => "context-switches.involuntary",
-            Usage::Steal => "steal",
-        }
+        self.told().0
     }
 
     /// A description of the count.
     pub fn what(self) -> &'static str {
-        match self {
-            Usage::TaskClock => "time on a CPU",
-            Usage::MinorFaults => "page faults without reading: first touches",
-            Usage::MajorFaults => "page faults that read from a device",
-            Usage::Voluntary => "switches because the thread waited",
-            Usage::Involuntary => "switches because another thread was due",
-            Usage::Steal => "time that the hypervisor gave to others, of all CPUs, per iteration",
-        }
+        self.told().1
     }
 
-    /// The unit of the value for an operation. Stolen time is not divided by operations.
+    /// The unit of the value for an operation.
     pub fn unit(self) -> &'static str {
-        match self {
-            Usage::TaskClock => "ns/op",
-            Usage::Steal => "ms",
-            _ => "#/op",
-        }
+        self.told().2
     }
 }
 
 /// The calling thread's counts at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
+    /// In the order of [`Usage`], without stolen time.
     counts: [u64; 5],
 }
 
@@ -94,15 +94,8 @@ impl Snapshot {
 
     /// The counts since `earlier`, on the same thread; `None` for a count that is not per thread.
     pub fn since(&self, earlier: &Snapshot, usage: Usage) -> Option<Reading> {
-        let index = match usage {
-            Usage::TaskClock => 0,
-            Usage::MinorFaults => 1,
-            Usage::MajorFaults => 2,
-            Usage::Voluntary => 3,
-            Usage::Involuntary => 4,
-            Usage::Steal => return None,
-        };
-        Some(Reading::whole(self.counts[index].wrapping_sub(earlier.counts[index])))
+        let (count, before) = (self.counts.get(usage as usize)?, earlier.counts.get(usage as usize)?);
+        Some(Reading::whole(count.wrapping_sub(*before)))
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::format::number::size;
 use allotment::heap::{Geometry, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS};
+use anyhow::ensure;
 
 /// The smallest TLABSize, in bytes.
 const MIN_TLAB_BYTES: usize = 64;
@@ -15,15 +16,14 @@ const MIN_TLAB_BYTES: usize = 64;
 ///
 /// # Errors
 /// There are no such buffers.
-pub(super) fn tlab_size(tlab: usize, object: usize) -> Result<usize, String> {
+pub(super) fn tlab_size(tlab: usize, object: usize) -> anyhow::Result<usize> {
     let least = MIN_TLAB_BYTES + object;
-    if (least..=MAX_REGION_BYTES).contains(&tlab) && tlab.is_multiple_of(8) {
-        return Ok(tlab - object);
-    }
     let largest = size(MAX_REGION_BYTES as u64);
-    Err(format!(
+    ensure!(
+        (least..=MAX_REGION_BYTES).contains(&tlab) && tlab.is_multiple_of(8),
         "buffers of {tlab} bytes: multiples of 8 from {least} (an object and {MIN_TLAB_BYTES}) to {largest} work"
-    ))
+    );
+    Ok(tlab - object)
 }
 
 /// Bytes of the region that a heap of `heap` bytes would choose, or of the smallest region that
@@ -31,8 +31,8 @@ pub(super) fn tlab_size(tlab: usize, object: usize) -> Result<usize, String> {
 ///
 /// # Errors
 /// The heap is too large.
-pub(super) fn region_bytes(heap: usize, tlab: usize) -> Result<usize, String> {
+pub(super) fn region_bytes(heap: usize, tlab: usize) -> anyhow::Result<usize> {
     let least = MIN_REGIONS * MIN_REGION_BYTES;
-    let chosen = Geometry::new(heap.max(least), 0).map_err(|error| error.to_string())?;
+    let chosen = Geometry::new(heap.max(least), 0)?;
     Ok(chosen.region_bytes().max(tlab.next_power_of_two()))
 }

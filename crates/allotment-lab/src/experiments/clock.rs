@@ -10,97 +10,77 @@ use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{nanoseconds_of, time};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker,
-    keep_value,
+    Axis, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker, keep_value,
 };
 use crate::machine::time_stamp_counter;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use std::time::Instant;
 
 /// The largest number of reads of one call: an iteration ends between two calls.
 const MAX_READS: u64 = 1_000_000;
 
 /// The experiment `clock`.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock;
+pub(super) static CLOCK: Experiment = Experiment {
+    name: "clock",
+    question: "What does reading the clock cost, and what is the shortest time that can be measured here?",
+    modes: &[
+        Mode::timed("empty", "no clock: the measuring loop alone"),
+        Mode::timed("tsc", "the processor's time stamp counter"),
+        Mode::timed("coarse", "the kernel's clock of the last tick"),
+        Mode {
+            name: "monotonic",
+            what: "the clock that the harness uses",
+            jmh_modes: &[JmhMode::AverageTime, JmhMode::SampleTime],
+        },
+    ],
+    axes: &[Axis::new("reads", "reads of the clock per call", Kind::Count, &["1", "64"]).quick(&["64"])],
+    // Threads that read the clock share nothing, so more than one run only on request.
+    threads: |_, _| vec![1],
+    baseline: Some(("mode", "monotonic")),
+    answers,
+    needs: "a row of mode monotonic in average time",
+    verdicts,
+    check,
+    run,
+    ..Experiment::NEW
+};
 
-impl Experiment for Clock {
-    fn name(&self) -> &'static str {
-        "clock"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let read = rows.iter().filter(|row| mode(row) == "monotonic" && row.jmh_mode == "avgt");
+    let most = read.max_by_key(|row| value(row, "reads").and_then(|(reads, _)| reads.parse::<u64>().ok()));
+    let cost = most.map(|row| {
+        let least = row.primary.score() * 10.0 * nanoseconds_of(&row.primary.unit).unwrap_or(f64::NAN);
+        format!(
+            "Reading the clock (monotonic) takes {}; what takes less than {} is timed in loops only.",
+            score(&row.primary),
+            time(least)
+        )
+    });
+    cost.into_iter().collect()
+}
 
-    fn question(&self) -> &'static str {
-        "What does reading the clock cost, and what is the shortest time that can be measured here?"
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect()
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        const AVERAGE: &[JmhMode] = &[JmhMode::AverageTime];
-        const BOTH: &[JmhMode] = &[JmhMode::AverageTime, JmhMode::SampleTime];
-        &[
-            Mode { name: "empty", what: "no clock: the measuring loop alone", jmh_modes: AVERAGE },
-            Mode { name: "tsc", what: "the processor's time stamp counter", jmh_modes: AVERAGE },
-            Mode { name: "coarse", what: "the kernel's clock of the last tick", jmh_modes: AVERAGE },
-            Mode { name: "monotonic", what: "the clock that the harness uses", jmh_modes: BOTH },
-        ]
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    let reads = case.count("reads")?;
+    ensure!(reads > 0, "zero reads are no operation");
+    ensure!(reads <= MAX_READS, "{reads} reads of a call: at most {MAX_READS} work");
+    Ok(())
+}
 
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] =
-            &[Axis::new("reads", "reads of the clock per call", Kind::Count, &["1", "64"]).quick(&["64"])];
-        AXES
-    }
-
-    /// Threads that read the clock share nothing, so more than one run only on request.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::mode("monotonic"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        let read = rows.iter().filter(|row| mode(row) == "monotonic" && row.jmh_mode == "avgt");
-        let most =
-            read.max_by_key(|row| value(row, "reads").and_then(|(reads, _)| reads.parse::<u64>().ok()));
-        let cost = most.map(|row| {
-            let least = row.primary.score() * 10.0 * nanoseconds_of(&row.primary.unit).unwrap_or(f64::NAN);
-            format!(
-                "Reading the clock (monotonic) takes {}; what takes less than {} is timed in loops only.",
-                score(&row.primary),
-                time(least)
-            )
-        });
-        cost.into_iter().collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row of mode monotonic in average time"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect()
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        match case.count("reads").ok()? {
-            0 => Some("zero reads are no operation".into()),
-            1..=MAX_READS => None,
-            more => Some(format!("{more} reads of a call: at most {MAX_READS} work")),
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let reads = case.count("reads")?;
+    match case.mode.as_str() {
+        "empty" => bench.measure(|_| Ok(Reads { reads, read: || 0 })),
+        "tsc" => {
+            bench.measure_with(&mut CounterRate::default(), |_| Ok(Reads { reads, read: time_stamp_counter }))
         }
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let reads = case.count("reads")?;
-        match case.mode.as_str() {
-            "empty" => bench.measure(|_| Ok(Reads { reads, read: || 0 })),
-            "tsc" => bench
-                .measure_with(&mut CounterRate::default(), |_| Ok(Reads { reads, read: time_stamp_counter })),
-            "coarse" => bench.measure(|_| Ok(Reads { reads, read: coarse })),
-            "monotonic" => bench.measure(|_| Ok(Reads { reads, read: monotonic })),
-            other => bail!("there is no mode `{other}`"),
-        }
+        "coarse" => bench.measure(|_| Ok(Reads { reads, read: coarse })),
+        "monotonic" => bench.measure(|_| Ok(Reads { reads, read: monotonic })),
+        other => bail!("there is no mode `{other}`"),
     }
 }
 

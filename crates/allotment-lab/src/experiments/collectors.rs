@@ -70,31 +70,33 @@ pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, Opti
     Heap::builder().name("lab").max_heap_size(bytes).options(&options)
 }
 
-/// Why no heap of `bytes` bytes can be collected by `collector`, or does not fit into this machine's
-/// memory, or `None`: for `Experiment::nonsense`.
-pub(super) fn refusal(collector: &str, bytes: usize) -> Option<String> {
-    let builder = match heap_of(collector, bytes) {
-        Ok(builder) => builder,
-        Err(error) => return Some(error.to_string()),
-    };
-    too_large(bytes).or_else(|| unresolved(builder))
+/// Checks that `collector` can collect a heap of `bytes` bytes, and that the heap fits into this
+/// machine's memory.
+///
+/// # Errors
+/// Why not.
+pub(super) fn check(collector: &str, bytes: usize) -> anyhow::Result<()> {
+    let builder = heap_of(collector, bytes)?;
+    fits(bytes)?;
+    resolves(builder)
 }
 
-/// Why a heap of `bytes` bytes does not fit into this machine's memory, or `None`. A heap may grow to
-/// its full size, whatever of it is alive.
-pub(super) fn too_large(bytes: usize) -> Option<String> {
-    let what = format!("heaps of {}m", bytes.div_ceil(1 << 20));
-    memory::fits(&what, bytes, "smaller ones").err()
+/// Checks that a heap of `bytes` bytes fits into this machine's memory. A heap may grow to its full
+/// size, whatever of it is alive.
+///
+/// # Errors
+/// Why not.
+pub(super) fn fits(bytes: usize) -> anyhow::Result<()> {
+    memory::fits(&format!("heaps of {}", memory::mebibytes(bytes)), bytes, "smaller ones")
 }
 
-/// Why such a heap is impossible here, or `None`: for `Experiment::nonsense`.
-pub(super) fn unresolved(heap: HeapBuilder) -> Option<String> {
-    heap.resolve_on(topology()).err().map(|error| error.to_string())
-}
-
-/// Why no heap can be collected by that number of workers, or `None`: for `Experiment::nonsense`.
-pub(super) fn workers_refusal(workers: u64) -> Option<String> {
-    by_workers(Heap::builder(), workers).err().map(|error| error.to_string())
+/// Checks that such a heap is possible here.
+///
+/// # Errors
+/// Why not.
+pub(super) fn resolves(heap: HeapBuilder) -> anyhow::Result<()> {
+    heap.resolve_on(topology())?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
             ("genshen", "shenandoah", "generational"),
             ("epsilon", "epsilon", "satb"),
         ] {
-            assert_eq!(refusal(word, 16 << 20), None);
+            check(word, 16 << 20).unwrap();
             let heap = heap_of(word, 16 << 20).unwrap().build().unwrap();
             let value = |name: &str| heap.options().rows().find(|row| row.info.name == name).unwrap().value;
             assert_eq!((&*value("Collector"), &*value("ShenandoahGCMode")), (collector, mode));
@@ -141,16 +143,18 @@ mod tests {
             assert_eq!(row.origin, origin);
             assert!(workers == 0 || row.value == workers.to_string(), "{}", row.value);
         }
-        assert!(workers_refusal(2000).unwrap().contains("ParallelGCThreads"));
+        let refused = by_workers(Heap::builder(), 2000).unwrap_err().to_string();
+        assert!(refused.contains("ParallelGCThreads"));
     }
 
     #[test]
     fn what_does_not_exist_is_told_in_the_words_of_the_option() {
-        let refused = refusal("train", 16 << 20).unwrap();
+        let refusal = |collector, bytes| check(collector, bytes).unwrap_err().to_string();
+        let refused = refusal("train", 16 << 20);
         assert!(refused.contains("Collector") && refused.contains("mark-compact"), "{refused}");
-        let large = refusal("parallel", 900 << 30).unwrap();
+        let large = refusal("parallel", 900 << 30);
         assert!(large.starts_with("heaps of 921600m need 921600m of memory, and there are "), "{large}");
-        let small = refusal("mark-compact", 1 << 20).unwrap();
+        let small = refusal("mark-compact", 1 << 20);
         assert!(small.contains("MaxHeapSize"), "{small}");
     }
 }

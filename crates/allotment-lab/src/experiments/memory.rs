@@ -3,7 +3,7 @@
 
 use allotment::internals::platform::available_memory;
 use allotment::{Heap, OutOfMemory};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use std::sync::LazyLock;
 
 /// Available bytes. Read once: a full grid has hundreds of thousands of cases, and the answer comes
@@ -16,16 +16,19 @@ static AVAILABLE: LazyLock<usize> = LazyLock::new(|| available_memory().bytes);
 /// # Errors
 /// Gives the needed and the available bytes, and names the parameter that should be smaller
 /// (`fewer`).
-pub(super) fn fits(what: &str, needed: usize, fewer: &str) -> Result<(), String> {
+pub(super) fn fits(what: &str, needed: usize, fewer: &str) -> anyhow::Result<()> {
     within(*AVAILABLE, what, needed, fewer)
 }
 
-fn within(memory: usize, what: &str, needed: usize, fewer: &str) -> Result<(), String> {
-    if needed <= memory {
-        return Ok(());
-    }
-    let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
-    Err(format!("{what} need {} of memory, and there are {}; {fewer} fit", mib(needed), mib(memory)))
+fn within(memory: usize, what: &str, needed: usize, fewer: &str) -> anyhow::Result<()> {
+    let (needs, has) = (mebibytes(needed), mebibytes(memory));
+    ensure!(needed <= memory, "{what} need {needs} of memory, and there are {has}; {fewer} fit");
+    Ok(())
+}
+
+/// `64m`, rounded up.
+pub(super) fn mebibytes(bytes: usize) -> String {
+    format!("{}m", bytes.div_ceil(1 << 20))
 }
 
 /// Advice for a heap that has no memory left. A larger heap is advised only where it would help.
@@ -88,8 +91,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_told_with_what_there_is() {
-        assert_eq!(within(64 << 20, "edens", 64 << 20, "fewer --threads"), Ok(()));
-        let error = within(64 << 20, "edens", (64 << 20) + 1, "fewer --threads").unwrap_err();
+        within(64 << 20, "edens", 64 << 20, "fewer --threads").unwrap();
+        let error = within(64 << 20, "edens", (64 << 20) + 1, "fewer --threads").unwrap_err().to_string();
         assert_eq!(error, "edens need 65m of memory, and there are 64m; fewer --threads fit");
         assert!(fits("edens", usize::MAX, "none").is_err() && fits("edens", 1 << 20, "none").is_ok());
     }

@@ -1,17 +1,16 @@
 //! The experiments: the definitions of everything that the lab measures.
 //!
-//! To add one, write a file (or a folder) here with a type that implements [`Experiment`], and add
-//! it to the list in [`all`]. Its axes become command-line flags, its modes become rows, and
-//! `allotment list` shows it; no other code needs to know of it. [`Clock`] is a complete example.
-//! In short:
+//! To add one, write a file (or a folder) here with an [`Experiment`], and add it to the list in
+//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows it;
+//! no other code needs to know of it. `clock.rs` is a complete example. In short:
 //!
 //! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
 //!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.
 //! - [`run`](Experiment::run) measures one case, in a process of its own. It makes the objects that
 //!   the threads share (a heap, say) and calls [`Bench::measure`](crate::harness::Bench::measure)
 //!   with a function that makes one thread's [`Worker`](crate::harness::Worker) on that thread.
-//!   Where it needs a scene around it, it calls
-//!   [`Bench::measure_within`](crate::harness::Bench::measure_within).
+//!   Where the threads are attached to a heap, it calls
+//!   [`Bench::measure_attached`](crate::harness::Bench::measure_attached).
 //! - The worker's `batch` does some operations and returns their number. Its results go to
 //!   [`keep`](crate::harness::keep), or the compiler deletes the work.
 //! - A worker renews the objects that one shot uses up in `prepare`. In `finish` it checks whether
@@ -38,6 +37,7 @@ mod on_jvm;
 pub(crate) mod options;
 mod prefetch;
 mod prefetching;
+mod prepared;
 mod sampling;
 mod saying;
 mod sizes;
@@ -50,31 +50,32 @@ mod together;
 mod trees;
 mod weak;
 
-pub use api::Api;
-pub use barriers::Barriers;
-pub use cache::Cache;
-pub use clock::Clock;
-pub use extremem::Extremem;
-pub use graph::Graph;
-pub use lists::Lists;
-pub use options::Options;
-pub use prefetch::Prefetch;
-pub use sampling::Sampling;
-pub use store::Store;
-pub use storm::Storm;
-pub use tlab::Tlab;
-pub use tlab_size::TlabSize;
-pub use trees::Trees;
-pub use weak::Weak;
+use api::API;
+use barriers::BARRIERS;
+use cache::CACHE;
+use clock::CLOCK;
+use extremem::EXTREMEM;
+use graph::GRAPH;
+use lists::LISTS;
+use options::OPTIONS;
+use prefetch::PREFETCH;
+use sampling::SAMPLING;
+use store::STORE;
+use storm::STORM;
+use tlab::TLAB;
+use tlab_size::TLAB_SIZE;
+use trees::TREES;
+use weak::WEAK;
 
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
-pub fn all() -> &'static [&'static dyn Experiment] {
-    &[
-        &Tlab, &TlabSize, &Prefetch, &Options, &Api, &Barriers, &Storm, &Weak, &Trees, &Graph, &Lists,
-        &Extremem, &Store, &Cache, &Sampling, &Clock,
-    ]
+pub fn all() -> &'static [&'static Experiment] {
+    static ALL: &[&Experiment] = &[
+        &TLAB, &TLAB_SIZE, &PREFETCH, &OPTIONS, &API, &BARRIERS, &STORM, &WEAK, &TREES, &GRAPH, &LISTS,
+        &EXTREMEM, &STORE, &CACHE, &SAMPLING, &CLOCK,
+    ];
+    ALL
 }
 
 #[cfg(test)]
@@ -91,12 +92,12 @@ mod tests {
     #[test]
     fn every_experiment_describes_itself_consistently() {
         for (index, experiment) in all().iter().enumerate() {
-            let name = experiment.name();
-            assert!(is_plain(name) && !all()[..index].iter().any(|other| other.name() == name), "{name}");
-            assert!(experiment.question().ends_with('?') && !experiment.question().contains('\n'), "{name}");
-            let modes: Vec<&str> = experiment.modes().iter().map(|mode| mode.name).collect();
+            let name = experiment.name;
+            assert!(is_plain(name) && !all()[..index].iter().any(|other| other.name == name), "{name}");
+            assert!(experiment.question.ends_with('?') && !experiment.question.contains('\n'), "{name}");
+            let modes: Vec<&str> = experiment.modes.iter().map(|mode| mode.name).collect();
             assert!(modes.iter().all(|mode| is_plain(mode)), "{name}: {modes:?}");
-            for axis in experiment.axes() {
+            for axis in experiment.axes {
                 assert!(is_plain(axis.name) && !axis.what.is_empty(), "{name}: {axis:?}");
                 assert!(axis.modes.iter().all(|mode| modes.contains(mode)), "{name}: {axis:?}");
                 for value in axis.default.iter().chain(axis.quick) {
@@ -105,7 +106,7 @@ mod tests {
             }
             if let Some(Baseline { coordinate, value }) = experiment.baseline() {
                 let is_mode = coordinate == "mode" && modes.contains(&value.as_str());
-                let axis = experiment.axes().iter().find(|axis| axis.name == coordinate);
+                let axis = experiment.axes.iter().find(|axis| axis.name == coordinate);
                 assert!(
                     is_mode
                         || coordinate == "threads"
@@ -131,7 +132,7 @@ mod tests {
             let cases = |quick| {
                 expand(&[*experiment], &Selection { quick, ..Selection::default() }, 8).unwrap().0.len()
             };
-            assert!(cases(true) < cases(false), "{}", experiment.name());
+            assert!(cases(true) < cases(false), "{}", experiment.name);
         }
     }
 }

@@ -290,7 +290,7 @@ mod tests {
     /// The workload of the first case of a mode, as benchmark, parameters and flags.
     fn of(experiment: &str, mode: &str, values: &[(&str, &str)]) -> Option<String> {
         let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
-        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == experiment).collect();
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == experiment).collect();
         let modes = vec![mode.to_string()];
         let selection = Selection { values, modes, quick: true, ..Selection::default() };
         let (cases, _) = expand(&experiments, &selection, 2).unwrap();
@@ -375,7 +375,7 @@ mod tests {
             quick: true,
             ..Selection::default()
         };
-        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == "extremem").collect();
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == "extremem").collect();
         let (cases, _) = expand(&experiments, &selection, 2).unwrap();
         let jvms = [jvm(25, "genshen"), jvm(27, "shenandoah"), jvm(25, "g1")];
         let (found, _) = jvm_cases(&experiments, &cases, &jvms, &Settings::default(), usize::MAX);
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn our_collectors_make_no_difference_to_a_jvm() {
-        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name() == "trees").collect();
+        let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == "trees").collect();
         let modes = vec!["build".into()];
         let selection = Selection { quick: true, modes, threads: vec![1], ..Selection::default() };
         let (cases, _) = expand(&experiments, &selection, 2).unwrap();

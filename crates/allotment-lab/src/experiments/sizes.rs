@@ -4,7 +4,7 @@
 //! given on the command line has to select one of many compiled loops.
 
 use crate::harness::{Bench, Case};
-use anyhow::bail;
+use anyhow::{bail, ensure};
 
 /// An experiment whose measured code has the object's size as a constant.
 pub(super) trait WithSize {
@@ -30,8 +30,12 @@ macro_rules! sizes {
 }
 sizes!(16 24 32 48 64 96 128 144 256 1024);
 
-/// Why objects of `size` bytes cannot be measured; `None` if they can.
-pub(super) fn nonsense(size: usize) -> Option<String> {
+/// Checks that objects of `size` bytes are compiled in.
+///
+/// # Errors
+/// The sizes that are.
+pub(super) fn check(size: usize) -> anyhow::Result<()> {
     let sizes = SIZES.map(|size| size.to_string()).join(", ");
-    (!SIZES.contains(&size)).then(|| format!("objects of {size} bytes: the sizes compiled in are {sizes}"))
+    ensure!(SIZES.contains(&size), "objects of {size} bytes: the sizes compiled in are {sizes}");
+    Ok(())
 }

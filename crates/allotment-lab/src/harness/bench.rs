@@ -13,6 +13,7 @@ use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
 use crate::machine::{raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
+use allotment::{Heap, Mutator};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,14 +87,14 @@ impl<'a> Bench<'a> {
     /// It is called once per thread, on that thread.
     ///
     /// ```no_run
-    /// # use allotment_lab::harness::{Bench, Worker, keep};
+    /// # use allotment_lab::harness::{Bench, NoProbe, Worker, keep};
     /// # struct Allocating<'m>(&'m mut u64);
     /// # impl Worker for Allocating<'_> {
     /// #     fn batch(&mut self) -> u64 { keep(&raw const *self.0); 1 }
     /// # }
     /// # fn attach<R>(body: impl FnOnce(&mut u64) -> R) -> R { body(&mut 0) }
     /// fn run(bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    ///     bench.measure_within(|_thread, play| attach(|mutator| play.play(Allocating(mutator))))
+    ///     bench.measure_within(&mut NoProbe, |_thread, play| attach(|mutator| play.play(Allocating(mutator))))
     /// }
     /// ```
     ///
@@ -102,21 +103,23 @@ impl<'a> Bench<'a> {
     /// scene that ends without having played.
     pub fn measure_within(
         &mut self,
-        scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
-    ) -> anyhow::Result<()> {
-        self.measure_within_with(&mut NoProbe, scene)
-    }
-
-    /// The same, with a probe that looks at shared state before and after each iteration.
-    ///
-    /// # Errors
-    /// As [`Bench::measure_within`].
-    pub fn measure_within_with(
-        &mut self,
         probe: &mut dyn Probe,
         scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync,
     ) -> anyhow::Result<()> {
         self.conduct_scenes(probe, &scene)
+    }
+
+    /// Like [`Bench::measure_within`], in a scene whose thread is attached to `heap`, with `probe`.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`], and that a thread cannot be attached.
+    pub fn measure_attached(
+        &mut self,
+        heap: &Heap,
+        probe: &mut dyn Probe,
+        scene: impl Fn(&Thread, &mut Mutator<'_>, Play<'_>) -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<()> {
+        self.conduct_scenes(probe, &|thread, play| heap.attach(|mutator| scene(thread, mutator, play))?)
     }
 
     fn conduct_scenes(&mut self, probe: &mut dyn Probe, scene: &Scene<'_>) -> anyhow::Result<()> {

@@ -333,7 +333,7 @@ fn nobody_begins_before_all_have_prepared() {
 
 fn within(scene: impl Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
     let case = case(JmhMode::Throughput, 2);
-    Bench::new(&case, SHORT, &[None, None], &mut |_| Ok(())).measure_within(scene)
+    Bench::new(&case, SHORT, &[None, None], &mut |_| Ok(())).measure_within(&mut NoProbe, scene)
 }
 
 #[test]

@@ -13,7 +13,6 @@ use super::{Case, Experiment, JmhMode, Plan, Settings};
 use crate::format::phrase::count;
 use crate::format::time::rough;
 use std::iter::Sum;
-use std::ops::{Add, Mul};
 use std::time::Duration;
 
 /// What a single shot takes with what is prepared for it, where nothing says how long it takes.
@@ -37,15 +36,14 @@ impl Estimate {
         case: &Case,
         plan: Plan,
         on_jvm: Option<&JvmCase>,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let start = if on_jvm.is_some() { JVM_START } else { START };
         if case.jmh_mode != JmhMode::SingleShot {
             return Estimate { known: start + plan.duration(), unknown_shots: 0 };
         }
         let shots = plan.warmup_iterations + plan.iterations;
-        let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
-        match experiment.and_then(|experiment| experiment.shot_time(case)) {
+        match Experiment::of(case, experiments).and_then(|experiment| (experiment.shot_time)(case)) {
             Some(time) => Estimate { known: start + time * shots, unknown_shots: 0 },
             None => Estimate { known: start, unknown_shots: shots.into() },
         }
@@ -56,7 +54,7 @@ impl Estimate {
         cases: &[Case],
         on_jvms: &[JvmCase],
         settings: &Settings,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let own = cases.iter().map(|case| Estimate::of_case(case, settings, experiments));
         let beside = on_jvms.iter().map(|one| Estimate::of_jvm_case(one, cases, settings, experiments));
@@ -64,9 +62,9 @@ impl Estimate {
     }
 
     /// The estimate of all forks of a case.
-    pub fn of_case(case: &Case, settings: &Settings, experiments: &[&dyn Experiment]) -> Estimate {
+    pub fn of_case(case: &Case, settings: &Settings, experiments: &[&Experiment]) -> Estimate {
         let plan = settings.plan(case.jmh_mode);
-        Estimate::of_fork(case, plan, None, experiments) * settings.forks()
+        Estimate::of_fork(case, plan, None, experiments).times(settings.forks())
     }
 
     /// The estimate of all forks of a JVM's case beside one of `cases`.
@@ -74,17 +72,24 @@ impl Estimate {
         on_jvm: &JvmCase,
         cases: &[Case],
         settings: &Settings,
-        experiments: &[&dyn Experiment],
+        experiments: &[&Experiment],
     ) -> Estimate {
         let case = &cases[on_jvm.beside];
         let plan = on_jvm.plan(settings, case.jmh_mode);
-        Estimate::of_fork(case, plan, Some(on_jvm), experiments) * settings.jvm_forks()
+        Estimate::of_fork(case, plan, Some(on_jvm), experiments).times(settings.jvm_forks())
     }
 
     /// The whole time, with the typical time for each shot of an unknown time.
     pub fn total(&self) -> Duration {
         let shots = Duration::from_secs_f64(TYPICAL_SHOT.as_secs_f64() * self.unknown_shots as f64);
         self.known.saturating_add(shots)
+    }
+
+    fn times(self, forks: u32) -> Estimate {
+        Estimate {
+            known: self.known.saturating_mul(forks),
+            unknown_shots: self.unknown_shots.saturating_mul(forks.into()),
+        }
     }
 
     /// In words: `about 12 min 3 s`, and what of it is a guess.
@@ -99,67 +104,32 @@ impl Estimate {
     }
 }
 
-impl Add for Estimate {
-    type Output = Estimate;
-
-    fn add(self, other: Estimate) -> Estimate {
-        Estimate {
-            known: self.known.saturating_add(other.known),
-            unknown_shots: self.unknown_shots.saturating_add(other.unknown_shots),
-        }
-    }
-}
-
 impl Sum for Estimate {
     fn sum<I: Iterator<Item = Estimate>>(all: I) -> Estimate {
-        all.fold(Estimate::default(), Add::add)
-    }
-}
-
-impl Mul<u32> for Estimate {
-    type Output = Estimate;
-
-    fn mul(self, times: u32) -> Estimate {
-        Estimate {
-            known: self.known.saturating_mul(times),
-            unknown_shots: self.unknown_shots.saturating_mul(times.into()),
-        }
+        all.fold(Estimate::default(), |one, other| Estimate {
+            known: one.known.saturating_add(other.known),
+            unknown_shots: one.unknown_shots.saturating_add(other.unknown_shots),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::case::examples::case;
-    use super::super::{Bench, Mode, jvm_cases};
+    use super::super::jvm_cases;
     use super::*;
     use crate::jvm::Workload;
     use crate::jvm::examples::jvm;
 
-    struct Known;
-
-    impl Experiment for Known {
-        fn name(&self) -> &'static str {
-            "example"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            &[]
-        }
-        fn shot_time(&self, case: &Case) -> Option<Duration> {
-            (case.threads == 1).then(|| Duration::from_secs(2))
-        }
-        fn on_jvm(&self, _: &Case) -> Option<Workload> {
-            Some(Workload::new("allotment.A.a", 64 << 20))
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
+    static KNOWN: Experiment = Experiment {
+        name: "example",
+        shot_time: |case| (case.threads == 1).then(|| Duration::from_secs(2)),
+        on_jvm: |_| Ok(Some(Workload::new("allotment.A.a", 64 << 20))),
+        ..Experiment::NEW
+    };
 
     fn of(cases: &[Case], settings: &Settings) -> Estimate {
-        Estimate::of_run(cases, &[], settings, &[&Known])
+        Estimate::of_run(cases, &[], settings, &[&KNOWN])
     }
 
     #[test]
@@ -189,11 +159,11 @@ mod tests {
     fn a_jvm_takes_its_own_plan_and_start() {
         let (cases, quick) =
             ([case(JmhMode::Throughput, 1)], Settings { quick: true, ..Settings::default() });
-        let (on_jvms, _) = jvm_cases(&[&Known], &cases, &[jvm(25, "g1")], &quick, usize::MAX);
-        let estimate = Estimate::of_jvm_case(&on_jvms[0], &cases, &quick, &[&Known]);
+        let (on_jvms, _) = jvm_cases(&[&KNOWN], &cases, &[jvm(25, "g1")], &quick, usize::MAX);
+        let estimate = Estimate::of_jvm_case(&on_jvms[0], &cases, &quick, &[&KNOWN]);
         assert_eq!(estimate.known, Duration::from_millis(1000 + 300 + 1500));
-        let both = Estimate::of_run(&cases, &on_jvms, &quick, &[&Known]);
-        assert_eq!(both, estimate + of(&cases, &quick));
+        let both = Estimate::of_run(&cases, &on_jvms, &quick, &[&KNOWN]);
+        assert_eq!(both, [estimate, of(&cases, &quick)].into_iter().sum());
     }
 
     #[test]

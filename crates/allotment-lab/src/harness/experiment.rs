@@ -1,124 +1,133 @@
 //! What an experiment has to say about itself, and the one thing it has to do.
 
-use super::{Axis, Bench, Case, JmhMode, TimeUnit};
-use crate::format::{Comparison, ScoreRow};
+use super::{Axis, Bench, Case, JmhMode, ParameterError, TimeUnit};
+use crate::format::{Comparison, ScoreRow, told};
 use crate::jvm::Workload;
 use allotment::Downcast;
 use allotment::raw::Shape;
 use std::time::Duration;
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
-pub trait Experiment: Sync {
+///
+/// A structure of values and functions: an experiment names what differs from [`Experiment::NEW`],
+/// and nothing else. Refused: a trait. Most of what it would ask for is constant, and a method for
+/// each constant is three lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
     /// Its name on the command line and in results: one lower-case word, hyphens allowed.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it answers, in one line.
-    fn question(&self) -> &'static str;
-
+    pub question: &'static str,
     /// The ways of doing the thing that are compared.
-    fn modes(&self) -> &'static [Mode];
-
+    pub modes: &'static [Mode],
     /// Its parameters besides the number of threads, the slowest-changing first.
-    fn axes(&self) -> &'static [Axis] {
-        &[]
-    }
-
-    /// Whether a quick run that names no modes measures this one. Such a run is a first look, for
+    pub axes: &'static [Axis],
+    /// The modes that a quick run leaves out, unless it names them. Such a run is a first look, for
     /// which somebody waits.
-    fn is_quick(&self, _mode: &Mode) -> bool {
-        true
-    }
-
-    /// The numbers of threads to measure with on a machine of `cpus` CPUs: 1 and all of them in a
-    /// quick run, else the powers of two up to all of them.
-    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
-        let mut threads: Vec<usize> =
-            if quick { vec![1] } else { (0..).map(|power| 1 << power).take_while(|&n| n < cpus).collect() };
-        if !threads.contains(&cpus) {
-            threads.push(cpus);
-        }
-        threads
-    }
-
+    pub slow: &'static [&'static str],
+    /// The numbers of threads to measure with, of the number of CPUs and of whether the run is a
+    /// quick one.
+    pub threads: fn(usize, bool) -> Vec<usize>,
     /// The unit of time for scores in a JMH mode.
-    fn unit(&self, mode: JmhMode) -> TimeUnit {
-        match mode {
-            JmhMode::Throughput => TimeUnit::Microseconds,
-            JmhMode::AverageTime | JmhMode::SampleTime => TimeUnit::Nanoseconds,
-            JmhMode::SingleShot => TimeUnit::Milliseconds,
-        }
-    }
-
-    /// What the ratios in the last column of the table are against, unless the user asks for
-    /// another.
-    fn baseline(&self) -> Option<Baseline> {
-        None
-    }
-
+    pub unit: fn(JmhMode) -> TimeUnit,
+    /// Coordinate and value of the rows that the ratios in the last column of the table are
+    /// against, unless the user asks for others.
+    pub baseline: Option<(&'static str, &'static str)>,
     /// The answer to the question, as the numbers and their errors allow: a sentence for each part
     /// of the question. A sentence names the mode it speaks of. Printed at the end of a run and at
     /// the top of a page. Empty where the rows do not answer the question.
-    fn answers(&self, _rows: &[ScoreRow]) -> Vec<String> {
-        Vec::new()
-    }
-
+    pub answers: fn(&[ScoreRow]) -> Vec<String>,
     /// The rows without which there is no answer, as the end of `no answer without`.
-    fn needs(&self) -> &'static str {
-        "rows to compare"
-    }
-
+    pub needs: &'static str,
     /// What the rows say besides, a sentence each, as the numbers and their errors allow; printed
     /// below the table.
-    fn verdicts(&self, _rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        Vec::new()
-    }
-
+    pub verdicts: fn(&[ScoreRow], &Comparison) -> Vec<String>,
     /// What its charts should show, where the choice by the numbers of values is a bad one.
-    fn charts(&self) -> Charts {
-        Charts::default()
-    }
-
+    pub charts: Charts,
     /// What its threads wait for, where the score says little because they sleep for most of it. The
     /// page then has curves of percentiles instead of charts of scores.
-    fn latencies(&self) -> &'static [Latency] {
-        &[]
-    }
-
-    /// Why a point of the grid makes no sense (a buffer larger than the heap), or none if it does.
-    /// Such points are left out.
-    fn nonsense(&self, _case: &Case) -> Option<String> {
-        None
-    }
-
+    pub latencies: &'static [Latency],
+    /// Fails with the reason why a point of the grid makes no sense (a buffer larger than the heap).
+    /// Such points are left out. A missing parameter is no such reason: it is reported when the case
+    /// runs.
+    pub check: fn(&Case) -> anyhow::Result<()>,
     /// How long a case may say nothing within one call, beyond the time of an iteration: what a
     /// single shot takes that is known to take long.
-    fn silence(&self, _case: &Case) -> Duration {
-        Duration::ZERO
-    }
-
+    pub silence: fn(&Case) -> Duration,
     /// How long a single shot of a case takes with what is prepared for it, where its parameters
     /// determine that; none where only a measurement tells. For estimates.
-    fn shot_time(&self, _case: &Case) -> Option<Duration> {
-        None
-    }
-
-    /// What stands beside a case where Java virtual machines measure too; none if nothing does.
-    fn on_jvm(&self, _case: &Case) -> Option<Workload> {
-        None
-    }
-
+    pub shot_time: fn(&Case) -> Option<Duration>,
+    /// What stands beside a case where Java virtual machines measure too; none if nothing does, or
+    /// if a parameter is missing.
+    pub on_jvm: fn(&Case) -> Result<Option<Workload>, ParameterError>,
     /// The shapes of its objects, and the Java classes that stand beside them.
-    fn objects(&self) -> Vec<ObjectShape> {
-        Vec::new()
+    pub objects: fn() -> Vec<ObjectShape>,
+    /// Measures one case, in a process of its own: sets up what the threads share, then calls
+    /// [`Bench::measure`] or a method like it once. Must not print on standard output. Fails with
+    /// whatever keeps it from measuring; the fork's results are then dropped and the message is
+    /// shown.
+    pub run: fn(&Case, &mut Bench<'_>) -> anyhow::Result<()>,
+}
+
+impl Experiment {
+    /// An experiment without a name, to take everything from that does not differ.
+    pub const NEW: Experiment = Experiment {
+        name: "",
+        question: "?",
+        modes: &[],
+        axes: &[],
+        slow: &[],
+        threads: up_to_all,
+        unit: |mode| match mode {
+            JmhMode::Throughput => TimeUnit::Microseconds,
+            JmhMode::AverageTime | JmhMode::SampleTime => TimeUnit::Nanoseconds,
+            JmhMode::SingleShot => TimeUnit::Milliseconds,
+        },
+        baseline: None,
+        answers: |_| Vec::new(),
+        needs: "rows to compare",
+        verdicts: |_, _| Vec::new(),
+        charts: Charts { along: None, by_mode: false },
+        latencies: &[],
+        check: |_| Ok(()),
+        silence: |_| Duration::ZERO,
+        shot_time: |_| None,
+        on_jvm: |_| Ok(None),
+        objects: Vec::new,
+        run: |_, _| Ok(()),
+    };
+
+    /// The experiment of a case, if it is among `all`.
+    pub fn of<'e>(case: &Case, all: &[&'e Experiment]) -> Option<&'e Experiment> {
+        all.iter().find(|experiment| experiment.name == case.experiment).copied()
     }
 
-    /// Measures one case, in a process of its own: sets up what the threads share, then calls
-    /// [`Bench::measure`] or [`Bench::measure_with`] once. Must not print on standard output.
-    ///
-    /// # Errors
-    /// Whatever keeps it from measuring; the fork's results are then dropped and the message is
-    /// shown.
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()>;
+    /// The rows that the ratios are against, unless the user asks for others.
+    pub fn baseline(&self) -> Option<Baseline> {
+        self.baseline.map(|(coordinate, value)| Baseline::axis(coordinate, value))
+    }
+
+    /// Why a point of the grid makes no sense; none if it does, or if that is not known because a
+    /// parameter is missing.
+    pub fn nonsense(&self, case: &Case) -> Option<String> {
+        let why = (self.check)(case).err()?;
+        (!why.is::<ParameterError>()).then(|| told(&why))
+    }
+
+    /// What stands beside a case where Java virtual machines measure too.
+    pub fn on_jvm(&self, case: &Case) -> Option<Workload> {
+        (self.on_jvm)(case).unwrap_or(None)
+    }
+}
+
+/// 1 and all CPUs in a quick run, else the powers of two up to all of them.
+fn up_to_all(cpus: usize, quick: bool) -> Vec<usize> {
+    let mut threads: Vec<usize> =
+        if quick { vec![1] } else { (0..).map(|power| 1 << power).take_while(|&n| n < cpus).collect() };
+    if !threads.contains(&cpus) {
+        threads.push(cpus);
+    }
+    threads
 }
 
 /// A way of doing what an experiment is about.
@@ -130,6 +139,23 @@ pub struct Mode {
     pub what: &'static str,
     /// What is computed unless the user asks for something else.
     pub jmh_modes: &'static [JmhMode],
+}
+
+impl Mode {
+    /// A mode whose score is a throughput.
+    pub const fn rate(name: &'static str, what: &'static str) -> Mode {
+        Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
+    }
+
+    /// A mode whose score is the mean time of an operation.
+    pub const fn timed(name: &'static str, what: &'static str) -> Mode {
+        Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
+    }
+
+    /// A mode whose score is the time of a single shot.
+    pub const fn shot(name: &'static str, what: &'static str) -> Mode {
+        Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
+    }
 }
 
 /// The shape of objects that an experiment makes.
@@ -204,28 +230,11 @@ impl Baseline {
 mod tests {
     use super::*;
 
-    struct Silent;
-
-    impl Experiment for Silent {
-        fn name(&self) -> &'static str {
-            "silent"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            &[]
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
-
     #[test]
     fn threads_reach_from_one_to_all() {
-        assert_eq!(Silent.threads(6, false), [1, 2, 4, 6]);
-        assert_eq!(Silent.threads(8, false), [1, 2, 4, 8]);
-        assert_eq!(Silent.threads(8, true), [1, 8]);
-        assert_eq!((Silent.threads(1, false), Silent.threads(1, true)), (vec![1], vec![1]));
+        assert_eq!(up_to_all(6, false), [1, 2, 4, 6]);
+        assert_eq!(up_to_all(8, false), [1, 2, 4, 8]);
+        assert_eq!(up_to_all(8, true), [1, 8]);
+        assert_eq!((up_to_all(1, false), up_to_all(1, true)), (vec![1], vec![1]));
     }
 }

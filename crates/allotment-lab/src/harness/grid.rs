@@ -3,6 +3,7 @@
 use super::{Axis, Case, Experiment, JmhMode, Mode};
 use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
+use anyhow::ensure;
 
 /// Threads that a process starts, at most: each has a stack.
 const MAX_THREADS: usize = 4096;
@@ -10,9 +11,13 @@ const MAX_THREADS: usize = 4096;
 /// Cases of a run, at most: a full grid of all experiments has hundreds of thousands.
 const MAX_CASES: usize = 1_000_000;
 
-/// Why a process cannot start so many threads, `what` they are called; none if it can.
-pub fn too_many_threads(count: usize, what: &str) -> Option<String> {
-    (count > MAX_THREADS).then(|| format!("{count} {what}: at most {MAX_THREADS} threads are started"))
+/// Checks that a process can start so many threads, `what` they are called.
+///
+/// # Errors
+/// How many it can start.
+pub fn check_threads(count: usize, what: &str) -> anyhow::Result<()> {
+    ensure!(count <= MAX_THREADS, "{count} {what}: at most {MAX_THREADS} threads are started");
+    Ok(())
 }
 
 /// What the user chose; empty lists mean the experiment's own choice.
@@ -55,7 +60,7 @@ pub struct GridError(String);
 /// take, zero threads or too many, nothing left to measure, or a choice that none of what is left
 /// has.
 pub fn expand(
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
     selection: &Selection,
     cpus: usize,
 ) -> Result<(Vec<Case>, Vec<String>), GridError> {
@@ -63,12 +68,12 @@ pub fn expand(
     let (mut cases, mut senseless) = (Vec::new(), Vec::new());
     for &experiment in experiments {
         let threads = match selection.threads.as_slice() {
-            [] => experiment.threads(cpus, selection.quick),
+            [] => (experiment.threads)(cpus, selection.quick),
             chosen => distinct(chosen.iter().copied()),
         };
-        for mode in experiment.modes() {
+        for mode in experiment.modes {
             let first_look = selection.quick && selection.modes.is_empty();
-            if !selection.takes(mode) || first_look && !experiment.is_quick(mode) {
+            if !selection.takes(mode) || first_look && experiment.slow.contains(&mode.name) {
                 continue;
             }
             let jmh_modes = match selection.jmh_modes.as_slice() {
@@ -88,10 +93,10 @@ pub fn expand(
                 for params in &points {
                     for &threads in &threads {
                         let case = Case {
-                            experiment: experiment.name().into(),
+                            experiment: experiment.name.into(),
                             mode: mode.name.into(),
                             jmh_mode,
-                            unit: experiment.unit(jmh_mode),
+                            unit: (experiment.unit)(jmh_mode),
                             threads,
                             params: params.clone(),
                         };
@@ -120,13 +125,13 @@ pub fn expand(
 /// Every combination of the values of the axes that `mode` has, `most` at most, the last axis
 /// changing fastest.
 fn points(
-    experiment: &dyn Experiment,
+    experiment: &Experiment,
     mode: &Mode,
     selection: &Selection,
     most: usize,
 ) -> Result<Vec<Vec<(String, String)>>, GridError> {
     let mut points = vec![Vec::new()];
-    for axis in experiment.axes().iter().filter(|axis| axis.applies_to(mode.name)) {
+    for axis in experiment.axes.iter().filter(|axis| axis.applies_to(mode.name)) {
         let values = values(axis, selection)?;
         if points.len().saturating_mul(values.len()) > most {
             return Err(GridError(format!(
@@ -168,7 +173,7 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
 /// Whether each thing that was chosen by name is in one of the `cases`. It may be left out of some,
 /// but what is left out of all was asked for in vain.
 fn check_choices(
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
     selection: &Selection,
     cases: &[Case],
     senseless: &[(Case, String)],
@@ -191,7 +196,7 @@ fn check_choices(
     for &threads in &selection.threads {
         check(count(threads, "thread"), &|case| case.threads == threads)?;
     }
-    let axes = || experiments.iter().flat_map(|experiment| experiment.axes());
+    let axes = || experiments.iter().flat_map(|experiment| experiment.axes);
     for (name, values) in &selection.values {
         for value in values {
             let alike: Vec<String> = axes()
@@ -219,15 +224,14 @@ fn own_flag(name: &str) -> Option<&'static str> {
     })
 }
 
-fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result<(), GridError> {
+fn check_names(experiments: &[&Experiment], selection: &Selection) -> Result<(), GridError> {
     if selection.threads.contains(&0) {
         return Err(GridError("zero threads measure nothing; the least is 1".into()));
     }
-    if let Some(why) = selection.threads.iter().find_map(|&count| too_many_threads(count, "threads")) {
-        return Err(GridError(why));
-    }
-    let axes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.axes()).map(|axis| axis.name));
-    let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes()).map(|mode| mode.name));
+    let started = selection.threads.iter().try_for_each(|&count| check_threads(count, "threads"));
+    started.map_err(|why| GridError(why.to_string()))?;
+    let axes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.axes).map(|axis| axis.name));
+    let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes).map(|mode| mode.name));
     for (name, _) in &selection.values {
         if !axes.contains(&name.as_str()) {
             let hint = own_flag(name).map_or_else(
@@ -244,7 +248,7 @@ fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result
             return Err(GridError(format!("there is no mode `{name}`; {meant}{known}")));
         }
     }
-    for axis in experiments.iter().flat_map(|experiment| experiment.axes()) {
+    for axis in experiments.iter().flat_map(|experiment| experiment.axes) {
         values(axis, selection)?;
     }
     for (name, _) in &selection.values {
@@ -261,12 +265,12 @@ fn check_names(experiments: &[&dyn Experiment], selection: &Selection) -> Result
 }
 
 /// The modes whose cases have a parameter.
-fn modes_with(experiments: &[&dyn Experiment], parameter: &str) -> Vec<&'static Mode> {
+fn modes_with(experiments: &[&Experiment], parameter: &str) -> Vec<&'static Mode> {
     let mut found = Vec::new();
     for experiment in experiments {
         let has_it = |axis: &Axis, mode: &Mode| axis.name == parameter && axis.applies_to(mode.name);
-        let having = |mode: &&Mode| experiment.axes().iter().any(|axis| has_it(axis, mode));
-        found.extend(experiment.modes().iter().filter(having));
+        let having = |mode: &&Mode| experiment.axes.iter().any(|axis| has_it(axis, mode));
+        found.extend(experiment.modes.iter().filter(having));
     }
     found
 }
@@ -291,48 +295,30 @@ fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bench, Kind};
+    use super::super::Kind;
     use super::*;
 
-    struct Grid;
-
-    impl Experiment for Grid {
-        fn name(&self) -> &'static str {
-            "grid"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            const THROUGHPUT: &[JmhMode] = &[JmhMode::Throughput];
-            &[
-                Mode { name: "tlab", what: "", jmh_modes: THROUGHPUT },
-                Mode { name: "shared", what: "", jmh_modes: THROUGHPUT },
-            ]
-        }
-        fn axes(&self) -> &'static [Axis] {
-            const AXES: &[Axis] = &[
-                Axis::new("size", "", Kind::Size, &["16", "1k"]),
-                Axis::new("tlab-size", "", Kind::Size, &["4k", "64k"]).quick(&["64k"]).only_in(&["tlab"]),
-            ];
-            AXES
-        }
-        fn nonsense(&self, case: &Case) -> Option<String> {
-            let size = case.size("size").ok()?;
+    static GRID: Experiment = Experiment {
+        name: "grid",
+        modes: &[Mode::rate("tlab", ""), Mode::rate("shared", "")],
+        axes: &[
+            Axis::new("size", "", Kind::Size, &["16", "1k"]),
+            Axis::new("tlab-size", "", Kind::Size, &["4k", "64k"]).quick(&["64k"]).only_in(&["tlab"]),
+        ],
+        check: |case| {
             let most = if case.mode == "tlab" { 2 << 20 } else { 1 << 20 };
-            (size > most).then(|| "objects larger than the heap".into())
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
+            ensure!(case.size("size")? <= most, "objects larger than the heap");
             Ok(())
-        }
-    }
+        },
+        ..Experiment::NEW
+    };
 
     fn expanded(selection: &Selection) -> Result<Vec<String>, String> {
         let print = |case: &Case| {
             let params: Vec<String> = case.params.iter().map(|(k, v)| format!("{k}={v}")).collect();
             format!("{}:{} {}", case.mode, case.threads, params.join(","))
         };
-        let cases = expand(&[&Grid], selection, 2).map_err(|error| error.to_string())?.0;
+        let cases = expand(&[&GRID], selection, 2).map_err(|error| error.to_string())?.0;
         Ok(cases.iter().map(print).collect())
     }
 
@@ -380,7 +366,7 @@ mod tests {
 
     #[test]
     fn senseless_points_are_left_out_with_the_reason() {
-        let (cases, left_out) = expand(&[&Grid], &choose("size", &["2m", "16"]), 2).unwrap();
+        let (cases, left_out) = expand(&[&GRID], &choose("size", &["2m", "16"]), 2).unwrap();
         assert_eq!((cases.len(), left_out.len()), (5, 1));
         assert!(left_out[0].contains("larger than the heap"));
         let error = expanded(&choose("size", &["4m"])).unwrap_err();

@@ -52,7 +52,7 @@ pub struct OnJvms {
 /// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left
 /// out.
 pub fn jvm_cases(
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
     cases: &[Case],
     jvms: &[Jvm],
     settings: &Settings,
@@ -60,8 +60,10 @@ pub fn jvm_cases(
 ) -> (Vec<JvmCase>, Vec<String>) {
     let (mut found, mut left_out): (Vec<JvmCase>, Vec<String>) = (Vec::new(), Vec::new());
     for (beside, case) in cases.iter().enumerate() {
-        let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
-        let Some(workload) = experiment.and_then(|experiment| experiment.on_jvm(case)) else { continue };
+        let Some(workload) = Experiment::of(case, experiments).and_then(|experiment| experiment.on_jvm(case))
+        else {
+            continue;
+        };
         for jvm in jvms {
             let mut workload = workload.clone();
             let mut leave_out = |why: String| {
@@ -195,39 +197,25 @@ impl Settings {
 mod tests {
     use super::super::case::examples::case;
     use super::super::neighbours::NEIGHBOURS;
-    use super::super::{Bench, Mode};
     use super::*;
     use crate::jvm::examples::jvm;
 
-    struct Twice;
-
-    impl Experiment for Twice {
-        fn name(&self) -> &'static str {
-            "example"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            &[]
-        }
-        fn on_jvm(&self, case: &Case) -> Option<Workload> {
-            let workload = Workload::new("allotment.A.a", 64 << 20)
-                .keeps(1 << 20)
-                .param("size", case.text("size").ok()?);
-            (case.mode == "plain").then(|| workload.flag("-XX:TLABSize=64").without_buffers())
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
+    static TWICE: Experiment = Experiment {
+        name: "example",
+        on_jvm: |case| {
+            let workload =
+                Workload::new("allotment.A.a", 64 << 20).keeps(1 << 20).param("size", case.text("size")?);
+            Ok((case.mode == "plain").then(|| workload.flag("-XX:TLABSize=64").without_buffers()))
+        },
+        ..Experiment::NEW
+    };
 
     fn found(cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
         within(usize::MAX, cases, jvms)
     }
 
     fn within(memory: usize, cases: &[Case], jvms: &[Jvm]) -> (Vec<(usize, String)>, Vec<String>) {
-        let (found, left_out) = jvm_cases(&[&Twice], cases, jvms, &Settings::default(), memory);
+        let (found, left_out) = jvm_cases(&[&TWICE], cases, jvms, &Settings::default(), memory);
         (found.iter().map(|case| (case.beside, case.jvm.name())).collect(), left_out)
     }
 
@@ -292,7 +280,7 @@ mod tests {
         let mut jvm = jvm(25, "parallel");
         jvm.extra = vec!["-Xss1m".into()];
         let case = case(JmhMode::Throughput, 1);
-        let (cases, _) = jvm_cases(&[&Twice], &[case], &[jvm], &Settings::default(), usize::MAX);
+        let (cases, _) = jvm_cases(&[&TWICE], &[case], &[jvm], &Settings::default(), usize::MAX);
         let flags = cases[0].flags().join(" ");
         assert_eq!(
             flags,

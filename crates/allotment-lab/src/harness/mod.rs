@@ -51,7 +51,7 @@ pub use case::{Case, ParameterError};
 pub use compare::{NO_JVM, compare, ours_beside};
 pub use estimate::Estimate;
 pub use experiment::{Baseline, Charts, Experiment, Latency, Mode, ObjectShape};
-pub use grid::{GridError, Selection, expand, too_many_threads};
+pub use grid::{GridError, Selection, check_threads, expand};
 pub use jmh_mode::{JmhMode, TimeUnit};
 pub use jvm_case::{JVM, JvmCase, OnJvms, jvm_cases};
 pub use lock::{Lock, LockError};

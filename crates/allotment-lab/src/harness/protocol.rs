@@ -74,7 +74,7 @@ pub(super) enum Measured {
 /// The order is not one, or nobody reads the messages. Everything that happens while measuring is a
 /// message, not an error.
 pub fn run_fork(
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
     mut input: impl Read,
     mut output: impl Write,
 ) -> anyhow::Result<()> {
@@ -94,19 +94,18 @@ pub fn run_fork(
 }
 
 fn measure(
-    experiments: &[&dyn Experiment],
+    experiments: &[&Experiment],
     order: &Order,
     send: &mut dyn FnMut(&Message) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     die_with_parent(order.parent)?;
     let name = &order.case.experiment;
-    let Some(experiment) = experiments.iter().find(|experiment| experiment.name() == name) else {
-        bail!("there is no experiment `{name}`");
-    };
+    let experiment = Experiment::of(&order.case, experiments)
+        .with_context(|| format!("there is no experiment `{name}`"))?;
     let names = order.watch.profile.then(NamesOfMadeCode::new);
     let mut report = |record| send(&Message::Iteration(record));
     let mut bench = Bench::new(&order.case, order.plan, &order.cpus, &mut report).watching(&order.watch);
-    experiment.run(&order.case, &mut bench)?;
+    (experiment.run)(&order.case, &mut bench)?;
     let (done, wanted) = (bench.iterations_done(), order.plan.warmup_iterations + order.plan.iterations);
     if done != wanted {
         bail!("experiment `{name}` measured {} instead of {wanted}", count(done as usize, "iteration"));

@@ -26,7 +26,7 @@ pub struct Run<'a> {
     /// The program whose hidden command `fork` is a fork: this one.
     pub program: PathBuf,
     /// Where the cases' experiments are found.
-    pub experiments: &'a [&'a dyn Experiment],
+    pub experiments: &'a [&'a Experiment],
     /// What to measure.
     pub cases: &'a [Case],
     /// What JVMs are to measure beside them.
@@ -287,19 +287,17 @@ fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationReco
 }
 
 /// The axes of a case's experiment.
-fn axes_of(experiments: &[&dyn Experiment], case: &Case) -> &'static [Axis] {
-    let experiment = experiments.iter().find(|experiment| experiment.name() == case.experiment);
-    experiment.map_or(&[], |experiment| experiment.axes())
+fn axes_of(experiments: &[&Experiment], case: &Case) -> &'static [Axis] {
+    Experiment::of(case, experiments).map_or(&[], |experiment| experiment.axes)
 }
 
 /// How long a case may say nothing within one call.
 pub(super) fn silence_of(run: &Run<'_>, case: &Case) -> Duration {
-    let experiment = run.experiments.iter().find(|experiment| experiment.name() == case.experiment);
-    experiment.map_or(Duration::ZERO, |experiment| experiment.silence(case))
+    Experiment::of(case, run.experiments).map_or(Duration::ZERO, |experiment| (experiment.silence)(case))
 }
 
 /// A case with all its coordinates as people read them, for messages.
-pub fn case_name(case: &Case, experiments: &[&dyn Experiment], on_jvm: Option<&JvmCase>) -> String {
+pub fn case_name(case: &Case, experiments: &[&Experiment], on_jvm: Option<&JvmCase>) -> String {
     let axes = axes_of(experiments, case);
     let mut params: String =
         case.params.iter().map(|(name, value)| format!("{name} = {}, ", label(axes, name, value))).collect();
@@ -339,35 +337,20 @@ fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize
 #[cfg(test)]
 mod tests {
     use super::super::case::examples::case;
-    use super::super::{Bench, JmhMode, Kind, Mode};
+    use super::super::{JmhMode, Kind};
     use super::*;
     use crate::format::examples;
     use proptest::prelude::*;
 
-    struct Sized;
-
-    impl Experiment for Sized {
-        fn name(&self) -> &'static str {
-            "example"
-        }
-        fn question(&self) -> &'static str {
-            "?"
-        }
-        fn modes(&self) -> &'static [Mode] {
-            &[]
-        }
-        fn axes(&self) -> &'static [Axis] {
-            const AXES: &[Axis] = &[Axis::new("size", "", Kind::Size, &["16"])];
-            AXES
-        }
-        fn run(&self, _: &Case, _: &mut Bench<'_>) -> anyhow::Result<()> {
-            Ok(())
-        }
-    }
+    static SIZED: Experiment = Experiment {
+        name: "example",
+        axes: &[Axis::new("size", "", Kind::Size, &["16"])],
+        ..Experiment::NEW
+    };
 
     #[test]
     fn messages_name_sizes_as_people_do() {
-        let text = case_name(&case(JmhMode::SampleTime, 2), &[&Sized], None);
+        let text = case_name(&case(JmhMode::SampleTime, 2), &[&SIZED], None);
         assert_eq!(text, "example.plain (size = 64k, resize = off, threads = 2, sample)");
     }
 

@@ -6,7 +6,7 @@ use crate::format::{Combine, Comparison, Parameter, ScoreRow, examples};
 use crate::harness::{Case, Experiment, Selection, compare, expand, label};
 
 /// Rows of the cases of a quick run, with values that were never measured.
-fn quick_rows(experiment: &dyn Experiment) -> Vec<ScoreRow> {
+fn quick_rows(experiment: &Experiment) -> Vec<ScoreRow> {
     let selection = Selection { quick: true, ..Selection::default() };
     let (cases, _) = expand(&[experiment], &selection, 2).unwrap();
     let metric = |(index, (label, unit)): (usize, &(&str, &str))| {
@@ -28,7 +28,7 @@ fn quick_rows(experiment: &dyn Experiment) -> Vec<ScoreRow> {
         let parameter = |(name, value): &(String, String)| Parameter {
             name: name.clone(),
             value: value.clone(),
-            label: label(experiment.axes(), name, value),
+            label: label(experiment.axes, name, value),
         };
         let unit = case.unit.of_score(case.jmh_mode);
         let values = [score, score * 1.001, score * 0.999];
@@ -48,14 +48,14 @@ fn quick_rows(experiment: &dyn Experiment) -> Vec<ScoreRow> {
 #[test]
 fn every_experiment_answers_its_question_or_says_which_rows_would() {
     for experiment in all() {
-        let (name, rows) = (experiment.name(), quick_rows(*experiment));
+        let (name, rows) = (experiment.name, quick_rows(experiment));
         let comparison = experiment.baseline().map_or_else(
             || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] },
             |baseline| compare(&rows, &baseline),
         );
-        let said = verdicts(*experiment, &rows, &comparison);
+        let said = verdicts(experiment, &rows, &comparison);
         assert!(!said.answers.is_empty() && !said.answers[0].starts_with("No answer"), "{name}: {said:?}");
-        let modes: Vec<&str> = experiment.modes().iter().map(|mode| mode.name).collect();
+        let modes: Vec<&str> = experiment.modes.iter().map(|mode| mode.name).collect();
         for sentence in said.answers.iter().chain(&said.details) {
             let lower = sentence.to_lowercase();
             assert!(modes.iter().any(|mode| lower.contains(mode)), "{name} names no mode: {sentence}");
@@ -64,8 +64,8 @@ fn every_experiment_answers_its_question_or_says_which_rows_would() {
         }
         assert!(said.answers.iter().all(|answer| answer.ends_with('.')), "{name}: {said:?}");
         assert!(!said.details.iter().any(|detail| said.answers.contains(detail)), "{name}: {said:?}");
-        let none = verdicts(*experiment, &[], &Comparison { baseline: String::new(), ratios: vec![] });
-        assert_eq!(none.answers, [format!("No answer without {}.", experiment.needs())], "{name}");
-        assert_ne!(experiment.needs(), "rows to compare", "{name} has no reason of its own");
+        let none = verdicts(experiment, &[], &Comparison { baseline: String::new(), ratios: vec![] });
+        assert_eq!(none.answers, [format!("No answer without {}.", experiment.needs)], "{name}");
+        assert_ne!(experiment.needs, "rows to compare", "{name} has no reason of its own");
     }
 }

@@ -62,7 +62,7 @@ impl Plan {
 /// Grids are whole, so a command may measure points between those that rows of several runs have. A
 /// command takes one kind of neighbours, and also measures without them. So there are commands for
 /// each kind.
-pub(super) fn commands(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
+pub(super) fn commands(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     let kinds = distinct(entries.iter().filter_map(|entry| neighbours(&entry.row)));
     if kinds.len() < 2 {
         return commands_beside(experiment, entries);
@@ -80,7 +80,7 @@ fn neighbours(row: &ScoreRow) -> Option<String> {
 }
 
 /// As [`commands`], for rows with one kind of neighbours or none.
-fn commands_beside(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<String> {
+fn commands_beside(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     // The command itself determines the times of JVMs.
     let ours: Vec<&Entry> =
         entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
@@ -111,7 +111,7 @@ fn commands_beside(experiment: &dyn Experiment, entries: &[&Entry]) -> Vec<Strin
     plans.iter().map(|(plan, own)| command(experiment, own, &plan.flags())).collect()
 }
 
-fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> String {
+fn command(experiment: &Experiment, entries: &[&Entry], flags: &str) -> String {
     let rows = || entries.iter().map(|entry| &entry.row);
     let ours = || rows().filter(|row| value(row, JVM).is_none());
     let fact = |name: &str| entries.iter().find_map(|entry| entry.origin.fact(name));
@@ -119,14 +119,14 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
     if let Some(options) = fact("ALLOTMENT_OPTIONS") {
         let _ = write!(text, "ALLOTMENT_OPTIONS={} ", quoted(options));
     }
-    let _ = write!(text, "allotment run {}", experiment.name());
+    let _ = write!(text, "allotment run {}", experiment.name);
     let modes = distinct(ours().map(|row| mode(row).to_string()));
-    if experiment.modes().len() != modes.len() {
+    if experiment.modes.len() != modes.len() {
         let _ = write!(text, " --mode {}", quoted(&modes.join(",")));
     }
     let jmh_modes = distinct(ours().map(|row| row.jmh_mode.clone()));
     let usual = |row: &ScoreRow| {
-        let known = experiment.modes().iter().find(|known| known.name == mode(row));
+        let known = experiment.modes.iter().find(|known| known.name == mode(row));
         known.is_some_and(|known| {
             let own = distinct(ours().filter(|r| mode(r) == mode(row)).map(|r| r.jmh_mode.clone()));
             own == distinct(known.jmh_modes.iter().map(ToString::to_string))
@@ -135,7 +135,7 @@ fn command(experiment: &dyn Experiment, entries: &[&Entry], flags: &str) -> Stri
     if !ours().all(usual) {
         let _ = write!(text, " --jmh-mode {}", quoted(&jmh_modes.join(",")));
     }
-    for axis in experiment.axes() {
+    for axis in experiment.axes {
         let values = distinct(rows().filter_map(|row| Some(value(row, axis.name)?.1)));
         if !values.is_empty() {
             let _ = write!(text, " --{} {}", axis.name, quoted(&values.join(",")));
@@ -211,8 +211,8 @@ mod tests {
     }
 
     fn of(name: &str, entries: &[Entry]) -> Vec<String> {
-        let experiment = experiments::all().iter().find(|one| one.name() == name).unwrap();
-        commands(*experiment, &entries.iter().collect::<Vec<_>>())
+        let experiment = experiments::all().iter().find(|one| one.name == name).unwrap();
+        commands(experiment, &entries.iter().collect::<Vec<_>>())
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Source {
 }
 
 /// Sorts the rows of all files, and computes the sections.
-pub fn document(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Document {
+pub fn document(sources: Vec<Source>, experiments: &[&Experiment]) -> Document {
     let warnings = warnings(&sources);
     let mut entries = joined(sources);
     for entry in &mut entries {
@@ -28,8 +28,8 @@ pub fn document(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Docume
     }
     let mut names: Vec<&str> = Vec::new();
     for experiment in experiments {
-        if entries.iter().any(|entry| group(&entry.row) == experiment.name()) {
-            names.push(experiment.name());
+        if entries.iter().any(|entry| group(&entry.row) == experiment.name) {
+            names.push(experiment.name);
         }
     }
     for entry in &entries {
@@ -39,7 +39,7 @@ pub fn document(sources: Vec<Source>, experiments: &[&dyn Experiment]) -> Docume
     }
     let of = |name: &&str| {
         let own: Vec<&Entry> = entries.iter().filter(|entry| group(&entry.row) == *name).collect();
-        let experiment = experiments.iter().find(|experiment| experiment.name() == *name);
+        let experiment = experiments.iter().find(|experiment| experiment.name == *name);
         section(name, experiment.copied(), &own)
     };
     let sections: Vec<Section> = names.iter().map(of).collect();
@@ -69,14 +69,14 @@ fn warnings(sources: &[Source]) -> Vec<String> {
     all
 }
 
-fn known<'a>(row: &ScoreRow, experiments: &[&'a dyn Experiment]) -> Option<&'a dyn Experiment> {
-    experiments.iter().find(|experiment| experiment.name() == group(row)).copied()
+fn known<'a>(row: &ScoreRow, experiments: &[&'a Experiment]) -> Option<&'a Experiment> {
+    experiments.iter().find(|experiment| experiment.name == group(row)).copied()
 }
 
 /// Sets the labels of values, which files do not hold.
-fn relabel(row: &mut ScoreRow, experiment: &dyn Experiment) {
+fn relabel(row: &mut ScoreRow, experiment: &Experiment) {
     for parameter in &mut row.parameters {
-        parameter.label = label(experiment.axes(), &parameter.name, &parameter.value);
+        parameter.label = label(experiment.axes, &parameter.name, &parameter.value);
     }
 }
 

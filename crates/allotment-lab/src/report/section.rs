@@ -12,7 +12,7 @@ use crate::harness::{Baseline, Charts, Experiment, JVM, compare};
 use allotment_report::page::Section;
 
 /// The section of an experiment's rows, or of a foreign class.
-pub(super) fn section(name: &str, experiment: Option<&dyn Experiment>, entries: &[&Entry]) -> Section {
+pub(super) fn section(name: &str, experiment: Option<&Experiment>, entries: &[&Entry]) -> Section {
     let rows: Vec<ScoreRow> = entries.iter().map(|entry| entry.row.clone()).collect();
     let baseline = experiment.and_then(|experiment| experiment.baseline());
     let comparison = match &baseline {
@@ -22,7 +22,7 @@ pub(super) fn section(name: &str, experiment: Option<&dyn Experiment>, entries: 
     let pairs = rows.iter().zip(&comparison.ratios);
     let scored: Vec<Scored<'_>> = pairs.map(|(row, ratio)| scored(row, *ratio)).collect();
     let drawn: Vec<Scored<'_>> = scored.iter().copied().filter(|one| one.row.is_measured()).collect();
-    let wanted = experiment.map_or(Charts::default(), |experiment| experiment.charts());
+    let wanted = experiment.map_or(Charts::default(), |experiment| experiment.charts);
     let mut origins: Vec<Origin> = Vec::new();
     for entry in entries {
         if !origins.contains(&entry.origin) {
@@ -42,10 +42,10 @@ pub(super) fn section(name: &str, experiment: Option<&dyn Experiment>, entries: 
     let said = experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default();
     Section {
         name: name.into(),
-        question: experiment.map(|experiment| experiment.question().into()),
+        question: experiment.map(|experiment| experiment.question.into()),
         answers: said.answers,
         verdicts: said.details,
-        groups: match experiment.map_or(&[][..], |experiment| experiment.latencies()) {
+        groups: match experiment.map_or(&[][..], |experiment| experiment.latencies) {
             [] => charts(&drawn, wanted, baseline.as_ref()),
             latencies => latency_charts(&drawn, latencies, baseline.as_ref()),
         },
@@ -75,7 +75,7 @@ pub struct Verdicts {
 /// What an experiment's rows say. For rows measured beside neighbours, the answer is the effect of
 /// the neighbours. With rows of a JVM, the answer compares with the JVM. Rows without a score are
 /// left out.
-pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Verdicts {
+pub fn verdicts(experiment: &Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Verdicts {
     let measured = rows.iter().zip(&comparison.ratios).filter(|(row, _)| row.is_measured());
     let (rows, ratios): (Vec<ScoreRow>, Vec<_>) = measured.map(|(row, ratio)| (row.clone(), *ratio)).unzip();
     let (rows, comparison) = (&rows[..], &Comparison { ratios, ..comparison.clone() });
@@ -84,12 +84,12 @@ pub fn verdicts(experiment: &dyn Experiment, rows: &[ScoreRow], comparison: &Com
         let alone = compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE));
         return Verdicts { answers: neighbours::verdicts(rows, &alone), details: Vec::new() };
     }
-    let mut answers = experiment.answers(rows);
-    answers.extend(jvm::answers(rows, experiment.latencies()));
+    let mut answers = (experiment.answers)(rows);
+    answers.extend(jvm::answers(rows, experiment.latencies));
     if answers.is_empty() {
-        answers.push(format!("No answer without {}.", experiment.needs()));
+        answers.push(format!("No answer without {}.", experiment.needs));
     }
-    let mut details = experiment.verdicts(rows, comparison);
+    let mut details = (experiment.verdicts)(rows, comparison);
     details.retain(|detail| !answers.contains(detail));
     Verdicts { answers, details }
 }

@@ -9,9 +9,9 @@
 //! A signal that was ignored when the program began stays ignored: that is what `nohup` and a
 //! shell's `&` ask for.
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use rustix::process::Signal;
-use std::io;
+use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -40,29 +40,21 @@ impl Interrupt {
     /// Starts listening to signals. Once per process.
     ///
     /// # Errors
-    /// Somebody listens already, or the system gives no thread that listens.
+    /// The system gives no handler, or no thread that listens.
     pub fn install() -> anyhow::Result<Interrupt> {
         let interrupt = Interrupt::default();
         let (heard, mut requests) = (interrupt.clone(), Requests::default());
-        let ignored = SIGNALS.map(is_ignored);
-        ctrlc::set_handler(move || match requests.signal(Instant::now()) {
-            Request::First => heard.request(),
-            Request::Repeated => {}
-            Request::Again => std::process::exit(i32::from(Self::EXIT_CODE)),
-        })
-        .map_err(|error| match error {
-            // Its own text hides the cause.
-            ctrlc::Error::System(cause) => anyhow!("cannot start a thread that listens to Ctrl-C: {cause}"),
-            other => anyhow!("cannot listen to Ctrl-C: {other}"),
-        })?;
-        // Not among those of the crate. A file of what the memory held, as SIGQUIT leaves it, helps
-        // nobody who ends a run.
-        hear_as_interrupt(Signal::QUIT).context("cannot listen to SIGQUIT")?;
-        SIGNALS
-            .into_iter()
-            .zip(ignored)
-            .filter(|(_, ignored)| *ignored)
-            .for_each(|(signal, _)| ignore(signal));
+        let heeded = SIGNALS.into_iter().filter(|signal| !is_ignored(*signal)).map(Signal::as_raw);
+        let mut signals = Signals::new(heeded).context("cannot listen to Ctrl-C")?;
+        let listen = move || {
+            signals.forever().for_each(|_| match requests.signal(Instant::now()) {
+                Request::First => heard.request(),
+                Request::Repeated => {}
+                Request::Again => std::process::exit(i32::from(Self::EXIT_CODE)),
+            });
+        };
+        let thread = thread::Builder::new().name("signals".into());
+        thread.spawn(listen).context("cannot start a thread that listens to Ctrl-C")?;
         Ok(interrupt)
     }
 
@@ -119,35 +111,13 @@ impl Requests {
     }
 }
 
-/// What the kernel does at a signal.
-fn action(signal: Signal) -> io::Result<libc::sigaction> {
+/// Whether the signal was ignored before anything was set.
+fn is_ignored(signal: Signal) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: without a new action the call only writes the present one, into memory of its type.
     let asked = unsafe { libc::sigaction(signal.as_raw(), std::ptr::null(), action.as_mut_ptr()) };
-    if asked != 0 {
-        return Err(io::Error::last_os_error());
-    }
     // SAFETY: the kernel has written it.
-    Ok(unsafe { action.assume_init() })
-}
-
-fn is_ignored(signal: Signal) -> bool {
-    action(signal).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
-}
-
-/// Gives a signal the handler that SIGINT has.
-fn hear_as_interrupt(signal: Signal) -> io::Result<()> {
-    let handler = action(Signal::INT)?;
-    // SAFETY: the action is one that the kernel has; its handler is fit for a handler, and looks at
-    // no signal's number.
-    let set = unsafe { libc::sigaction(signal.as_raw(), &handler, std::ptr::null_mut()) };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-fn ignore(signal: Signal) {
-    // SAFETY: to ignore a signal runs no code of ours.
-    let before = unsafe { libc::signal(signal.as_raw(), libc::SIG_IGN) };
-    debug_assert_ne!(before, libc::SIG_ERR, "a signal that a handler was set for can be ignored");
+    asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ struct Checked {
 /// [`Failure::Usage`] for an unknown row. [`Failure::Failed`] if there is no C compiler, if
 /// something could not be measured, and if rows differ by more than a fifth.
 /// [`Failure::Interrupted`].
-pub fn truth(arguments: &TruthArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     let chosen = chosen(&arguments.rows)?;
     let topology = Topology::detect();
     let cpus = usable_cpus(&topology);
@@ -188,7 +188,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Row>, Failure> {
 
 /// The resources of every round.
 struct Measuring<'a> {
-    experiments: &'a [&'a dyn Experiment],
+    experiments: &'a [&'a Experiment],
     turn: Turn,
     cpus: &'a [usize],
     interrupt: &'a Interrupt,

@@ -145,10 +145,10 @@ impl Row {
     ///
     /// # Errors
     /// Why the case cannot be measured on this machine.
-    pub(super) fn case(&self, experiments: &[&dyn Experiment], cpus: usize) -> Result<Case, String> {
-        let found = experiments.iter().find(|experiment| experiment.name() == self.experiment);
+    pub(super) fn case(&self, experiments: &[&Experiment], cpus: usize) -> Result<Case, String> {
+        let found = experiments.iter().find(|experiment| experiment.name == self.experiment);
         let found = found.ok_or_else(|| format!("there is no experiment `{}`", self.experiment))?;
-        let mode = found.modes().iter().find(|mode| mode.name == self.mode);
+        let mode = found.modes.iter().find(|mode| mode.name == self.mode);
         let jmh_modes = mode.and_then(|mode| mode.jmh_modes.first()).into_iter().copied().collect();
         let selection = Selection {
             modes: vec![self.mode.into()],
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn baselines_written_by_hand_are_checked() {
         for (experiment, mode) in [("tlab", "bare"), ("clock", "monotonic")] {
-            let found = experiments::all().iter().find(|known| known.name() == experiment).unwrap();
+            let found = experiments::all().iter().find(|known| known.name == experiment).unwrap();
             assert_eq!(found.baseline(), Some(crate::harness::Baseline::mode(mode)));
             assert!(ROWS.iter().any(|row| row.benchmark() == format!("{experiment}.{mode}")));
         }

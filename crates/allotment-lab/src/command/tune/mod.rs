@@ -28,7 +28,7 @@ use std::time::Duration;
 /// # Errors
 /// [`Failure::Usage`] where options are set in the environment, since they would be measured too.
 /// [`Failure::Failed`] if a fork failed or a file could not be written. [`Failure::Interrupted`].
-pub fn tune(arguments: &TuneArguments, experiments: &[&dyn Experiment]) -> Result<(), Failure> {
+pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     if std::env::var_os(ENVIRONMENT_VARIABLE).is_some_and(|text| !text.is_empty()) {
         return Err(Failure::Usage(format!(
             "{ENVIRONMENT_VARIABLE} is set and would be measured too: unset it, or empty it"

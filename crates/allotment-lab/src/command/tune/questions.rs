@@ -212,9 +212,9 @@ mod tests {
     fn every_case_is_one_that_its_experiment_takes() {
         let all = questions(&Topology::detect(), &Processor::detect(), 2);
         for case in all.iter().flat_map(Question::cases) {
-            let experiment = experiments::all().iter().find(|one| one.name() == case.experiment).unwrap();
+            let experiment = experiments::all().iter().find(|one| one.name == case.experiment).unwrap();
             assert_eq!(experiment.nonsense(&case), None, "{case:?}");
-            let axes = experiment.axes().iter().filter(|axis| axis.applies_to(&case.mode));
+            let axes = experiment.axes.iter().filter(|axis| axis.applies_to(&case.mode));
             let names: Vec<&str> = axes.map(|axis| axis.name).collect();
             let given: Vec<&str> = case.params.iter().map(|(name, _)| name.as_str()).collect();
             assert_eq!(given, names, "{case:?}");

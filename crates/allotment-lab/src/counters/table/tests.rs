@@ -1,11 +1,15 @@
 //! The table against the makers' encodings, written down a second time, ordered by processor.
 
+use super::super::processor::Family::{
+    Haswell, HaswellServer, IceLakeServer, SapphireRapids, Skylake, SkylakeServer, Zen2, Zen3, Zen4,
+};
 use super::*;
 use std::collections::HashSet;
 
 fn config(quantity: &str, family: Family) -> Option<(u64, u64)> {
     let row = rows().find(|row| row.quantity == quantity).unwrap();
-    row.on(family).map(|code| (code.config, code.config1))
+    let attribute = row.on(family)?.event().unwrap().attribute;
+    Some((attribute.config, attribute.config1))
 }
 
 /// Event, unit mask, counter mask.
@@ -109,7 +113,7 @@ fn names_are_one_quantitys_and_codes_one_events() {
     {
         let mut codes = HashSet::new();
         for code in rows().filter_map(|row| row.on(family)) {
-            assert!(codes.insert((code.config, code.config1)), "{family}: {} twice", code.name);
+            assert!(codes.insert(code.written()), "{family}: {} twice", code.name());
         }
     }
 }

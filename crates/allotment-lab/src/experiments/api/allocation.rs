@@ -9,7 +9,7 @@ use super::Way;
 use super::attached::Attached;
 use super::limits::heap;
 use super::node::{BYTES, KEY, LEFT, NewNode, RIGHT};
-use crate::harness::{Bench, Case, keep};
+use crate::harness::{Bench, Case, NoProbe, keep};
 use allotment::raw::{ByCaller, NoPrefetch, Shape, Site, SlotKind};
 use allotment::{Mutator, alloc};
 use anyhow::Context;
@@ -30,13 +30,11 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
         SlotKind::Strong,
     );
     let site = RawSite::new(heap.register(shape)?).context("the shape has the site's size")?;
-    bench.measure_within(|thread, play| {
-        heap.attach(|mutator| match (way, thread.index) {
-            (Way::Safe, 0) => play.play(Attached::new(mutator, safe).counting(&heap)),
-            (Way::Safe, _) => play.play(Attached::new(mutator, safe)),
-            (Way::Raw, 0) => play.play(Attached::new(mutator, |mutator| raw(mutator, site)).counting(&heap)),
-            (Way::Raw, _) => play.play(Attached::new(mutator, |mutator| raw(mutator, site))),
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |thread, mutator, play| match (way, thread.index) {
+        (Way::Safe, 0) => play.play(Attached::new(mutator, safe).counting(&heap)),
+        (Way::Safe, _) => play.play(Attached::new(mutator, safe)),
+        (Way::Raw, 0) => play.play(Attached::new(mutator, |mutator| raw(mutator, site)).counting(&heap)),
+        (Way::Raw, _) => play.play(Attached::new(mutator, |mutator| raw(mutator, site))),
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
-use crate::harness::{Bench, Case, keep, keep_value};
+use crate::harness::{Bench, Case, NoProbe, keep, keep_value};
 use allotment::Mutator;
 use crossbeam_utils::CachePadded;
 use std::hint::cold_path;
@@ -67,7 +67,9 @@ pub(super) fn poll(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resu
     match way {
         Way::Safe => {
             let heap = small_heap(case)?;
-            bench.measure_within(|_, play| heap.attach(|mutator| play.play(Attached::new(mutator, polls)))?)
+            bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+                play.play(Attached::new(mutator, polls))
+            })
         }
         Way::Raw => bench.measure(|_| {
             let word = CachePadded::new(AtomicUsize::new(0));
@@ -108,15 +110,13 @@ pub(super) fn blocking(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::
     match way {
         Way::Safe => {
             let heap = small_heap(case)?;
-            bench.measure_within(|_, play| {
-                heap.attach(|mutator| {
-                    play.play(Attached::new(mutator, |mutator| {
-                        for turn in 0..TURNS {
-                            mutator.blocking(|| keep_value(turn));
-                        }
-                        TURNS
-                    }))
-                })?
+            bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+                play.play(Attached::new(mutator, |mutator| {
+                    for turn in 0..TURNS {
+                        mutator.blocking(|| keep_value(turn));
+                    }
+                    TURNS
+                }))
             })
         }
         Way::Raw => bench.measure(|_| {

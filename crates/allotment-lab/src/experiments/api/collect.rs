@@ -9,7 +9,7 @@ use super::Way;
 use super::limits::{heap_by, tree_heap};
 use super::node::{BYTES, Node, address};
 use super::tree::{build, sequential, shuffled, traverse};
-use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
+use crate::harness::{Bench, Case, NoProbe, SecondaryValue, Share, Worker, keep_value};
 use allotment::{Heap, LocalMut, Mutator, rebind, root};
 use anyhow::bail;
 use std::ptr;
@@ -22,15 +22,13 @@ pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Resul
     let heap = heap_by(collector, tree_heap(collector, live, garbage), case.count("workers")?)?;
     let nodes = u32::try_from(live / BYTES)?;
     let order = if case.text("order")? == "shuffled" { shuffled(nodes) } else { sequential(nodes) };
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| {
-            root!(mutator, mut tree = None);
-            let mut worker = Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, found: 0 };
-            // The first collection of a heap finds the collector's tables untouched.
-            worker.renew()?;
-            worker.mutator.collect();
-            play.play(worker)
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        root!(mutator, mut tree = None);
+        let mut worker = Collecting { heap: &heap, mutator, tree, order: &order, garbage, way, found: 0 };
+        // The first collection of a heap finds the collector's tables untouched.
+        worker.renew()?;
+        worker.mutator.collect();
+        play.play(worker)
     })
 }
 

@@ -1,12 +1,11 @@
 //! The valid parameters, and the sizes of the heaps for them.
 
-use super::super::collectors::{
-    by_workers, heap_of, is_concurrent, refusal as collector_refusal, workers_refusal,
-};
+use super::super::collectors::{self, by_workers, heap_of, is_concurrent};
 use super::super::memory;
 use super::node::BYTES;
-use crate::harness::{Case, ParameterError, too_many_threads};
+use crate::harness::{Case, check_threads};
 use allotment::Heap;
+use anyhow::ensure;
 
 /// The smallest MaxHeapSize, in bytes.
 const MIN_HEAP: usize = 2560 << 10;
@@ -57,65 +56,47 @@ pub(super) fn tree_heap(collector: &str, live: usize, garbage: usize) -> usize {
     if is_concurrent(collector) { heap.saturating_mul(4) } else { heap }
 }
 
-/// Why a case cannot be measured; `None` if it can.
-pub(super) fn refusal(case: &Case) -> Option<String> {
-    // A missing parameter is reported when the case runs.
-    checked(case).unwrap_or(None)
-}
-
-fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
-    if case.text("collector")? == "epsilon" && ["alloc", "collect"].contains(&case.mode.as_str()) {
-        return Ok(Some(format!("epsilon collects nothing, and {} needs collections", case.mode)));
-    }
-    let needed = match case.mode.as_str() {
+/// Checks that a case can be measured.
+///
+/// # Errors
+/// Why it cannot.
+pub(super) fn check(case: &Case) -> anyhow::Result<()> {
+    let (mode, collector) = (case.mode.as_str(), case.text("collector")?);
+    let collects = ["alloc", "collect"].contains(&mode);
+    ensure!(collector != "epsilon" || !collects, "epsilon collects nothing, and {mode} needs collections");
+    let needed = match mode {
         "alloc" => {
             let heap = case.size("heap")?;
-            if heap < MIN_HEAP {
-                return Ok(Some(format!("a heap of {heap} bytes: heaps from 2560k on work")));
-            }
+            ensure!(heap >= MIN_HEAP, "a heap of {heap} bytes: heaps from 2560k on work");
             heap
         }
         "load" | "store" | "list" => {
             let length = case.size("length")?;
-            if length == 0 {
-                return Ok(Some("an empty array or list has nothing to look at".into()));
-            }
+            ensure!(length > 0, "an empty array or list has nothing to look at");
             slots_heap(length, case.threads)
         }
         "stop" => {
             let mutators = case.size("mutators")?;
-            if mutators == 0 {
-                return Ok(Some("no mutators: there is nobody to stop".into()));
-            }
-            if let Some(refused) = too_many_threads(mutators, "mutators") {
-                return Ok(Some(refused));
-            }
+            ensure!(mutators > 0, "no mutators: there is nobody to stop");
+            check_threads(mutators, "mutators")?;
             STOP_HEAP
         }
         "collect" => {
             let (live, garbage) = (case.size("live")?, case.size("garbage")?);
-            if live < BYTES {
-                return Ok(Some(format!("{live} live bytes: a node has {BYTES} bytes")));
-            }
-            if garbage > MAX_GARBAGE {
-                return Ok(Some(format!(
-                    "{garbage} dead objects beside each live one: at most {MAX_GARBAGE} work"
-                )));
-            }
-            if let Some(refused) = workers_refusal(case.count("workers")?) {
-                return Ok(Some(refused));
-            }
-            if live / BYTES > u32::MAX as usize {
-                return Ok(Some(format!(
-                    "{live} live bytes are more than 2^32 nodes, and more than 128g of memory"
-                )));
-            }
-            tree_heap(case.text("collector")?, live, garbage)
+            ensure!(live >= BYTES, "{live} live bytes: a node has {BYTES} bytes");
+            ensure!(
+                garbage <= MAX_GARBAGE,
+                "{garbage} dead objects beside each live one: at most {MAX_GARBAGE} work"
+            );
+            by_workers(Heap::builder(), case.count("workers")?)?;
+            ensure!(
+                live / BYTES <= u32::MAX as usize,
+                "{live} live bytes are more than 2^32 nodes, and more than 128g of memory"
+            );
+            tree_heap(collector, live, garbage)
         }
         _ => SLACK,
     };
-    if let Err(why) = memory::fits(&format!("heaps of {}", case.mode), needed, "smaller ones") {
-        return Ok(Some(why));
-    }
-    Ok(collector_refusal(case.text("collector")?, needed))
+    memory::fits(&format!("heaps of {mode}"), needed, "smaller ones")?;
+    collectors::check(collector, needed)
 }

@@ -23,22 +23,8 @@ mod verdict;
 use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, TimeUnit,
-};
-use anyhow::bail;
-
-/// The experiment `api`.
-#[derive(Clone, Copy, Debug)]
-pub struct Api;
-
-const fn timed(name: &'static str, what: &'static str) -> Mode {
-    Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
-}
-
-const fn shot(name: &'static str, what: &'static str) -> Mode {
-    Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
-}
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, TimeUnit};
+use anyhow::{bail, ensure};
 
 /// Modes whose scene is set up by a single thread.
 const ALONE: &[&str] = &["stop", "collect"];
@@ -56,131 +42,103 @@ impl Way {
     }
 }
 
-impl Experiment for Api {
-    fn name(&self) -> &'static str {
-        "api"
-    }
-
-    fn question(&self) -> &'static str {
-        "What does the safe API cost over raw pointers, and how long does the world stand still?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[
-            timed("attach", "attach to a heap and detach"),
-            timed("poll", "Mutator::safepoint with nothing pending"),
-            timed("blocking", "enter a blocking region and leave it"),
-            timed("root", "root!: link a root and unlink it"),
-            timed("handle", "Root: make a root that lives anywhere and drop it"),
-            timed("alloc", "alloc! of 32 bytes, collections included; nothing survives"),
-            timed("load", "Field::load, a slot of an array"),
-            timed("store", "Field::store, a slot of an array"),
-            timed("list", "from a node of a list to the next"),
-            shot("stop", "stop threads that allocate, and let them go on"),
-            shot("collect", "a collection of all of a heap with a binary tree, for each live object"),
-        ];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("heap", "bytes of the heap", Kind::Size, &["4m", "64m", "1g"]).only_in(&["alloc"]),
-            Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["1024", "1048576"])
-                .only_in(&["load", "store", "list"]),
-            Axis::new("mutators", "threads that are stopped", Kind::Count, &["1", "2", "8", "64", "500"])
-                .quick(&["1", "500"])
-                .only_in(&["stop"]),
-            Axis::new("live", "bytes of live objects", Kind::Size, &["4m", "64m", "512m"])
-                .only_in(&["collect"]),
-            Axis::new(
-                "order",
-                "how the tree lies in memory",
-                Kind::Choice(&["sequential", "shuffled"]),
-                &["sequential", "shuffled"],
-            )
-            .quick(&["sequential", "shuffled"])
-            .only_in(&["collect"]),
-            Axis::new("garbage", "dead objects beside each live one", Kind::Count, &["1"])
-                .only_in(&["collect"]),
-            WORKERS.only_in(&["collect"]),
-            Axis { default: &["mark-compact"], quick: &["mark-compact"], ..COLLECTOR },
-            Axis::new(
-                "way",
-                "with the safe API or without",
-                Kind::Choice(&["safe", "raw"]),
-                &["safe", "raw"],
-            )
+/// The experiment `api`.
+pub(super) static API: Experiment = Experiment {
+    name: "api",
+    question: "What does the safe API cost over raw pointers, and how long does the world stand still?",
+    modes: &[
+        Mode::timed("attach", "attach to a heap and detach"),
+        Mode::timed("poll", "Mutator::safepoint with nothing pending"),
+        Mode::timed("blocking", "enter a blocking region and leave it"),
+        Mode::timed("root", "root!: link a root and unlink it"),
+        Mode::timed("handle", "Root: make a root that lives anywhere and drop it"),
+        Mode::timed("alloc", "alloc! of 32 bytes, collections included; nothing survives"),
+        Mode::timed("load", "Field::load, a slot of an array"),
+        Mode::timed("store", "Field::store, a slot of an array"),
+        Mode::timed("list", "from a node of a list to the next"),
+        Mode::shot("stop", "stop threads that allocate, and let them go on"),
+        Mode::shot("collect", "a collection of all of a heap with a binary tree, for each live object"),
+    ],
+    axes: &[
+        Axis::new("heap", "bytes of the heap", Kind::Size, &["4m", "64m", "1g"]).only_in(&["alloc"]),
+        Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["1024", "1048576"])
+            .only_in(&["load", "store", "list"]),
+        Axis::new("mutators", "threads that are stopped", Kind::Count, &["1", "2", "8", "64", "500"])
+            .quick(&["1", "500"])
+            .only_in(&["stop"]),
+        Axis::new("live", "bytes of live objects", Kind::Size, &["4m", "64m", "512m"]).only_in(&["collect"]),
+        Axis::new(
+            "order",
+            "how the tree lies in memory",
+            Kind::Choice(&["sequential", "shuffled"]),
+            &["sequential", "shuffled"],
+        )
+        .quick(&["sequential", "shuffled"])
+        .only_in(&["collect"]),
+        Axis::new("garbage", "dead objects beside each live one", Kind::Count, &["1"]).only_in(&["collect"]),
+        WORKERS.only_in(&["collect"]),
+        Axis { default: &["mark-compact"], quick: &["mark-compact"], ..COLLECTOR },
+        Axis::new("way", "with the safe API or without", Kind::Choice(&["safe", "raw"]), &["safe", "raw"])
             .quick(&["safe", "raw"]),
-        ];
-        AXES
-    }
+    ],
+    // The modes measure one thread's own calls, so more threads run only on request.
+    threads: |_, _| vec![1],
+    // Shots are counted per object, or per stop.
+    unit: |_| TimeUnit::Nanoseconds,
+    baseline: Some(("way", "raw")),
+    answers,
+    needs: "rows with --way safe,raw, or of the modes stop and collect",
+    verdicts,
+    charts: Charts { along: None, by_mode: true },
+    check,
+    objects,
+    run,
+    ..Experiment::NEW
+};
 
-    /// The modes measure one thread's own calls, so more threads run only on request.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    verdict::answers(&ours(rows))
+}
 
-    /// Shots are counted per object, or per stop.
-    fn unit(&self, _mode: JmhMode) -> TimeUnit {
-        TimeUnit::Nanoseconds
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    all_against(&ours(rows), "way", "raw", "order")
+}
 
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("way", "raw"))
+fn check(case: &Case) -> anyhow::Result<()> {
+    if ALONE.contains(&case.mode.as_str()) {
+        ensure!(
+            case.jmh_mode == JmhMode::SingleShot,
+            "{}: only ss measures {}, whose scene is set anew for each shot",
+            case.jmh_mode,
+            case.mode
+        );
+        ensure!(
+            case.threads <= 1,
+            "{} threads: one thread at a time does what {} measures",
+            case.threads,
+            case.mode
+        );
     }
+    limits::check(case)
+}
 
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(&ours(rows))
-    }
+fn objects() -> Vec<ObjectShape> {
+    vec![ObjectShape::of::<node::Node>(None)]
+}
 
-    fn needs(&self) -> &'static str {
-        "rows with --way safe,raw, or of the modes stop and collect"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        all_against(&ours(rows), "way", "raw", "order")
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { by_mode: true, ..Charts::default() }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        if ALONE.contains(&case.mode.as_str()) {
-            if case.jmh_mode != JmhMode::SingleShot {
-                return Some(format!(
-                    "{}: only ss measures {}, whose scene is set anew for each shot",
-                    case.jmh_mode, case.mode
-                ));
-            }
-            if case.threads > 1 {
-                return Some(format!(
-                    "{} threads: one thread at a time does what {} measures",
-                    case.threads, case.mode
-                ));
-            }
-        }
-        limits::refusal(case)
-    }
-
-    fn objects(&self) -> Vec<ObjectShape> {
-        vec![ObjectShape::of::<node::Node>(None)]
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let way = Way::of(case)?;
-        match case.mode.as_str() {
-            "attach" => calls::attach(way, case, bench),
-            "poll" => calls::poll(way, case, bench),
-            "blocking" => calls::blocking(way, case, bench),
-            "root" => roots::linked(way, case, bench),
-            "handle" => roots::handle(way, case, bench),
-            "alloc" => allocation::run(way, case, bench),
-            "load" | "store" | "list" => slots::run(way, case, bench),
-            "stop" => stop::run(way, case, bench),
-            "collect" => collect::run(way, case, bench),
-            other => bail!("there is no mode `{other}`"),
-        }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let way = Way::of(case)?;
+    match case.mode.as_str() {
+        "attach" => calls::attach(way, case, bench),
+        "poll" => calls::poll(way, case, bench),
+        "blocking" => calls::blocking(way, case, bench),
+        "root" => roots::linked(way, case, bench),
+        "handle" => roots::handle(way, case, bench),
+        "alloc" => allocation::run(way, case, bench),
+        "load" | "store" | "list" => slots::run(way, case, bench),
+        "stop" => stop::run(way, case, bench),
+        "collect" => collect::run(way, case, bench),
+        other => bail!("there is no mode `{other}`"),
     }
 }
 
@@ -190,7 +148,7 @@ mod tests {
     use crate::harness::{Selection, expand};
 
     fn refused(selection: Selection) -> String {
-        expand(&[&Api], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+        expand(&[&API], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
     }
 
     #[test]
@@ -232,7 +190,7 @@ mod tests {
     #[test]
     fn each_mode_is_measured_in_both_ways() {
         let selection = Selection { quick: true, ..Selection::default() };
-        let cases = expand(&[&Api], &selection, 2).unwrap().0;
+        let cases = expand(&[&API], &selection, 2).unwrap().0;
         for case in &cases {
             let other = |way: &str| {
                 let mut twin = case.clone();

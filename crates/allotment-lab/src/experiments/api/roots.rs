@@ -4,7 +4,7 @@ use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
 use super::node::{NewNode, Node, address};
-use crate::harness::{Bench, Case, keep};
+use crate::harness::{Bench, Case, NoProbe, keep};
 use allotment::raw::RootWord;
 use allotment::{Local, Mutator, Root, alloc, root};
 use std::cell::Cell;
@@ -20,14 +20,12 @@ const TURNS: u64 = 256;
 /// Mode `root`. Raw: a local word, linked by the low-level [`RawMutator::link_word`].
 pub(super) fn linked(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = small_heap(case)?;
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| {
-            root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
-            match way {
-                Way::Safe => play.play(Attached::new(mutator, |mutator| link_safe(mutator, node))),
-                Way::Raw => play.play(Attached::new(mutator, |mutator| link_raw(mutator, node))),
-            }
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+        match way {
+            Way::Safe => play.play(Attached::new(mutator, |mutator| link_safe(mutator, node))),
+            Way::Raw => play.play(Attached::new(mutator, |mutator| link_raw(mutator, node))),
+        }
     })
 }
 
@@ -61,18 +59,16 @@ pub(super) fn handle(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Re
     match way {
         Way::Safe => {
             let heap = small_heap(case)?;
-            bench.measure_within(|_, play| {
-                heap.attach(|mutator| {
-                    root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
-                    play.play(Attached::new(mutator, |mutator| {
-                        for _ in 0..TURNS {
-                            let root = Root::new(mutator, node.get(mutator));
-                            keep(&raw const *mutator);
-                            drop(root);
-                        }
-                        TURNS
-                    }))
-                })?
+            bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+                root!(mutator, node = alloc!(mutator, NewNode { left: None, right: None, key: 1 })?);
+                play.play(Attached::new(mutator, |mutator| {
+                    for _ in 0..TURNS {
+                        let root = Root::new(mutator, node.get(mutator));
+                        keep(&raw const *mutator);
+                        drop(root);
+                    }
+                    TURNS
+                }))
             })
         }
         Way::Raw => {

@@ -9,7 +9,7 @@ use super::Way;
 use super::attached::Attached;
 use super::limits::{heap, slots_heap};
 use super::node::{LEFT, NewNode, Node, address, key, slot};
-use crate::harness::{Bench, Case, Play, keep, keep_value};
+use crate::harness::{Bench, Case, NoProbe, Play, keep, keep_value};
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind, root};
 use std::ptr;
 
@@ -17,11 +17,9 @@ use std::ptr;
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let length = case.size("length")?;
     let heap = heap(case, slots_heap(length, case.threads))?;
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| match case.mode.as_str() {
-            "list" => run_list(way, length, mutator, play),
-            mode => run_array(way, mode == "store", length, mutator, play),
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| match case.mode.as_str() {
+        "list" => run_list(way, length, mutator, play),
+        mode => run_array(way, mode == "store", length, mutator, play),
     })
 }
 

@@ -16,24 +16,21 @@ mod node;
 mod requests;
 mod scene;
 
-use super::collectors::{COLLECTOR, heap_of, is_concurrent, refusal};
+use super::collectors::{COLLECTOR, check as check_heap, heap_of, is_concurrent};
 use super::memory;
 use super::saying::{all_against, ours, spread, values};
 use crate::format::coordinates::{MODE, value};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
+    Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, NoProbe, ObjectShape, ParameterError,
     TimeUnit,
 };
 use allotment::raw::Hot;
+use anyhow::ensure;
 use node::BYTES;
 use requests::Requests;
 use scene::{BALLAST, Operation};
 use std::thread;
-
-/// The experiment `barriers`.
-#[derive(Clone, Copy, Debug)]
-pub struct Barriers;
 
 /// Bytes that buffers and open regions may leave unused beside the objects.
 const SLACK: usize = 16 << 20;
@@ -43,116 +40,84 @@ const PHASES: &[(&str, u32)] =
     &[(IDLE, 0), ("marking", Hot::MARKING), ("weak", Hot::WEAK), ("forwarding", Hot::FORWARDING)];
 const IDLE: &str = "none";
 
-impl Experiment for Barriers {
-    fn name(&self) -> &'static str {
-        "barriers"
-    }
+/// The experiment `barriers`.
+pub(super) static BARRIERS: Experiment = Experiment {
+    name: "barriers",
+    question: "What do loads and stores of references cost, with each collector and in each phase of a cycle?",
+    modes: &[
+        Mode::timed("load", "Field::load of each slot of an array"),
+        Mode::timed("store", "Field::store to each slot of an array"),
+        Mode::timed("walk", "from a node of a list to the next"),
+        Mode::timed("weak", "WeakField::load, one slot again and again"),
+    ],
+    axes: &[
+        Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["4096", "1048576"]),
+        Axis {
+            default: &["parallel", "mark-compact", "shenandoah", "genshen", "epsilon"],
+            quick: &["shenandoah"],
+            ..COLLECTOR
+        },
+        Axis::new(
+            "phase",
+            "what a concurrent cycle is held in; none: no cycle is under way",
+            Kind::Choice(&["none", "marking", "weak", "forwarding"]),
+            &["none", "marking", "weak", "forwarding"],
+        )
+        .quick(&["none", "marking", "forwarding"]),
+    ],
+    slow: &["store", "walk", "weak"],
+    threads: |_, _| vec![1],
+    unit: |_| TimeUnit::Nanoseconds,
+    baseline: Some(("phase", IDLE)),
+    answers,
+    needs: "rows with a cycle and without, such as --phase none,marking",
+    verdicts,
+    charts: Charts { along: Some("length"), by_mode: true },
+    check,
+    objects,
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "What do loads and stores of references cost, with each collector and in each phase of a cycle?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let modes = values(&rows, MODE);
+    modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "phase", IDLE)).collect()
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        const fn mode(name: &'static str, what: &'static str) -> Mode {
-            Mode { name, what, jmh_modes: &[JmhMode::AverageTime] }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    let rows = ours(rows);
+    let idle: Vec<ScoreRow> = rows
+        .iter()
+        .filter(|row| value(row, "phase").is_some_and(|(phase, _)| phase == IDLE))
+        .cloned()
+        .collect();
+    let mut said = all_against(&idle, "collector", "parallel", "length");
+    said.extend(all_against(&rows, "phase", IDLE, "length"));
+    said
+}
+
+fn objects() -> Vec<ObjectShape> {
+    vec![ObjectShape::of::<node::Node>(None)]
+}
+
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (length, operation) = (case.size("length")?, Operation::of(&case.mode)?);
+    let wanted = barriers_of(case)?;
+    let bytes = heap_bytes(length);
+    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
+    let heap = builder.always_pre_touch(true).build()?;
+    let requests = Requests::default();
+    thread::scope(|scope| {
+        let _end = requests.end_when_dropped();
+        if wanted != 0 {
+            let serve = || heap.attach(|mutator| requests.serve(mutator));
+            thread::Builder::new().name("asks for cycles".into()).spawn_scoped(scope, serve)?;
         }
-        const MODES: &[Mode] = &[
-            mode("load", "Field::load of each slot of an array"),
-            mode("store", "Field::store to each slot of an array"),
-            mode("walk", "from a node of a list to the next"),
-            mode("weak", "WeakField::load, one slot again and again"),
-        ];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("length", "slots of the array, nodes of the list", Kind::Count, &["4096", "1048576"]),
-            Axis {
-                default: &["parallel", "mark-compact", "shenandoah", "genshen", "epsilon"],
-                quick: &["shenandoah"],
-                ..COLLECTOR
-            },
-            Axis::new(
-                "phase",
-                "what a concurrent cycle is held in; none: no cycle is under way",
-                Kind::Choice(&["none", "marking", "weak", "forwarding"]),
-                &["none", "marking", "weak", "forwarding"],
-            )
-            .quick(&["none", "marking", "forwarding"]),
-        ];
-        AXES
-    }
-
-    fn is_quick(&self, mode: &Mode) -> bool {
-        mode.name == "load"
-    }
-
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn unit(&self, _mode: JmhMode) -> TimeUnit {
-        TimeUnit::Nanoseconds
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("phase", IDLE))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        let modes = values(&rows, MODE);
-        modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "phase", IDLE)).collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows with a cycle and without, such as --phase none,marking"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        let rows = ours(rows);
-        let idle: Vec<ScoreRow> = rows
-            .iter()
-            .filter(|row| value(row, "phase").is_some_and(|(phase, _)| phase == IDLE))
-            .cloned()
-            .collect();
-        let mut said = all_against(&idle, "collector", "parallel", "length");
-        said.extend(all_against(&rows, "phase", IDLE, "length"));
-        said
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { along: Some("length"), by_mode: true }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        // A missing parameter is reported when the case runs.
-        checked(case).unwrap_or(None)
-    }
-
-    fn objects(&self) -> Vec<ObjectShape> {
-        vec![ObjectShape::of::<node::Node>(None)]
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let (length, operation) = (case.size("length")?, Operation::of(&case.mode)?);
-        let wanted = barriers_of(case)?;
-        let bytes = heap_bytes(length);
-        let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-        let heap = builder.always_pre_touch(true).build()?;
-        let requests = Requests::default();
-        thread::scope(|scope| {
-            let _end = requests.end_when_dropped();
-            if wanted != 0 {
-                let serve = || heap.attach(|mutator| requests.serve(mutator));
-                thread::Builder::new().name("asks for cycles".into()).spawn_scoped(scope, serve)?;
-            }
-            bench.measure_within(|_, play| {
-                heap.attach(|mutator| scene::play(mutator, operation, length, wanted, &requests, play))?
-            })
+        bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+            scene::play(mutator, operation, length, wanted, &requests, play)
         })
-    }
+    })
 }
 
 /// The barriers that are in force in the phase of a case.
@@ -168,28 +133,20 @@ fn heap_bytes(length: usize) -> usize {
     nodes.saturating_mul(2 * BYTES + size_of::<u64>()).saturating_mul(4).saturating_add(4 * SLACK)
 }
 
-fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+fn check(case: &Case) -> anyhow::Result<()> {
     let (length, collector) = (case.size("length")?, case.text("collector")?);
-    if case.threads > 1 {
-        return Ok(Some(format!(
-            "{} threads: the thread that measures holds the cycle, so there is one",
-            case.threads
-        )));
-    }
-    if case.jmh_mode == JmhMode::SingleShot {
-        return Ok(Some(format!("{}: a pass over the slots is no shot", case.jmh_mode)));
-    }
-    if length == 0 {
-        return Ok(Some("an empty array or list has nothing to look at".into()));
-    }
-    if barriers_of(case)? != 0 && !is_concurrent(collector) {
-        return Ok(Some("only a concurrent collector has cycles with phases".into()));
-    }
+    ensure!(
+        case.threads <= 1,
+        "{} threads: the thread that measures holds the cycle, so there is one",
+        case.threads
+    );
+    ensure!(case.jmh_mode != JmhMode::SingleShot, "{}: a pass over the slots is no shot", case.jmh_mode);
+    ensure!(length != 0, "an empty array or list has nothing to look at");
+    let is_possible = barriers_of(case)? == 0 || is_concurrent(collector);
+    ensure!(is_possible, "only a concurrent collector has cycles with phases");
     let bytes = heap_bytes(length);
-    if let Err(why) = memory::fits("heaps of barriers", bytes, "smaller ones") {
-        return Ok(Some(why));
-    }
-    Ok(refusal(collector, bytes))
+    memory::fits("heaps of barriers", bytes, "smaller ones")?;
+    check_heap(collector, bytes)
 }
 
 #[cfg(test)]
@@ -198,7 +155,7 @@ mod tests {
     use crate::harness::{Selection, expand};
 
     fn refused(selection: Selection) -> String {
-        expand(&[&Barriers], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+        expand(&[&BARRIERS], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
     }
 
     #[test]
@@ -224,7 +181,7 @@ mod tests {
 
     #[test]
     fn each_collector_is_measured_idle_and_a_concurrent_one_in_each_phase() {
-        let (cases, left_out) = expand(&[&Barriers], &Selection::default(), 2).unwrap();
+        let (cases, left_out) = expand(&[&BARRIERS], &Selection::default(), 2).unwrap();
         for mode in ["load", "weak"] {
             let of = |phase: &str| {
                 cases.iter().filter(|case| case.mode == mode && case.text("phase") == Ok(phase)).count()

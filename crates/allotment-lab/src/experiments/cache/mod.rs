@@ -17,20 +17,13 @@ mod gather;
 mod speed_up;
 mod verdict;
 
-use super::on_jvm;
+use super::{memory::mebibytes, on_jvm};
 use crate::format::phrase::count;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, SecondaryValue, Thread,
-};
-use crate::jvm::Workload;
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, ParameterError, SecondaryValue, Thread};
 use crate::machine::free_memory;
 use crate::walk::{Mapping, Pages};
-use anyhow::bail;
-
-/// The experiment `cache`.
-#[derive(Clone, Copy, Debug)]
-pub struct Cache;
+use anyhow::{bail, ensure};
 
 /// The offset between the beginnings of two threads' memory within a page, so that the threads do
 /// not use the same sets of a cache.
@@ -54,132 +47,94 @@ const SET: Axis = Axis::new(
     "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m", "128m",
 ]);
 
-impl Experiment for Cache {
-    fn name(&self) -> &'static str {
-        "cache"
-    }
+/// The experiment `cache`.
+pub(super) static CACHE: Experiment = Experiment {
+    name: "cache",
+    question: "Does a thread slow down when the threads' working sets together pass the last cache, and is there a valley?",
+    modes: &[
+        Mode::timed("gather", "reads of an array in the order of another: independent loads"),
+        Mode::timed("chase", "hops around one cycle of all lines: each load waits for the one before"),
+        Mode::timed(
+            "window",
+            "the same within a window that slides over the memory: misses caches, not the TLB",
+        ),
+    ],
+    axes: &[
+        Axis::new(
+            "order",
+            "order of the reads",
+            Kind::Choice(&["shuffled", "sequential"]),
+            &["shuffled", "sequential"],
+        )
+        .quick(&["shuffled"])
+        .only_in(&["gather", "chase"]),
+        Axis::new("window", "bytes of the window", Kind::Size, &["128k"]).only_in(&["window"]),
+        Axis::new("stride", "bytes between two slots", Kind::Size, &["64"])
+            .full(&["64", "128"])
+            .only_in(&["chase", "window"]),
+        Axis::new("pages", "pages of the memory", Kind::Choice(&["base", "huge"]), &["base"])
+            .full(&["base", "huge"]),
+        Axis::new(
+            "share",
+            "whether set is of each thread or of all together",
+            Kind::Choice(&["per-thread", "total"]),
+            &["per-thread"],
+        )
+        .full(&["per-thread", "total"]),
+        SET.quick(&["half-l2", "twice-l2", "half-l3", "l3", "twice-l3"]).only_in(&["gather"]),
+        SET.quick(&["half-l2", "twice-l3"]).only_in(&["chase", "window"]),
+    ],
+    threads: |cpus, quick| match (quick, cpus) {
+        (false, _) => (1..=5).collect(),
+        (true, 1) => vec![1],
+        (true, _) => vec![1, cpus],
+    },
+    baseline: Some(("threads", "1")),
+    answers,
+    needs: "rows of a mode with two sizes of --set",
+    verdicts,
+    check,
+    on_jvm: |case| on_jvm::cache(case, set_of_each(case)?),
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "Does a thread slow down when the threads' working sets together pass the last cache, and is there a valley?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    verdict::answers(rows, &expected::Machine::detect())
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        const AVERAGE: &[JmhMode] = &[JmhMode::AverageTime];
-        &[
-            Mode {
-                name: "gather",
-                what: "reads of an array in the order of another: independent loads",
-                jmh_modes: AVERAGE,
-            },
-            Mode {
-                name: "chase",
-                what: "hops around one cycle of all lines: each load waits for the one before",
-                jmh_modes: AVERAGE,
-            },
-            Mode {
-                name: "window",
-                what: "the same within a window that slides over the memory: misses caches, not the TLB",
-                jmh_modes: AVERAGE,
-            },
-        ]
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    verdict::verdicts(rows, &expected::Machine::detect())
+}
 
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new(
-                "order",
-                "order of the reads",
-                Kind::Choice(&["shuffled", "sequential"]),
-                &["shuffled", "sequential"],
-            )
-            .quick(&["shuffled"])
-            .only_in(&["gather", "chase"]),
-            Axis::new("window", "bytes of the window", Kind::Size, &["128k"]).only_in(&["window"]),
-            Axis::new("stride", "bytes between two slots", Kind::Size, &["64"])
-                .full(&["64", "128"])
-                .only_in(&["chase", "window"]),
-            Axis::new("pages", "pages of the memory", Kind::Choice(&["base", "huge"]), &["base"])
-                .full(&["base", "huge"]),
-            Axis::new(
-                "share",
-                "whether set is of each thread or of all together",
-                Kind::Choice(&["per-thread", "total"]),
-                &["per-thread"],
-            )
-            .full(&["per-thread", "total"]),
-            SET.quick(&["half-l2", "twice-l2", "half-l3", "l3", "twice-l3"]).only_in(&["gather"]),
-            SET.quick(&["half-l2", "twice-l3"]).only_in(&["chase", "window"]),
-        ];
-        AXES
+fn check(case: &Case) -> anyhow::Result<()> {
+    let set = set_of_each(case)?;
+    ensure!(set <= MAX_SET, "sets of more than 16g");
+    if case.mode == "gather" {
+        ensure!(set >= 16, "a set of less than 16 bytes for each thread holds no two elements");
+    } else {
+        let stride = case.size("stride")?;
+        ensure!(stride >= 8 && stride % 8 == 0, "slots {stride} bytes apart: an address has 8");
+        ensure!(set / stride >= 2, "a set of less than two slots for each thread is no cycle");
     }
+    let total = set.saturating_mul(case.threads);
+    let (has, small) = (free_memory(), total <= SMALL_TOTAL);
+    ensure!(
+        small || total <= has,
+        "{} with {set} bytes each to walk need {} of memory, and {} are free; a smaller --set or fewer \
+         --threads fit",
+        count(case.threads, "thread"),
+        mebibytes(total),
+        mebibytes(has)
+    );
+    Ok(())
+}
 
-    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
-        match (quick, cpus) {
-            (false, _) => (1..=5).collect(),
-            (true, 1) => vec![1],
-            (true, _) => vec![1, cpus],
-        }
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline { coordinate: "threads".into(), value: "1".into() })
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows, &expected::Machine::detect())
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows of a mode with two sizes of --set"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows, &expected::Machine::detect())
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        let set = set_of_each(case).ok()?;
-        if set > MAX_SET {
-            return Some("sets of more than 16g".into());
-        }
-        if case.mode == "gather" {
-            if set < 16 {
-                return Some("a set of less than 16 bytes for each thread holds no two elements".into());
-            }
-        } else {
-            let stride = case.size("stride").ok()?;
-            if stride < 8 || stride % 8 != 0 {
-                return Some(format!("slots {stride} bytes apart: an address has 8"));
-            }
-            if set / stride < 2 {
-                return Some("a set of less than two slots for each thread is no cycle".into());
-            }
-        }
-        let total = set.saturating_mul(case.threads);
-        if total > SMALL_TOTAL && total > free_memory() {
-            let mib = |bytes: usize| format!("{}m", bytes.div_ceil(1 << 20));
-            return Some(format!(
-                "{} with {set} bytes each to walk need {} of memory, and {} are free; a smaller --set or fewer \
-                 --threads fit",
-                count(case.threads, "thread"),
-                mib(total),
-                mib(free_memory())
-            ));
-        }
-        None
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        set_of_each(case).and_then(|own| on_jvm::cache(case, own)).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        match case.mode.as_str() {
-            "gather" => gather::run(case, bench),
-            "chase" | "window" => chase::run(case, bench),
-            other => bail!("there is no mode `{other}`"),
-        }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match case.mode.as_str() {
+        "gather" => gather::run(case, bench),
+        "chase" | "window" => chase::run(case, bench),
+        other => bail!("there is no mode `{other}`"),
     }
 }
 

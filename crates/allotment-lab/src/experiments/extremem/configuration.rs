@@ -10,6 +10,7 @@ use crate::format::number;
 use crate::format::phrase::count;
 use crate::format::time::rough;
 use allotment_models::tlab_simulation::{Scenario, Shop};
+use anyhow::{anyhow, ensure};
 use clap::ValueEnum as _;
 use std::time::Duration;
 
@@ -75,7 +76,7 @@ impl Configuration {
             "quick" => (QUICK.to_string(), 96 << 20, 0, 1),
             other => return Err(format!("there is no configuration `{other}`")),
         };
-        let workload = Workload::default().with(&own)?.with(options)?;
+        let workload = Workload::new().with(&own)?.with(options)?;
         let is_of_name = options.trim().is_empty();
         Ok(Configuration { workload, heap, region, cpus, is_of_name })
     }
@@ -85,7 +86,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Says what is needed and what there is.
-    pub(super) fn fits(&self, name: &str, heap: usize, cpus: usize) -> Result<(), String> {
+    pub(super) fn fits(&self, name: &str, heap: usize, cpus: usize) -> anyhow::Result<()> {
         let stacks = self.workload.threads() * STACK;
         let needed = heap.saturating_add(stacks);
         let what = format!(
@@ -93,18 +94,17 @@ impl Configuration {
             self.workload.describe(),
             rough(self.workload.duration())
         );
-        if cpus < self.cpus {
-            return Err(format!(
-                "{what} need {} and {}m of memory, and there {} {}; --config quick fits a small machine{}",
-                count(self.cpus, "CPU"),
-                needed >> 20,
-                if cpus == 1 { "is" } else { "are" },
-                count(cpus, "CPU"),
-                self.simulated(name, heap)
-            ));
-        }
+        ensure!(
+            cpus >= self.cpus,
+            "{what} need {} and {}m of memory, and there {} {}; --config quick fits a small machine{}",
+            count(self.cpus, "CPU"),
+            needed >> 20,
+            if cpus == 1 { "is" } else { "are" },
+            count(cpus, "CPU"),
+            self.simulated(name, heap)
+        );
         let fits = memory::fits(&what, needed, "a smaller --heap or --config");
-        fits.map_err(|error| error + &self.simulated(name, heap))
+        fits.map_err(|why| anyhow!("{why}{}", self.simulated(name, heap)))
     }
 
     /// The command that answers for such a machine by a model, if there is one. The model knows the
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_a_machine_lacks_is_told() {
         let huge = Configuration::named("huge", "").unwrap();
-        let error = huge.fits("huge", huge.heap, 2).unwrap_err();
+        let error = huge.fits("huge", huge.heap, 2).unwrap_err().to_string();
         for part in ["huge", "2000 customer threads", "25 min", "16 CPUs", "525298m", "there are 2 CPUs"] {
             assert!(error.contains(part), "{part}: {error}");
         }
@@ -185,15 +185,15 @@ mod tests {
             error.ends_with("a model of it: allotment simulate tlab --like extremem --config huge"),
             "{error}"
         );
-        let error = huge.fits("huge", 1 << 60, 64).unwrap_err();
+        let error = huge.fits("huge", 1 << 60, 64).unwrap_err().to_string();
         assert!(error.contains("of memory, and there are"), "{error}");
         assert!(!error.contains("simulate"), "a heap that the model refuses: {error}");
-        let error = huge.fits("huge", 1 << 40, 2).unwrap_err();
+        let error = huge.fits("huge", 1 << 40, 2).unwrap_err().to_string();
         assert!(error.ends_with("--config huge --heap 1t"), "{error}");
         let changed = Configuration::named("huge", "CustomerThreads=100").unwrap();
-        let error = changed.fits("huge", changed.heap, 2).unwrap_err();
+        let error = changed.fits("huge", changed.heap, 2).unwrap_err().to_string();
         assert!(!error.contains("simulate"), "the model knows no such workload: {error}");
         let quick = Configuration::named("quick", "").unwrap();
-        assert_eq!(quick.fits("quick", quick.heap, 1), Ok(()));
+        quick.fits("quick", quick.heap, 1).unwrap();
     }
 }

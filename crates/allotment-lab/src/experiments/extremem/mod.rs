@@ -35,127 +35,82 @@ mod words;
 mod workload;
 
 use super::collectors::COLLECTOR;
-use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Latency, Mode, ObjectShape};
-use crate::jvm::Workload;
+use crate::harness::{Axis, Case, Experiment, JmhMode, Kind, Latency, Mode, ObjectShape};
 use crate::machine::topology;
+use anyhow::ensure;
 use plan::{AS_CONFIGURED, OWN_POLICY, Plan};
 use std::time::Duration;
 
 /// The experiment `extremem`.
-#[derive(Clone, Copy, Debug)]
-pub struct Extremem;
+pub(super) static EXTREMEM: Experiment = Experiment {
+    name: "extremem",
+    question: "How late are the threads of a shop against their schedule, with small buffers and with large ones?",
+    modes: &[Mode::shot("shop", "from the opening of the shop until its last thread has done its work")],
+    axes: &[
+        Axis::new("config", "the configuration", Kind::Choice(configuration::NAMES), &["loaded"])
+            .quick(&["quick"]),
+        Axis {
+            default: &["genshen", "parallel"],
+            quick: &["genshen"],
+            full: &["genshen", "parallel"],
+            ..COLLECTOR
+        },
+        Axis::new(
+            "policy",
+            "TLABPolicy of the heap; own: as the heap has it, shenandoah: before JDK-8359947",
+            Kind::Choice(&[OWN_POLICY, "shenandoah", "shenandoah-8359947", "hotspot", "adaptive"]),
+            &[OWN_POLICY],
+        ),
+        Axis::new("heap", "bytes of the heap; 0: as the configuration says", Kind::Size, &["0"]),
+        Axis::new(
+            "workload",
+            "Extremem's options, Name=value, separated by spaces; `as-configured`: none",
+            Kind::Text,
+            &[AS_CONFIGURED],
+        ),
+    ],
+    // The number of measuring threads; those of the shop are options.
+    threads: |_, _| vec![1],
+    latencies: &[Latency { label: figures::PREPARATION, what: "lateness of the preparation" }],
+    check,
+    shot_time: |case| Some(Plan::of(case).ok()?.workload.duration()),
+    silence: |case| Plan::of(case).map_or(Duration::ZERO, |plan| plan.silence()),
+    on_jvm: |case| Ok(Plan::of(case).ok().and_then(|plan| plan.on_jvm())),
+    answers: verdict::answers,
+    needs: "a row with the percentiles of the preparation",
+    verdicts: |rows, _| verdict::verdicts(rows),
+    objects,
+    run: |case, bench| run::measure(&Plan::of(case)?, bench),
+    ..Experiment::NEW
+};
 
-impl Experiment for Extremem {
-    fn name(&self) -> &'static str {
-        "extremem"
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    ensure!(
+        case.jmh_mode == JmhMode::SingleShot,
+        "{}: each run has a fresh heap, so only ss measures it",
+        case.jmh_mode
+    );
+    ensure!(
+        case.threads <= 1,
+        "{} threads: one measures; the shop's are the options CustomerThreads and ServerThreads",
+        case.threads
+    );
+    Plan::of(case)?.check(topology().available_parallelism())
+}
 
-    fn question(&self) -> &'static str {
-        "How late are the threads of a shop against their schedule, with small buffers and with large ones?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[Mode {
-            name: "shop",
-            what: "from the opening of the shop until its last thread has done its work",
-            jmh_modes: &[JmhMode::SingleShot],
-        }];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("config", "the configuration", Kind::Choice(configuration::NAMES), &["loaded"])
-                .quick(&["quick"]),
-            Axis {
-                default: &["genshen", "parallel"],
-                quick: &["genshen"],
-                full: &["genshen", "parallel"],
-                ..COLLECTOR
-            },
-            Axis::new(
-                "policy",
-                "TLABPolicy of the heap; own: as the heap has it, shenandoah: before JDK-8359947",
-                Kind::Choice(&[OWN_POLICY, "shenandoah", "shenandoah-8359947", "hotspot", "adaptive"]),
-                &[OWN_POLICY],
-            ),
-            Axis::new("heap", "bytes of the heap; 0: as the configuration says", Kind::Size, &["0"]),
-            Axis::new(
-                "workload",
-                "Extremem's options, Name=value, separated by spaces; `as-configured`: none",
-                Kind::Text,
-                &[AS_CONFIGURED],
-            ),
-        ];
-        AXES
-    }
-
-    /// The number of measuring threads; those of the shop are options.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn latencies(&self) -> &'static [Latency] {
-        &[Latency { label: figures::PREPARATION, what: "lateness of the preparation" }]
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        if case.jmh_mode != JmhMode::SingleShot {
-            return Some(format!("{}: each run has a fresh heap, so only ss measures it", case.jmh_mode));
-        }
-        if case.threads > 1 {
-            return Some(format!(
-                "{} threads: one measures; the shop's are the options CustomerThreads and ServerThreads",
-                case.threads
-            ));
-        }
-        Plan::of(case).map_or_else(Some, |plan| plan.refusal(topology().available_parallelism()))
-    }
-
-    fn shot_time(&self, case: &Case) -> Option<Duration> {
-        Some(Plan::of(case).ok()?.workload.duration())
-    }
-
-    fn silence(&self, case: &Case) -> Duration {
-        Plan::of(case).map_or(Duration::ZERO, |plan| plan.silence())
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        Plan::of(case).ok()?.on_jvm()
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows)
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row with the percentiles of the preparation"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows)
-    }
-
-    fn objects(&self) -> Vec<ObjectShape> {
-        vec![
-            ObjectShape::of::<goods::Product>(Some("extremem.Product")),
-            ObjectShape::of::<goods::Id>(None),
-            ObjectShape::of::<customers::Customer>(Some("extremem.Customer")),
-            ObjectShape::of::<sales::Sale>(Some("extremem.Sale")),
-            ObjectShape::of::<sales::Saved>(Some("extremem.Saved")),
-            ObjectShape::of::<sales::Time>(Some("extremem.Saved$Time")),
-            ObjectShape::of::<text::Text>(None),
-            ObjectShape::of::<goods::Goods>(None),
-            ObjectShape::of::<customers::Customers>(None),
-            ObjectShape::of::<shop::Shop>(None),
-        ]
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let plan = Plan::of(case).map_err(anyhow::Error::msg)?;
-        run::measure(&plan, bench)
-    }
+fn objects() -> Vec<ObjectShape> {
+    vec![
+        ObjectShape::of::<goods::Product>(Some("extremem.Product")),
+        ObjectShape::of::<goods::Id>(None),
+        ObjectShape::of::<customers::Customer>(Some("extremem.Customer")),
+        ObjectShape::of::<sales::Sale>(Some("extremem.Sale")),
+        ObjectShape::of::<sales::Saved>(Some("extremem.Saved")),
+        ObjectShape::of::<sales::Time>(Some("extremem.Saved$Time")),
+        ObjectShape::of::<text::Text>(None),
+        ObjectShape::of::<goods::Goods>(None),
+        ObjectShape::of::<customers::Customers>(None),
+        ObjectShape::of::<shop::Shop>(None),
+    ]
 }
 
 #[cfg(test)]
@@ -164,7 +119,7 @@ mod tests {
     use crate::harness::{Selection, expand};
 
     fn refused(selection: Selection) -> String {
-        expand(&[&Extremem], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+        expand(&[&EXTREMEM], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::configuration::Configuration;
 use super::workload::Workload;
-use crate::experiments::collectors::{heap_of, unresolved};
+use crate::experiments::collectors::{heap_of, resolves};
 use crate::experiments::on_jvm;
-use crate::harness::{Case, ParameterError, too_many_threads};
+use crate::harness::{Case, check_threads};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
@@ -32,27 +32,23 @@ impl Plan {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> Result<Plan, String> {
-        let wrong = |error: ParameterError| error.to_string();
-        let (name, options) = (case.text("config").map_err(wrong)?, case.text("workload").map_err(wrong)?);
+    pub(super) fn of(case: &Case) -> anyhow::Result<Plan> {
+        let options = case.text("workload")?;
         let options = if options == AS_CONFIGURED { "" } else { options };
-        let configuration = Configuration::named(name, options)?;
-        let heap = match case.size("heap").map_err(wrong)? {
+        let name = case.text("config")?;
+        let configuration = Configuration::named(name, options).map_err(anyhow::Error::msg)?;
+        let heap = match case.size("heap")? {
             0 => configuration.heap,
             given => given,
         };
-        if let Some(refused) = too_many_threads(configuration.workload.threads(), "threads of the shop") {
-            return Err(refused);
-        }
-        let (collector, policy) =
-            (case.text("collector").map_err(wrong)?, case.text("policy").map_err(wrong)?);
+        check_threads(configuration.workload.threads(), "threads of the shop")?;
         Ok(Plan {
             workload: configuration.workload.clone(),
             configuration,
             name: name.into(),
             heap,
-            collector: collector.into(),
-            policy: policy.into(),
+            collector: case.text("collector")?.into(),
+            policy: case.text("policy")?.into(),
         })
     }
 
@@ -84,12 +80,15 @@ impl Plan {
         })
     }
 
-    /// Why this machine, with so many CPUs, cannot hold such a shop, or why its heap is impossible;
-    /// `None` if neither.
-    pub(super) fn refusal(&self, cpus: usize) -> Option<String> {
+    /// Checks that this machine, with so many CPUs, can hold such a shop, and that its heap is
+    /// possible.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn check(&self, cpus: usize) -> anyhow::Result<()> {
+        self.configuration.fits(&self.name, self.heap, cpus)?;
         // Without the collector: the case reports a collector that this build lacks.
-        let heap = Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region);
-        self.configuration.fits(&self.name, self.heap, cpus).err().or_else(|| unresolved(heap))
+        resolves(Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region))
     }
 
     /// The longest time that a run says nothing.

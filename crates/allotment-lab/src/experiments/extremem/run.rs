@@ -16,14 +16,15 @@ use super::visit::{self, Seat, Visits};
 use crate::experiments::first_collection::FirstCollection;
 use crate::experiments::heap_use::HeapUse;
 use crate::experiments::memory::Advice;
+use crate::experiments::prepared::{self, Prepared};
 use crate::experiments::start::Start;
-use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
+use crate::harness::{Bench, Iteration, Probe, SecondaryValue};
 use crate::machine::process_cpu_time;
 use crate::walk::Random;
 use allotment::heap::HeapBuilder;
 use allotment::{Heap, Mutator, OutOfMemory, Root, root};
 use anyhow::{Context, anyhow, bail};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -119,9 +120,29 @@ impl Run {
         Ok(())
     }
 
-    /// Lets all threads begin, and waits for the last. In between, at the end of the window right
-    /// after the start, the figures of that window are taken.
-    fn simulate(&mut self) {
+    /// Waits until `time`; returns whether all threads are done before.
+    fn wait(&self, time: Instant) -> bool {
+        let mut over = false;
+        while !over && Instant::now() < time {
+            let left = time.saturating_duration_since(Instant::now());
+            over = self.start.wait_until_over_for(self.threads.len(), left.min(LOOK));
+            self.look();
+        }
+        over
+    }
+
+    /// Wakes the sleeping threads if the run is given up.
+    fn look(&self) {
+        if self.common.schedule.is_given_up() {
+            self.threads.iter().for_each(|thread| thread.thread().unpark());
+        }
+    }
+}
+
+impl Prepared for Run {
+    // Lets all threads begin, and waits for the last. In between, at the end of the window right
+    // after the start, the figures of that window are taken.
+    fn release(&mut self) {
         let threads = self.threads.len();
         self.common.first.begin(&self.heap);
         self.heap_use.before();
@@ -141,25 +162,6 @@ impl Run {
         self.figures.first_waste = self.common.first.end();
     }
 
-    /// Waits until `time`; returns whether all threads are done before.
-    fn wait(&self, time: Instant) -> bool {
-        let mut over = false;
-        while !over && Instant::now() < time {
-            let left = time.saturating_duration_since(Instant::now());
-            over = self.start.wait_until_over_for(self.threads.len(), left.min(LOOK));
-            self.look();
-        }
-        over
-    }
-
-    /// Wakes the sleeping threads if the run is given up.
-    fn look(&self) {
-        if self.common.schedule.is_given_up() {
-            self.threads.iter().for_each(|thread| thread.thread().unpark());
-        }
-    }
-
-    /// Collects what the finished threads did.
     fn gather(&mut self) -> anyhow::Result<()> {
         let count = self.threads.len();
         let (mut joined, mut failed) = (0, None);
@@ -178,6 +180,10 @@ impl Run {
             None if joined < count => bail!("of {count} threads {} never began", count - joined),
             None => Ok(()),
         }
+    }
+
+    fn figures(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
+        figures(&self.figures, &self.common.workload)
     }
 }
 
@@ -260,65 +266,12 @@ impl Drop for Run {
     }
 }
 
-/// The next run, which the controller and the worker share.
-type Next = Mutex<anyhow::Result<Run>>;
-
-fn lock(next: &Next) -> MutexGuard<'_, anyhow::Result<Run>> {
-    next.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Prepares a run before each shot, and reports it afterwards.
-struct Opening<'a> {
-    plan: &'a Plan,
-    next: &'a Next,
-}
-
-impl Probe for Opening<'_> {
-    fn before(&mut self) {
-        let mut next = lock(self.next);
-        // The old heap is dropped first; otherwise memory would be needed for both.
-        *next = Err(anyhow!("there is no run yet"));
-        *next = self.plan.builder().map_err(Into::into).and_then(|builder| Run::prepare(self.plan, builder));
-    }
-
-    fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
-        lock(self.next).as_ref().map_or_else(|_| Vec::new(), |run| figures(&run.figures, &self.plan.workload))
-    }
-}
-
-/// The worker that opens the shop.
-struct Open<'a>(&'a Next);
-
-impl Open<'_> {
-    /// Calls `act` with the run. Without a run, returns the reason.
-    fn with<R>(&self, act: impl FnOnce(&mut Run) -> R) -> anyhow::Result<R> {
-        let mut next = lock(self.0);
-        match &mut *next {
-            Ok(run) => Ok(act(run)),
-            Err(error) => Err(std::mem::replace(error, anyhow!("a run that could not be prepared"))),
-        }
-    }
-}
-
-impl Worker for Open<'_> {
-    fn prepare(&mut self) -> anyhow::Result<()> {
-        self.with(|_| ())
-    }
-
-    fn batch(&mut self) -> u64 {
-        // `prepare` has checked that a run exists.
-        u64::from(self.with(Run::simulate).is_ok())
-    }
-
-    fn finish(&mut self) -> anyhow::Result<()> {
-        self.with(Run::gather)?
-    }
-}
-
 /// Measures runs of a plan.
+///
+/// # Errors
+/// A heap or a thread that cannot be had, or what a thread failed with.
 pub(super) fn measure(plan: &Plan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let next = Next::new(Err(anyhow!("there is no run yet")));
-    bench.measure_with(&mut Opening { plan, next: &next }, |_| Ok(Open(&next)))
+    prepared::measure(bench, || Run::prepare(plan, plan.builder()?))
 }
 
 #[cfg(test)]
@@ -338,7 +291,7 @@ mod tests {
     fn run(collector: &str, heap: usize, workload: &str, options: &str) -> anyhow::Result<Run> {
         let plan = plan(collector, heap, workload);
         let mut run = Run::prepare(&plan, plan.builder()?.always_pre_touch(false).options(options)?)?;
-        run.simulate();
+        run.release();
         run.gather()?;
         Ok(run)
     }

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_late_thread_does_not_sleep_and_a_punctual_one_is_on_time() {
-        let workload = Workload { simulation: Duration::from_secs(3600), ..Workload::default() };
+        let workload = Workload { simulation: Duration::from_secs(3600), ..Workload::new() };
         let schedule = Schedule::new(&workload);
         schedule.start(Instant::now() - Duration::from_secs(60));
         let heap = Heap::builder().max_heap_size(16 << 20).build().unwrap();

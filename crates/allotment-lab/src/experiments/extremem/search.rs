@@ -270,7 +270,7 @@ mod tests {
                 allow_any_match: any,
                 product_name_length: 2,
                 product_description_length: 6,
-                ..Workload::default()
+                ..Workload::new()
             };
             let common = Common::new(workload, FirstCollection::default());
             let work = &mut Work::new(seed, FirstCollection::default());

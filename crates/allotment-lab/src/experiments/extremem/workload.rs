@@ -12,7 +12,7 @@ use crate::format::suggest::did_you_mean;
 use std::time::Duration;
 
 /// Everything that the workload's options decide.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Workload {
     pub(super) allow_any_match: bool,
     pub(super) random_seed: u32,
@@ -128,46 +128,22 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("MaxP100CustomerPrepMicroseconds", Kind::Refused(GOALS)),
 ];
 
-impl Default for Workload {
-    /// Extremem's own defaults, except `PhasedUpdates`. `DistinctWords` is as with the word list of
-    /// Debian, and `ResponseTimeMeasurements` is that of the configurations of JDK-8359947.
-    fn default() -> Workload {
-        let seconds = Duration::from_secs;
-        Workload {
-            allow_any_match: true,
-            random_seed: 42,
-            dictionary_size: 25_000,
-            distinct_words: 25_000,
-            products: 20_000,
-            product_name_length: 5,
-            product_description_length: 24,
-            product_review_length: 32,
-            customers: 10_000,
-            customer_threads: 1440,
-            customer_period: seconds(240),
-            customer_think_time: seconds(200),
-            keyword_search_count: 5,
-            selection_criteria_count: 8,
-            buy_threshold: 0.4,
-            save_for_later_threshold: 0.4,
-            browsing_expiration: seconds(600),
-            server_threads: 10,
-            server_period: Duration::from_millis(500),
-            sales_queues: 10,
-            browsing_queues: 10,
-            customer_replacement_period: seconds(60),
-            customer_replacement_count: 16,
-            product_replacement_period: seconds(90),
-            product_replacement_count: 64,
-            phased_update_interval: seconds(60),
-            simulation: seconds(600),
-            warmup: Duration::ZERO,
-            response_time_measurements: 100_000,
-        }
-    }
-}
+/// Extremem's defaults, and as many words as its dictionary has entries.
+const DEFAULTS: &str = "AllowAnyMatch=true RandomSeed=42 DictionarySize=25000 DistinctWords=25000 \
+    NumProducts=20000 ProductNameLength=5 ProductDescriptionLength=24 ProductReviewLength=32 \
+    NumCustomers=10000 CustomerThreads=1440 CustomerPeriod=240s CustomerThinkTime=200s \
+    KeywordSearchCount=5 SelectionCriteriaCount=8 BuyThreshold=0.4 SaveForLaterThreshold=0.4 \
+    BrowsingExpiration=600s ServerThreads=10 ServerPeriod=500ms SalesTransactionQueueCount=10 \
+    BrowsingHistoryQueueCount=10 CustomerReplacementPeriod=60s CustomerReplacementCount=16 \
+    ProductReplacementPeriod=90s ProductReplacementCount=64 PhasedUpdateInterval=60s \
+    SimulationDuration=600s WarmupDuration=0s ResponseTimeMeasurements=100000";
 
 impl Workload {
+    /// The workload of Extremem without options.
+    pub(super) fn new() -> Workload {
+        Workload::default().with(DEFAULTS).expect("tests read the defaults")
+    }
+
     /// The workload with the options of `text`, which spaces separate.
     ///
     /// # Errors
@@ -346,24 +322,24 @@ mod tests {
         let text = "DictionarySize=300000 DistinctWords=243970 CustomerPeriod=150ms CustomerThinkTime=30ms \
                     BuyThreshold=0.5 SaveForLaterThreshold=0.15 AllowAnyMatch=false PhasedUpdates=true \
                     PhasedUpdateInterval=15s SimulationDuration=25m BrowsingExpiration=5m BrowsingExpiration=1m";
-        let workload = Workload::default().with(text).unwrap();
+        let workload = Workload::new().with(text).unwrap();
         assert_eq!((workload.dictionary_size, workload.distinct_words), (300_000, 243_970));
         assert_eq!(workload.customer_period, Duration::from_millis(150));
         assert_eq!((workload.buy_threshold, workload.save_for_later_threshold), (0.5, 0.15));
         assert!(!workload.allow_any_match);
         assert_eq!(workload.simulation, Duration::from_secs(25 * 60));
         assert_eq!(workload.browsing_expiration, Duration::from_secs(60), "the last counts");
-        assert_eq!(Workload::default().with(" "), Ok(Workload::default()));
+        assert_eq!(Workload::new().with(" "), Ok(Workload::new()));
     }
 
     #[test]
     fn what_is_written_is_read_again() {
         let workload =
-            Workload::default().with("BuyThreshold=0.0 NumProducts=7 ServerPeriod=3s AllowAnyMatch=false");
+            Workload::new().with("BuyThreshold=0.0 NumProducts=7 ServerPeriod=3s AllowAnyMatch=false");
         let workload = workload.unwrap();
         let written = workload.written();
         assert!(written.contains("ServerPeriod=3000ms") && written.contains("BuyThreshold=0.0"), "{written}");
-        assert_eq!(Workload::default().with(&written), Ok(workload));
+        assert_eq!(Workload::new().with(&written), Ok(workload));
     }
 
     #[test]
@@ -399,7 +375,7 @@ mod tests {
             ("KeywordSearchCount=25001", "their words differ"),
             ("ResponseTimeMeasurements=0", "at least 1"),
         ] {
-            let error = Workload::default().with(text).unwrap_err();
+            let error = Workload::new().with(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -13,143 +13,101 @@ mod mutate;
 mod part;
 mod vertex;
 
-use super::collectors::{COLLECTOR, refusal};
+use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, spread, takes, values};
 use crate::format::coordinates::{mode, value};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
-};
-use crate::jvm::Workload;
+use crate::harness::{Axis, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError};
+use anyhow::ensure;
 use load::Mix;
-
-/// The experiment `graph`.
-#[derive(Clone, Copy, Debug)]
-pub struct Graph;
 
 /// The smallest number of live bytes of a thread: some dozens of vertices.
 const MIN_PART: usize = 64 << 10;
 
-impl Experiment for Graph {
-    fn name(&self) -> &'static str {
-        "graph"
-    }
+/// The experiment `graph`.
+pub(super) static GRAPH: Experiment = Experiment {
+    name: "graph",
+    question: "How fast can threads change a graph in a heap that is little larger than the graph?",
+    modes: &[
+        Mode::rate("mutate", "replace a vertex, rewire edges, or store a new leaf, at random"),
+        Mode::shot("shot", "the same, a number of steps: also for many more threads than CPUs"),
+    ],
+    axes: &[
+        Axis::new("live", "bytes that are alive, of all threads", Kind::Size, &["4m", "64m", "256m"])
+            .quick(&["8m"]),
+        Axis::new("factor", "MaxHeapSize over live", Kind::Factor, &["1.15", "1.5", "2", "4"])
+            .quick(&["1.5", "4"]),
+        Axis::new("death", "percent of the steps that replace a vertex", Kind::Count, &["10"]),
+        Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["4000000"])
+            .quick(&["500000"])
+            .only_in(&["shot"]),
+        Axis::new("mix", "how many objects are arrays", Kind::Choice(Mix::WORDS), &["default"]),
+        COLLECTOR,
+    ],
+    baseline: Some(("collector", "mark-compact")),
+    answers,
+    needs: "a row of mode mutate or shot",
+    verdicts,
+    charts: Charts { along: Some("factor"), by_mode: true },
+    check,
+    on_jvm: |case| on_jvm::graph(case, heap_bytes(case)?),
+    objects,
+    run: mutate::run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "How fast can threads change a graph in a heap that is little larger than the graph?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        &[
-            Mode {
-                name: "mutate",
-                what: "replace a vertex, rewire edges, or store a new leaf, at random",
-                jmh_modes: &[JmhMode::Throughput],
-            },
-            Mode {
-                name: "shot",
-                what: "the same, a number of steps: also for many more threads than CPUs",
-                jmh_modes: &[JmhMode::SingleShot],
-            },
-        ]
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("live", "bytes that are alive, of all threads", Kind::Size, &["4m", "64m", "256m"])
-                .quick(&["8m"]),
-            Axis::new("factor", "MaxHeapSize over live", Kind::Factor, &["1.15", "1.5", "2", "4"])
-                .quick(&["1.5", "4"]),
-            Axis::new("death", "percent of the steps that replace a vertex", Kind::Count, &["10"]),
-            Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["4000000"])
-                .quick(&["500000"])
-                .only_in(&["shot"]),
-            Axis::new("mix", "how many objects are arrays", Kind::Choice(Mix::WORDS), &["default"]),
-            COLLECTOR,
-        ];
-        AXES
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("collector", "mark-compact"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        let rate = takes(&rows, "mutate", "factor").or_else(|| takes(&rows, "shot", "factor"));
-        let collectors = spread(&rows, "mutate", "collector", "mark-compact");
-        rate.map(|text| text + ".").into_iter().chain(collectors).collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row of mode mutate or shot"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        let rows = ours(rows);
-        let mut said = all_against(&rows, "collector", "mark-compact", "factor");
-        for row in &rows {
-            // The rows of a mode and a collector are compared once, when the first of them comes.
-            let alike = |other: &&ScoreRow| {
-                ["mode", "collector"].iter().all(|name| value(other, name) == value(row, name))
-            };
-            let own: Vec<ScoreRow> = rows.iter().filter(alike).cloned().collect();
-            let factors = values(&own, "factor");
-            let (Some((tight, _)), Some((wide, _))) = (factors.first(), factors.last()) else { continue };
-            if own.first() == Some(row)
-                && let Some(sentence) = contrast(&own, "factor", wide, tight, "live")
-            {
-                let collector = value(row, "collector").map_or(String::new(), |(_, label)| label);
-                said.push(format!("{}, {collector}: {sentence}", mode(row)));
-            }
-        }
-        said
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { along: Some("factor"), by_mode: true }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        // A missing parameter is reported when the case runs.
-        checked(case).unwrap_or(None)
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        heap_bytes(case).and_then(|heap| on_jvm::graph(case, heap)).unwrap_or(None)
-    }
-
-    fn objects(&self) -> Vec<ObjectShape> {
-        vec![
-            ObjectShape::of::<vertex::Vertex>(Some("Vertex:Vertex$Padded")),
-            ObjectShape::of::<vertex::Leaf>(Some("Vertex$Leaf")),
-            ObjectShape::of::<vertex::Medium>(Some("Vertex$Medium")),
-        ]
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        mutate::run(case, bench)
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let rate = takes(&rows, "mutate", "factor").or_else(|| takes(&rows, "shot", "factor"));
+    let collectors = spread(&rows, "mutate", "collector", "mark-compact");
+    rate.map(|text| text + ".").into_iter().chain(collectors).collect()
 }
 
-fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    let rows = ours(rows);
+    let mut said = all_against(&rows, "collector", "mark-compact", "factor");
+    for row in &rows {
+        // The rows of a mode and a collector are compared once, when the first of them comes.
+        let alike = |other: &&ScoreRow| {
+            ["mode", "collector"].iter().all(|name| value(other, name) == value(row, name))
+        };
+        let own: Vec<ScoreRow> = rows.iter().filter(alike).cloned().collect();
+        let factors = values(&own, "factor");
+        let (Some((tight, _)), Some((wide, _))) = (factors.first(), factors.last()) else { continue };
+        if own.first() == Some(row)
+            && let Some(sentence) = contrast(&own, "factor", wide, tight, "live")
+        {
+            let collector = value(row, "collector").map_or(String::new(), |(_, label)| label);
+            said.push(format!("{}, {collector}: {sentence}", mode(row)));
+        }
+    }
+    said
+}
+
+fn objects() -> Vec<ObjectShape> {
+    vec![
+        ObjectShape::of::<vertex::Vertex>(Some("Vertex:Vertex$Padded")),
+        ObjectShape::of::<vertex::Leaf>(Some("Vertex$Leaf")),
+        ObjectShape::of::<vertex::Medium>(Some("Vertex$Medium")),
+    ]
+}
+
+fn check(case: &Case) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.count("death")?);
     let shot = case.mode == "shot";
-    if shot != (case.jmh_mode == JmhMode::SingleShot) {
-        return Ok(Some(format!("{}: ss measures shots, and nothing else does", case.jmh_mode)));
+    ensure!(
+        shot == (case.jmh_mode == JmhMode::SingleShot),
+        "{}: ss measures shots, and nothing else does",
+        case.jmh_mode
+    );
+    if shot {
+        let steps = case.count("steps")?;
+        ensure!(steps >= case.threads as u64, "{steps} steps: every thread has one at least");
     }
-    if shot && case.count("steps")? < case.threads as u64 {
-        return Ok(Some(format!("{} steps: every thread has one at least", case.count("steps")?)));
-    }
-    if live / case.threads < MIN_PART {
-        return Ok(Some(format!("{live} live bytes: a thread has at least {MIN_PART}")));
-    }
-    if death > 100 {
-        return Ok(Some(format!("death={death}: of 100 steps at most 100 replace a vertex")));
-    }
-    Ok(refusal(case.text("collector")?, heap_bytes(case)?))
+    ensure!(live / case.threads >= MIN_PART, "{live} live bytes: a thread has at least {MIN_PART}");
+    ensure!(death <= 100, "death={death}: of 100 steps at most 100 replace a vertex");
+    check_heap(case.text("collector")?, heap_bytes(case)?)
 }
 
 /// MaxHeapSize of a case. The shared board is live too.
@@ -179,13 +137,13 @@ mod tests {
             let modes = vec![if name == "steps" { "shot" } else { "mutate" }.to_string()];
             let selection =
                 Selection { quick: true, values, modes, threads: vec![1], ..Selection::default() };
-            let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&GRAPH], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
         }
         for (mode, jmh_mode) in [("mutate", JmhMode::SingleShot), ("shot", JmhMode::Throughput)] {
             let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
             let selection = Selection { modes, jmh_modes, ..Selection::default() };
-            let error = expand(&[&Graph], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&GRAPH], &selection, 2).unwrap_err().to_string();
             assert!(error.contains("ss measures shots"), "{error}");
         }
     }

@@ -38,20 +38,18 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let full =
         Advice::of(&heap, "the heap is full before the first step: a larger --factor or fewer threads fit");
     let boards = Mutex::new(board::make(&heap, case.threads)?);
-    bench.measure_within_with(&mut probe, |thread, play| {
-        heap.attach(|mutator| {
-            let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let board = board.context("there is a root of the board for each thread")?;
-            // A different sequence from the one that the part draws its steps from.
-            let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
-            root!(mutator, table = full.on(table(mutator, loads.len()))?, board = board.get(mutator));
-            let mut part = Part::new(table, board, thread.index, death);
-            full.on(part.fill(mutator, &loads))?;
-            drop(loads);
-            let operations = if is_shot { 1 } else { steps };
-            let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()), advice };
-            if is_shot { play.play(Shot { worker, member: Member(&together) }) } else { play.play(worker) }
-        })?
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+        let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let board = board.context("there is a root of the board for each thread")?;
+        // A different sequence from the one that the part draws its steps from.
+        let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
+        root!(mutator, table = full.on(table(mutator, loads.len()))?, board = board.get(mutator));
+        let mut part = Part::new(table, board, thread.index, death);
+        full.on(part.fill(mutator, &loads))?;
+        drop(loads);
+        let operations = if is_shot { 1 } else { steps };
+        let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()), advice };
+        if is_shot { play.play(Shot { worker, member: Member(&together) }) } else { play.play(worker) }
     })
 }
 

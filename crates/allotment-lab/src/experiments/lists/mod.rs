@@ -9,21 +9,15 @@ mod node;
 mod queue;
 mod shot;
 
-use super::collectors::{COLLECTOR, refusal};
+use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, of_mode, ours, takes};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError,
-    TimeUnit,
+    Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError, TimeUnit,
 };
-use crate::jvm::Workload;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use node::BYTES;
-
-/// The experiment `lists`.
-#[derive(Clone, Copy, Debug)]
-pub struct Lists;
 
 /// Bytes that buffers and open regions take beside the nodes; each thread takes a region more.
 const SLACK: usize = 4 << 20;
@@ -31,131 +25,88 @@ const SLACK: usize = 4 << 20;
 /// See [`SLACK`].
 const SLACK_OF_THREAD: usize = 256 << 10;
 
-impl Experiment for Lists {
-    fn name(&self) -> &'static str {
-        "lists"
-    }
+/// The experiment `lists`.
+pub(super) static LISTS: Experiment = Experiment {
+    name: "lists",
+    question: "What does a live node of a long list cost in a collection, and what does a queue cost?",
+    modes: &[
+        Mode::shot("forced", "a full collection of lists, for each live node"),
+        Mode::timed("queue", "append a node and drop the first; collections come by themselves"),
+        Mode::shot("shot", "a number of steps of such queues: also for many more threads than CPUs"),
+    ],
+    axes: &[
+        Axis::new("nodes", "live nodes of 32 bytes, of all lists", Kind::Count, &["1000000", "16000000"])
+            .quick(&["500000"]),
+        Axis::new("lists", "lists that the nodes are divided among", Kind::Count, &["1", "64"])
+            .quick(&["1", "64"])
+            .only_in(&["forced"]),
+        Axis::new("garbage", "dead nodes beside each live one", Kind::Count, &["1"]).only_in(&["forced"]),
+        Axis::new("factor", "MaxHeapSize over the bytes of live nodes", Kind::Factor, &["1.5", "4"])
+            .quick(&["2"])
+            .only_in(&["queue", "shot"]),
+        Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["20000000"])
+            .quick(&["2000000"])
+            .only_in(&["shot"]),
+        COLLECTOR,
+    ],
+    unit: |_| TimeUnit::Nanoseconds,
+    baseline: Some(("collector", "mark-compact")),
+    answers,
+    needs: "a row of mode forced or queue",
+    verdicts,
+    charts: Charts { along: None, by_mode: true },
+    check,
+    on_jvm: |case| on_jvm::lists(case, heap_bytes(case)?),
+    objects,
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "What does a live node of a long list cost in a collection, and what does a queue cost?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let node = takes(&rows, "forced", "collector").map(|text| text + " for each live node.");
+    let queue = takes(&rows, "queue", "collector").map(|text| text + " for each step.");
+    node.into_iter().chain(queue).collect()
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        &[
-            Mode {
-                name: "forced",
-                what: "a full collection of lists, for each live node",
-                jmh_modes: &[JmhMode::SingleShot],
-            },
-            Mode {
-                name: "queue",
-                what: "append a node and drop the first; collections come by themselves",
-                jmh_modes: &[JmhMode::AverageTime],
-            },
-            Mode {
-                name: "shot",
-                what: "a number of steps of such queues: also for many more threads than CPUs",
-                jmh_modes: &[JmhMode::SingleShot],
-            },
-        ]
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    let rows = ours(rows);
+    let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
+    let lists = contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector");
+    said.extend(lists.map(|sentence| format!("forced: {sentence}")));
+    said
+}
 
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("nodes", "live nodes of 32 bytes, of all lists", Kind::Count, &["1000000", "16000000"])
-                .quick(&["500000"]),
-            Axis::new("lists", "lists that the nodes are divided among", Kind::Count, &["1", "64"])
-                .quick(&["1", "64"])
-                .only_in(&["forced"]),
-            Axis::new("garbage", "dead nodes beside each live one", Kind::Count, &["1"]).only_in(&["forced"]),
-            Axis::new("factor", "MaxHeapSize over the bytes of live nodes", Kind::Factor, &["1.5", "4"])
-                .quick(&["2"])
-                .only_in(&["queue", "shot"]),
-            Axis::new("steps", "steps of a shot, of all threads", Kind::Count, &["20000000"])
-                .quick(&["2000000"])
-                .only_in(&["shot"]),
-            COLLECTOR,
-        ];
-        AXES
-    }
+fn objects() -> Vec<ObjectShape> {
+    vec![ObjectShape::of::<node::Node>(Some("Lists$Node:Lists$Padded"))]
+}
 
-    fn unit(&self, _mode: JmhMode) -> TimeUnit {
-        TimeUnit::Nanoseconds
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("collector", "mark-compact"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        let node = takes(&rows, "forced", "collector").map(|text| text + " for each live node.");
-        let queue = takes(&rows, "queue", "collector").map(|text| text + " for each step.");
-        node.into_iter().chain(queue).collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row of mode forced or queue"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        let rows = ours(rows);
-        let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
-        let lists = contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector");
-        said.extend(lists.map(|sentence| format!("forced: {sentence}")));
-        said
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { by_mode: true, ..Charts::default() }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        // A missing parameter is reported when the case runs.
-        checked(case).unwrap_or(None)
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        heap_bytes(case).and_then(|heap| on_jvm::lists(case, heap)).unwrap_or(None)
-    }
-
-    fn objects(&self) -> Vec<ObjectShape> {
-        vec![ObjectShape::of::<node::Node>(Some("Lists$Node:Lists$Padded"))]
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        match case.mode.as_str() {
-            "forced" => shot::run(case, bench),
-            "queue" | "shot" => queue::run(case, bench),
-            other => bail!("there is no mode `{other}`"),
-        }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match case.mode.as_str() {
+        "forced" => shot::run(case, bench),
+        "queue" | "shot" => queue::run(case, bench),
+        other => bail!("there is no mode `{other}`"),
     }
 }
 
-fn checked(case: &Case) -> Result<Option<String>, ParameterError> {
+fn check(case: &Case) -> anyhow::Result<()> {
     let nodes = case.size("nodes")?;
-    let forced = case.mode == "forced";
-    if (case.mode == "queue") == (case.jmh_mode == JmhMode::SingleShot) {
-        return Ok(Some(format!(
-            "{}: ss measures the modes forced and shot, and nothing else does",
-            case.jmh_mode
-        )));
+    let (forced, forced_or_shot) = (case.mode == "forced", case.mode != "queue");
+    ensure!(
+        forced_or_shot == (case.jmh_mode == JmhMode::SingleShot),
+        "{}: ss measures the modes forced and shot, and nothing else does",
+        case.jmh_mode
+    );
+    let (threads, collector) = (case.threads, case.text("collector")?);
+    if case.mode == "shot" {
+        let steps = case.count("steps")?;
+        ensure!(steps >= threads as u64, "{steps} steps: every thread has one at least");
     }
-    if case.mode == "shot" && case.count("steps")? < case.threads as u64 {
-        return Ok(Some(format!("{} steps: every thread has one at least", case.count("steps")?)));
-    }
-    if forced && case.threads > 1 {
-        return Ok(Some(format!("{} threads: one thread at a time forces a collection", case.threads)));
-    }
-    if forced && case.text("collector")? == "epsilon" {
-        return Ok(Some("epsilon collects nothing, and cannot be forced to".into()));
-    }
-    let lists = if forced { case.size("lists")? } else { case.threads };
-    if lists == 0 || nodes < lists {
-        return Ok(Some(format!("{nodes} nodes in {lists} lists: every list has a node")));
-    }
-    Ok(refusal(case.text("collector")?, heap_bytes(case)?))
+    ensure!(!forced || threads == 1, "{threads} threads: one thread at a time forces a collection");
+    ensure!(!forced || collector != "epsilon", "epsilon collects nothing, and cannot be forced to");
+    let lists = if forced { case.size("lists")? } else { threads };
+    ensure!(lists > 0 && nodes >= lists, "{nodes} nodes in {lists} lists: every list has a node");
+    check_heap(collector, heap_bytes(case)?)
 }
 
 /// Bytes of the heap of a case: enough for all nodes, dead and alive, without a collection
@@ -195,7 +146,7 @@ mod tests {
             let threads = vec![if mode == "forced" { 1 } else { 2 }];
             let modes = vec![mode.to_string()];
             let selection = Selection { quick: true, values, threads, modes, ..Selection::default() };
-            let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&LISTS], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{mode} {name}={value}: {error}");
         }
     }
@@ -207,7 +158,7 @@ mod tests {
         {
             let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
             let selection = Selection { modes, jmh_modes, ..Selection::default() };
-            let error = expand(&[&Lists], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&LISTS], &selection, 2).unwrap_err().to_string();
             assert!(error.contains("ss measures"), "{error}");
         }
     }

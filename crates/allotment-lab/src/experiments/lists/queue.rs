@@ -27,22 +27,15 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (heap, mut probe) = HeapUse::of(builder)?;
     let advice = Advice::of(&heap, "a larger --factor or fewer --nodes fit");
     let full = Advice::of(&heap, "the heap is full before the first step: a larger --factor fits");
-    bench.measure_within_with(&mut probe, |thread, play| {
-        heap.attach(|mutator| {
-            let length = nodes / thread.count as u64;
-            let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
-            root!(mutator, mut head = Some(first), mut tail = Some(first));
-            let mut queue =
-                Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()), advice };
-            for _ in 1..length {
-                full.on(queue.append())?;
-            }
-            if is_shot {
-                play.play(Shot { worker: queue, member: Member(&together) })
-            } else {
-                play.play(queue)
-            }
-        })?
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+        let length = nodes / thread.count as u64;
+        let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
+        root!(mutator, mut head = Some(first), mut tail = Some(first));
+        let mut queue = Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()), advice };
+        for _ in 1..length {
+            full.on(queue.append())?;
+        }
+        if is_shot { play.play(Shot { worker: queue, member: Member(&together) }) } else { play.play(queue) }
     })
 }
 

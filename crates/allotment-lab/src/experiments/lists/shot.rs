@@ -31,11 +31,9 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
     let (heap, mut probe) = HeapUse::of(builder)?;
     let preparation = probe.preparation();
-    bench.measure_within_with(&mut probe, |_, play| {
-        heap.attach(|mutator| {
-            root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);
-            play.play(Forcing { mutator, ends, numbers, preparation: preparation.clone(), collected: false })
-        })?
+    bench.measure_attached(&heap, &mut probe, |_, mutator, play| {
+        root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);
+        play.play(Forcing { mutator, ends, numbers, preparation: preparation.clone(), collected: false })
     })
 }
 

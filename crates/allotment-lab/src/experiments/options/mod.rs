@@ -7,23 +7,16 @@
 //! sizes are known at run time, zeroed by the heap. Every 64th array is kept in a ring of 256 until
 //! another takes its place. `allotment tune` measures with this experiment.
 
-use super::collectors::too_large;
+use super::collectors::fits;
 use super::heap_use::HeapUse;
 use super::memory::Advice;
 use super::saying::{all_against, ours, spread};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode, ParameterError, Worker, keep,
-};
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, Worker, keep};
 use crate::walk::Random;
 use allotment::heap::HeapBuilder;
-use allotment::options::OptionError;
 use allotment::raw::{Element, RootHandle, Shape, ShapeRef};
 use allotment::{Heap, Mutator, OutOfMemory};
-
-/// The experiment `options`.
-#[derive(Clone, Copy, Debug)]
-pub struct Options;
 
 /// No options.
 pub(crate) const DEFAULTS: &str = "defaults";
@@ -37,83 +30,61 @@ const ONE_IN: usize = 64;
 /// Sizes of objects, taken in turn.
 const SIZES: usize = 1024;
 
-impl Experiment for Options {
-    fn name(&self) -> &'static str {
-        "options"
-    }
+/// The experiment `options`.
+pub(crate) static OPTIONS: Experiment = Experiment {
+    name: "options",
+    question: "What do the heap's options do to a program that allocates objects of many sizes?",
+    modes: &[Mode::rate("mixed", "objects of 16 to 144 bytes, every 64th of which lives for a while")],
+    axes: &[
+        Axis::new("heap", "MaxHeapSize in bytes", Kind::Size, &["256m"]),
+        Axis::new(
+            "set",
+            "options, as ALLOTMENT_OPTIONS takes them, separated by spaces; `defaults`: none",
+            Kind::Text,
+            &[DEFAULTS, "TLABSize=64k", "+ZeroTLAB", "-UseTransparentHugePages"],
+        )
+        .quick(&[DEFAULTS, "TLABSize=64k"]),
+    ],
+    baseline: Some(("set", DEFAULTS)),
+    answers,
+    needs: "a row with the defaults and one with another --set",
+    verdicts,
+    check,
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "What do the heap's options do to a program that allocates objects of many sizes?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect()
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        &[Mode {
-            name: "mixed",
-            what: "objects of 16 to 144 bytes, every 64th of which lives for a while",
-            jmh_modes: &[JmhMode::Throughput],
-        }]
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    all_against(&ours(rows), "set", DEFAULTS, "threads")
+}
 
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("heap", "MaxHeapSize in bytes", Kind::Size, &["256m"]),
-            Axis::new(
-                "set",
-                "options, as ALLOTMENT_OPTIONS takes them, separated by spaces; `defaults`: none",
-                Kind::Text,
-                &[DEFAULTS, "TLABSize=64k", "+ZeroTLAB", "-UseTransparentHugePages"],
-            )
-            .quick(&[DEFAULTS, "TLABSize=64k"]),
-        ];
-        AXES
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    builder(case)?.resolve()?;
+    fits(case.size("heap")?)
+}
 
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("set", DEFAULTS))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row with the defaults and one with another --set"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        all_against(&ours(rows), "set", DEFAULTS, "threads")
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        let resolved = builder(case).map(|builder| builder.map(HeapBuilder::resolve));
-        match resolved.ok()? {
-            Ok(Ok(_)) => too_large(case.size("heap").ok()?),
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(error) => Some(error.to_string()),
-        }
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let (heap, mut probe) = HeapUse::of(builder(case)??)?;
-        let advice = Advice::of(&heap, "a larger --heap or fewer threads fit");
-        let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
-        bench.measure_within_with(&mut probe, |thread, play| {
-            heap.attach(|mutator| {
-                let mut random = Random::new(thread.index as u64 + 1);
-                let lengths = (0..SIZES).map(|_| random.below(17)).collect();
-                // SAFETY: null refers to nothing.
-                let ring = (0..RING).map(|_| unsafe { mutator.raw().new_root(0) }).collect();
-                play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
-            })?
-        })
-    }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (heap, mut probe) = HeapUse::of(builder(case)?)?;
+    let advice = Advice::of(&heap, "a larger --heap or fewer threads fit");
+    let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+        let mut random = Random::new(thread.index as u64 + 1);
+        let lengths = (0..SIZES).map(|_| random.below(17)).collect();
+        // SAFETY: null refers to nothing.
+        let ring = (0..RING).map(|_| unsafe { mutator.raw().new_root(0) }).collect();
+        play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
+    })
 }
 
 /// The heap of a case; the outer error is a missing parameter.
-fn builder(case: &Case) -> Result<Result<HeapBuilder, OptionError>, ParameterError> {
+fn builder(case: &Case) -> anyhow::Result<HeapBuilder> {
     let text = case.text("set")?;
     let builder = Heap::builder().name("lab").max_heap_size(case.size("heap")?);
-    Ok(builder.options(if text == DEFAULTS { "" } else { text }))
+    Ok(builder.options(if text == DEFAULTS { "" } else { text })?)
 }
 
 struct Mixed<'m, 't> {
@@ -173,7 +144,7 @@ mod tests {
     fn refused(set: &str) -> String {
         let values = vec![("set".to_string(), vec![set.to_string()])];
         let selection = Selection { quick: true, values, ..Selection::default() };
-        expand(&[&Options], &selection, 2).unwrap_err().to_string()
+        expand(&[&OPTIONS], &selection, 2).unwrap_err().to_string()
     }
 
     #[test]

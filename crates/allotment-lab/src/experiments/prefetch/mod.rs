@@ -16,17 +16,11 @@ use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work}
 use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
 use super::{memory, on_jvm};
 use crate::format::phrase::count;
-use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Baseline, Bench, Case, Experiment, JmhMode, Kind, Mode};
-use crate::jvm::Workload;
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, NoProbe};
 use allotment::Heap;
 use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
-use anyhow::Context;
-
-/// The experiment `prefetch`.
-#[derive(Clone, Copy, Debug)]
-pub struct Prefetch;
+use anyhow::{Context, ensure};
 
 /// Objects of at least this size are arrays.
 const ARRAY_BYTES: usize = 256;
@@ -36,165 +30,114 @@ const AHEAD: &[&str] = &["ahead"];
 /// The instructions, in the order of `AllocatePrefetchInstr`.
 const INSTRUCTIONS: &[&str] = &["nta", "t0", "t2", "w"];
 
-impl Experiment for Prefetch {
-    fn name(&self) -> &'static str {
-        "prefetch"
-    }
-
-    fn question(&self) -> &'static str {
-        "What does a prefetch ahead of each allocation buy, by size, eden and work in between?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[
-            Mode {
-                name: "none",
-                what: "no prefetch (AllocatePrefetchStyle=0)",
-                jmh_modes: &[JmhMode::Throughput],
-            },
-            Mode {
-                name: "ahead",
-                what: "prefetch by style, distance, lines, step and instruction",
-                jmh_modes: &[JmhMode::Throughput],
-            },
-        ];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new(
-                "size",
-                "bytes of an object, header included; from 256 on arrays of bytes",
-                Kind::Size,
-                &["16", "48", "64", "144", "256", "4k"],
-            )
-            .quick(&["16", "64", "144", "4k"]),
-            Axis::new(
-                "eden",
-                "bytes each thread allocates before it starts over",
-                Kind::Eden,
-                &["half-l2", "64m"],
-            )
-            .quick(&["half-l2"])
-            .full(&["half-l2", "2m", "8m", "64m", "256m"]),
-            Axis::new("work", "dependent instructions between two allocations", Kind::Count, &["0"])
-                .full(&["0", "50", "500"]),
-            Axis::new(
-                "working-set",
-                "bytes of which a word is read between two allocations, somewhere; 0: none",
-                Kind::Size,
-                &["0"],
-            )
-            .full(&["0", "1m", "64m"]),
-            Axis::new("style", "AllocatePrefetchStyle", Kind::Choice(&["1", "2", "3"]), &["1", "2", "3"])
-                .quick(&["1"])
-                .only_in(AHEAD),
-            Axis::new(
-                "distance",
-                "AllocatePrefetchDistance in bytes; HotSpot's end at 512",
-                Kind::Size,
-                &["256"],
-            )
-            .full(&["64", "128", "192", "256", "384", "512", "768", "1024"])
+/// The experiment `prefetch`.
+pub(super) static PREFETCH: Experiment = Experiment {
+    name: "prefetch",
+    question: "What does a prefetch ahead of each allocation buy, by size, eden and work in between?",
+    modes: &[
+        Mode::rate("none", "no prefetch (AllocatePrefetchStyle=0)"),
+        Mode::rate("ahead", "prefetch by style, distance, lines, step and instruction"),
+    ],
+    axes: &[
+        Axis::new(
+            "size",
+            "bytes of an object, header included; from 256 on arrays of bytes",
+            Kind::Size,
+            &["16", "48", "64", "144", "256", "4k"],
+        )
+        .quick(&["16", "64", "144", "4k"]),
+        Axis::new(
+            "eden",
+            "bytes each thread allocates before it starts over",
+            Kind::Eden,
+            &["half-l2", "64m"],
+        )
+        .quick(&["half-l2"])
+        .full(&["half-l2", "2m", "8m", "64m", "256m"]),
+        Axis::new("work", "dependent instructions between two allocations", Kind::Count, &["0"])
+            .full(&["0", "50", "500"]),
+        Axis::new(
+            "working-set",
+            "bytes of which a word is read between two allocations, somewhere; 0: none",
+            Kind::Size,
+            &["0"],
+        )
+        .full(&["0", "1m", "64m"]),
+        Axis::new("style", "AllocatePrefetchStyle", Kind::Choice(&["1", "2", "3"]), &["1", "2", "3"])
+            .quick(&["1"])
             .only_in(AHEAD),
-            Axis::new(
-                "lines",
-                "AllocatePrefetchLines, of objects too; 0: as the size wants",
-                Kind::Count,
-                &["1", "3"],
-            )
-            .quick(&["0"])
-            .full(&["1", "2", "3", "4"])
+        Axis::new(
+            "distance",
+            "AllocatePrefetchDistance in bytes; HotSpot's end at 512",
+            Kind::Size,
+            &["256"],
+        )
+        .full(&["64", "128", "192", "256", "384", "512", "768", "1024"])
+        .only_in(AHEAD),
+        Axis::new(
+            "lines",
+            "AllocatePrefetchLines, of objects too; 0: as the size wants",
+            Kind::Count,
+            &["1", "3"],
+        )
+        .quick(&["0"])
+        .full(&["1", "2", "3", "4"])
+        .only_in(AHEAD),
+        Axis::new("step", "AllocatePrefetchStepSize in bytes", Kind::Size, &["64"])
+            .full(&["64", "128"])
             .only_in(AHEAD),
-            Axis::new("step", "AllocatePrefetchStepSize in bytes", Kind::Size, &["64"])
-                .full(&["64", "128"])
-                .only_in(AHEAD),
-            Axis::new(
-                "instr",
-                "AllocatePrefetchInstr: 0 is nta, 1 t0, 2 t2, 3 w",
-                Kind::Choice(INSTRUCTIONS),
-                &["w"],
-            )
-            .full(INSTRUCTIONS)
-            .only_in(AHEAD),
-        ];
-        AXES
-    }
+        Axis::new(
+            "instr",
+            "AllocatePrefetchInstr: 0 is nta, 1 t0, 2 t2, 3 w",
+            Kind::Choice(INSTRUCTIONS),
+            &["w"],
+        )
+        .full(INSTRUCTIONS)
+        .only_in(AHEAD),
+    ],
+    threads: |cpus, quick| if quick || cpus == 1 { vec![1] } else { vec![1, cpus] },
+    baseline: Some(("mode", "none")),
+    answers: verdict::answers,
+    needs: "rows of the modes none and ahead",
+    verdicts: verdict::verdicts,
+    check,
+    on_jvm: |case| on_jvm::prefetch(case, INSTRUCTIONS),
+    run,
+    ..Experiment::NEW
+};
 
-    fn threads(&self, cpus: usize, quick: bool) -> Vec<usize> {
-        if quick || cpus == 1 { vec![1] } else { vec![1, cpus] }
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    let (size, eden) = (case.size("size")?, case.size("eden")?);
+    ensure!(
+        (16..=MAX_INLINE_BYTES).contains(&size) && size.is_multiple_of(8),
+        "objects of {size} bytes: multiples of 8 from 16 to {MAX_INLINE_BYTES} work"
+    );
+    ensure!(eden >= size * 16, "an eden of {eden} bytes holds fewer than 16 objects of {size}");
+    let sets = case.size("working-set")?.saturating_mul(case.threads);
+    let needed = bytes_of_edens(eden, case.threads).saturating_add(sets);
+    let what = format!("edens and working sets of {}", count(case.threads, "thread"));
+    memory::fits(&what, needed, "a smaller --eden, --working-set or fewer --threads")?;
+    let instructions = case.size("work")?;
+    ensure!(
+        instructions <= MAX_INSTRUCTIONS,
+        "{instructions} instructions of work: at most {MAX_INSTRUCTIONS} work"
+    );
+    emitter(case).map(drop)
+}
 
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::mode("none"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows)
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows of the modes none and ahead"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows, comparison)
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        let (size, eden) = (case.size("size").ok()?, case.size("eden").ok()?);
-        if size < 16 || !size.is_multiple_of(8) || size > MAX_INLINE_BYTES {
-            return Some(format!(
-                "objects of {size} bytes: multiples of 8 from 16 to {MAX_INLINE_BYTES} work"
-            ));
-        }
-        if eden < size * 16 {
-            return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
-        }
-        let sets = case.size("working-set").ok()?.saturating_mul(case.threads);
-        let needed = bytes_of_edens(eden, case.threads).saturating_add(sets);
-        let what = format!("edens and working sets of {}", count(case.threads, "thread"));
-        if let Err(why) = memory::fits(&what, needed, "a smaller --eden, --working-set or fewer --threads") {
-            return Some(why);
-        }
-        let instructions = case.size("work").ok()?;
-        if instructions > MAX_INSTRUCTIONS {
-            return Some(format!("{instructions} instructions of work: at most {MAX_INSTRUCTIONS} work"));
-        }
-        emitter(case).err().map(|error| format!("{error:#}"))
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        on_jvm::prefetch(case, INSTRUCTIONS).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let (size, eden) = (case.size("size")?, case.size("eden")?);
-        let heap = heap_of_edens(eden, case.threads)?;
-        let (pairs, calls) = calls(size, eden);
-        let working_set = case.size("working-set")?;
-        let between = Between { instructions: case.size("work")?, reads: working_set > 0 };
-        let allocation = allocation(&heap, size)?;
-        let body =
-            EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
-        bench.measure_within(|_, play| {
-            heap.attach(|mutator| {
-                let mark = mutator.raw_mut().mark();
-                let work = Work::new(working_set);
-                play.play(Filler {
-                    mutator,
-                    body: &body,
-                    work,
-                    mark,
-                    pairs: pairs as u64,
-                    calls,
-                    left: calls,
-                })
-            })?
-        })
-    }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let (size, eden) = (case.size("size")?, case.size("eden")?);
+    let heap = heap_of_edens(eden, case.threads)?;
+    let (pairs, calls) = calls(size, eden);
+    let working_set = case.size("working-set")?;
+    let between = Between { instructions: case.size("work")?, reads: working_set > 0 };
+    let allocation = allocation(&heap, size)?;
+    let body = EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        let mark = mutator.raw_mut().mark();
+        let work = Work::new(working_set);
+        play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
+    })
 }
 
 /// The object of that size.
@@ -236,7 +179,7 @@ mod tests {
         for name in ["eden", "working-set"] {
             let values = vec![(name.to_string(), vec!["16384t".to_string()])];
             let selection = Selection { values, quick: true, ..Selection::default() };
-            let error = expand(&[&Prefetch], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&PREFETCH], &selection, 2).unwrap_err().to_string();
             assert!(error.contains("need") && error.contains("of memory, and there are"), "{name}: {error}");
         }
     }

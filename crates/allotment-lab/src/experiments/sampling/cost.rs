@@ -3,7 +3,7 @@
 use super::super::memory::Advice;
 use super::heap;
 use crate::counters::thread_cpu_time;
-use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep};
+use crate::harness::{Bench, Case, NoProbe, SecondaryValue, Share, Worker, keep};
 use crate::statistics::percentiles;
 use allotment::raw::{ByCaller, NoPrefetch, Shape, ShapeRef, Site};
 use allotment::{Heap, Mutator, OutOfMemory};
@@ -33,24 +33,22 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let site: Site<BYTES, ByCaller, NoPrefetch> =
         Site::new(shape).context("the shape has the site's size")?;
     let advice = Advice::of(&heap, "all objects are garbage, so this is an error of the heap");
-    bench.measure_within(|thread, play| {
-        heap.attach(|mutator| {
-            let points = mutator.sampling_points();
-            let alone = thread.count == 1;
-            play.play(Allocating {
-                heap: &heap,
-                mutator,
-                site,
-                shape,
-                interval,
-                points,
-                passed: 0,
-                sample: f64::NAN,
-                alone,
-                outcome: Ok(()),
-                advice,
-            })
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |thread, mutator, play| {
+        let points = mutator.sampling_points();
+        let alone = thread.count == 1;
+        play.play(Allocating {
+            heap: &heap,
+            mutator,
+            site,
+            shape,
+            interval,
+            points,
+            passed: 0,
+            sample: f64::NAN,
+            alone,
+            outcome: Ok(()),
+            advice,
+        })
     })
 }
 

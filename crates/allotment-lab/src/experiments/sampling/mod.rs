@@ -17,16 +17,10 @@ use super::saying::{all_against, of_mode, ours, spread, whose};
 use super::sizes::{self, WithSize, by_size};
 use crate::format::phrase::{range, time};
 use crate::format::{Comparison, Metric, ScoreRow};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
-};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
 use allotment::Heap;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use programs::PROGRAMS;
-
-/// The experiment `sampling`.
-#[derive(Clone, Copy, Debug)]
-pub struct Sampling;
 
 /// Bytes of the heap, all of them garbage.
 const HEAP_BYTES: usize = 256 << 20;
@@ -34,124 +28,93 @@ const HEAP_BYTES: usize = 256 << 20;
 const ALLOC: &[&str] = &["alloc"];
 const ESTIMATE: &[&str] = &["estimate"];
 
-impl Experiment for Sampling {
-    fn name(&self) -> &'static str {
-        "sampling"
-    }
+/// The experiment `sampling`.
+pub(super) static SAMPLING: Experiment = Experiment {
+    name: "sampling",
+    question: "What do allocation samples cost, and how exact are the profiles made of them?",
+    modes: &[
+        Mode::timed("alloc", "a loop of small objects, with samples and without"),
+        Mode::shot("estimate", "programs that know what they allocate, against their profiles"),
+    ],
+    axes: &[
+        Axis::new("size", "bytes of an object, header included", Kind::Size, &["64"])
+            .full(&["16", "64", "256", "1024"])
+            .only_in(ALLOC),
+        Axis::new("program", "what is allocated", Kind::Choice(PROGRAMS), PROGRAMS)
+            .quick(&["sizes", "threads"])
+            .only_in(ESTIMATE),
+        Axis::new("allocated", "bytes that a program allocates", Kind::Size, &["256m"])
+            .quick(&["32m"])
+            .only_in(ESTIMATE),
+        Axis::new(
+            "interval",
+            "option AllocationSampleInterval of the heap; 0: no samples",
+            Kind::Size,
+            &["0", "4m", "512k", "64k", "8k"],
+        )
+        .quick(&["8k"]),
+    ],
+    unit: |_| TimeUnit::Nanoseconds,
+    // More threads share the heap and its collections, and say nothing else about samples.
+    threads: |_, _| vec![1],
+    baseline: Some(("interval", "0")),
+    charts: Charts { along: None, by_mode: true },
+    answers,
+    needs: "rows of mode alloc with --interval 0 and another, or of mode estimate",
+    verdicts,
+    check,
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "What do allocation samples cost, and how exact are the profiles made of them?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    // A quick run has no rows without samples, but knows the cost of one.
+    let cost = spread(&rows, "alloc", "interval", "0").or_else(|| {
+        let samples = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "sample");
+        let (least, most) = range(samples.map(Metric::score));
+        let range = if least == most { time(most) } else { format!("{} to {}", time(least), time(most)) };
+        most.is_finite().then(|| format!("A sample (alloc) costs {range}."))
+    });
+    let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
+    let (least, most) = range(errors.map(Metric::score));
+    let exact = most.is_finite().then(|| {
+        format!("Estimated bytes (estimate) are off by {least:.1} % at best and {most:.1} % at worst.")
+    });
+    cost.into_iter().chain(exact).collect()
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        &[
-            Mode {
-                name: "alloc",
-                what: "a loop of small objects, with samples and without",
-                jmh_modes: &[JmhMode::AverageTime],
-            },
-            Mode {
-                name: "estimate",
-                what: "programs that know what they allocate, against their profiles",
-                jmh_modes: &[JmhMode::SingleShot],
-            },
-        ]
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("size", "bytes of an object, header included", Kind::Size, &["64"])
-                .full(&["16", "64", "256", "1024"])
-                .only_in(ALLOC),
-            Axis::new("program", "what is allocated", Kind::Choice(PROGRAMS), PROGRAMS)
-                .quick(&["sizes", "threads"])
-                .only_in(ESTIMATE),
-            Axis::new("allocated", "bytes that a program allocates", Kind::Size, &["256m"])
-                .quick(&["32m"])
-                .only_in(ESTIMATE),
-            Axis::new(
-                "interval",
-                "option AllocationSampleInterval of the heap; 0: no samples",
-                Kind::Size,
-                &["0", "4m", "512k", "64k", "8k"],
-            )
-            .quick(&["8k"]),
-        ];
-        AXES
-    }
-
-    fn unit(&self, _mode: JmhMode) -> TimeUnit {
-        TimeUnit::Nanoseconds
-    }
-
-    /// More threads share the heap and its collections, and say nothing else about samples.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("interval", "0"))
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { by_mode: true, ..Charts::default() }
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        // A quick run has no rows without samples, but knows the cost of one.
-        let cost = spread(&rows, "alloc", "interval", "0").or_else(|| {
-            let samples = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "sample");
-            let (least, most) = range(samples.map(Metric::score));
-            let range = if least == most { time(most) } else { format!("{} to {}", time(least), time(most)) };
-            most.is_finite().then(|| format!("A sample (alloc) costs {range}."))
-        });
-        let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
-        let (least, most) = range(errors.map(Metric::score));
-        let exact = most.is_finite().then(|| {
-            format!("Estimated bytes (estimate) are off by {least:.1} % at best and {most:.1} % at worst.")
-        });
-        cost.into_iter().chain(exact).collect()
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows of mode alloc with --interval 0 and another, or of mode estimate"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        let rows = ours(rows);
-        let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
-        said.extend(rows.iter().filter_map(|row| {
-            let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
-            if let Some(sample) = found("sample") {
-                let place = whose(row, &rows);
-                return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
-            }
-            let error = found("error.bytes")?.score();
-            let worst = found("deviation.max").map_or(String::new(), |worst| {
-                format!(", and no estimate by more than {:.1} standard deviations", worst.score())
-            });
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    let rows = ours(rows);
+    let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
+    said.extend(rows.iter().filter_map(|row| {
+        let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
+        if let Some(sample) = found("sample") {
             let place = whose(row, &rows);
-            Some(format!("{place}: estimated bytes are off by {error:.1} %{worst}."))
-        }));
-        said
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        // A missing parameter is reported when the case runs.
-        refusal(case).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        match case.mode.as_str() {
-            "alloc" => by_size::<Sampling>(case, bench),
-            "estimate" => estimate::run(case, bench),
-            other => bail!("there is no mode `{other}`"),
+            return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
         }
+        let error = found("error.bytes")?.score();
+        let worst = found("deviation.max").map_or(String::new(), |worst| {
+            format!(", and no estimate by more than {:.1} standard deviations", worst.score())
+        });
+        let place = whose(row, &rows);
+        Some(format!("{place}: estimated bytes are off by {error:.1} %{worst}."))
+    }));
+    said
+}
+
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    match case.mode.as_str() {
+        "alloc" => by_size::<Loop>(case, bench),
+        "estimate" => estimate::run(case, bench),
+        other => bail!("there is no mode `{other}`"),
     }
 }
 
-impl WithSize for Sampling {
+/// The measured loop of mode `alloc`, by the size of an object.
+struct Loop;
+
+impl WithSize for Loop {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         cost::run::<BYTES>(case, bench)
     }
@@ -162,25 +125,22 @@ fn heap(options: &str) -> anyhow::Result<Heap> {
     Ok(Heap::builder().name("lab").max_heap_size(HEAP_BYTES).options(options)?.build()?)
 }
 
-fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
-    if (case.mode == "estimate") != (case.jmh_mode == JmhMode::SingleShot) {
-        return Ok(Some(format!("{}: ss measures estimates, and nothing else does", case.jmh_mode)));
+fn check(case: &Case) -> anyhow::Result<()> {
+    let estimates = case.mode == "estimate";
+    ensure!(
+        estimates == (case.jmh_mode == JmhMode::SingleShot),
+        "{}: ss measures estimates, and nothing else does",
+        case.jmh_mode
+    );
+    if estimates {
+        ensure!(case.threads <= 1, "{} threads: one runs a program, which has its own", case.threads);
+        let (allocated, least) = (case.size("allocated")?, programs::LEAST_BYTES);
+        ensure!(allocated >= least, "{allocated} bytes allocated: {least} or more work");
+        ensure!(case.size("interval")? != 0, "interval=0: without samples there are no estimates");
+    } else {
+        sizes::check(case.size("size")?)?;
     }
-    if case.mode == "estimate" {
-        if case.threads > 1 {
-            return Ok(Some(format!("{} threads: one runs a program, which has its own", case.threads)));
-        }
-        let least = programs::LEAST_BYTES;
-        if case.size("allocated")? < least {
-            return Ok(Some(format!("{} bytes allocated: {least} or more work", case.size("allocated")?)));
-        }
-        if case.size("interval")? == 0 {
-            return Ok(Some("interval=0: without samples there are no estimates".into()));
-        }
-    } else if let Some(why) = sizes::nonsense(case.size("size")?) {
-        return Ok(Some(why));
-    }
-    Ok(memory::fits("a heap", HEAP_BYTES, "no other sizes").err())
+    memory::fits("a heap", HEAP_BYTES, "no other sizes")
 }
 
 #[cfg(test)]
@@ -199,13 +159,13 @@ mod tests {
             let values = vec![(name.to_string(), vec![value.to_string()])];
             let (modes, threads) = (vec![mode.to_string()], vec![threads]);
             let selection = Selection { values, modes, threads, quick: true, ..Selection::default() };
-            let error = expand(&[&Sampling], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&SAMPLING], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
         }
         for (mode, jmh_mode) in [("alloc", JmhMode::SingleShot), ("estimate", JmhMode::AverageTime)] {
             let (modes, jmh_modes) = (vec![mode.to_string()], vec![jmh_mode]);
             let selection = Selection { modes, jmh_modes, quick: true, ..Selection::default() };
-            let error = expand(&[&Sampling], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&SAMPLING], &selection, 2).unwrap_err().to_string();
             assert!(error.contains("ss measures estimates"), "{error}");
         }
     }

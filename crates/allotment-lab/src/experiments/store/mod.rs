@@ -22,21 +22,15 @@ use super::memory::{self, Advice};
 use super::saying::{all_against, ours, spread, takes, values};
 use crate::format::coordinates::{MODE, mode};
 use crate::format::{Comparison, Metric, ScoreRow, phrase};
-use crate::harness::{
-    Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit,
-};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit};
 use access::{InHeap, InMap, Map};
 use allotment::{Heap, Root, root};
 use allotment_ticks::{MIN_BLOCK_BYTES, Store as Ticks, TICK_BYTES};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use load::Load;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
 use worker::{Work, Working};
-
-/// The experiment `store`.
-#[derive(Clone, Copy, Debug)]
-pub struct Store;
 
 /// The word of the axis `collector` for the standard library's map.
 const MAP: &str = "btreemap";
@@ -51,113 +45,80 @@ const MAX_BLOCK_BYTES: usize = 1 << 20;
 /// garbage, need the rest.
 const MAX_PERCENT: usize = 40;
 
-impl Experiment for Store {
-    fn name(&self) -> &'static str {
-        "store"
-    }
+/// The experiment `store`.
+pub(super) static STORE: Experiment = Experiment {
+    name: "store",
+    question: "How many operations a second does a store of market data make, alone and beside busy threads?",
+    modes: &[
+        Mode::rate("put", "put ticks that are newer than all others, and remove what is too old"),
+        Mode::rate("put-random", "put ticks anywhere, and remove a stretch anywhere"),
+        Mode::rate("get", "find what was known of an instrument at a time"),
+        Mode::rate("scan", "sum up the prices of a stretch of an instrument"),
+        Mode::rate("mixed", "of a hundred operations 50 as in put, 49 as in get, and a scan"),
+    ],
+    axes: &[
+        Axis::new(
+            "collector",
+            "option Collector of the heap; btreemap: no heap, the map of Rust's library",
+            Kind::Choice(&["parallel", "mark-compact", "shenandoah", "genshen", "epsilon", MAP]),
+            &["parallel", "mark-compact", MAP],
+        )
+        .quick(&["parallel"])
+        .full(&["parallel", "mark-compact", "shenandoah", "genshen", MAP]),
+        Axis::new("ticks", "ticks of the store, 32 bytes each", Kind::Count, &["1000000"])
+            .quick(&["100000"])
+            .full(&["10000", "100000", "1000000", "4000000"]),
+        Axis::new("instruments", "instruments that they belong to", Kind::Count, &["100"])
+            .full(&["1", "100", "1000"]),
+        Axis::new("block", "bytes of a block, without its header", Kind::Size, &["4k"])
+            .full(&["512", "4k", "32k"]),
+        Axis::new("range", "ticks of a scan", Kind::Count, &["500"]).only_in(&["scan", "mixed"]),
+        Axis::new("heap", "bytes of the heap", Kind::Size, &["512m"]),
+    ],
+    slow: &["put", "put-random", "get", "scan"],
+    // Thousands of operations a second, as the article counts.
+    unit: |mode| match mode {
+        JmhMode::Throughput => TimeUnit::Milliseconds,
+        _ => TimeUnit::Nanoseconds,
+    },
+    // A store has one lock, so more threads run only on request.
+    threads: |_, _| vec![1],
+    baseline: Some(("collector", MAP)),
+    answers,
+    needs: "a row of any mode",
+    verdicts,
+    charts: Charts { along: Some("ticks"), by_mode: true },
+    check,
+    run,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "How many operations a second does a store of market data make, alone and beside busy threads?"
-    }
+fn answers(rows: &[ScoreRow]) -> Vec<String> {
+    let rows = ours(rows);
+    let modes = values(&rows, MODE);
+    let rates = modes.iter().filter_map(|(mode, _)| takes(&rows, mode, "collector"));
+    let mut said: Vec<String> = rates.map(|text| text + ".").collect();
+    said.extend(modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "collector", MAP)));
+    said.extend(never_filled(&rows));
+    said
+}
 
-    fn modes(&self) -> &'static [Mode] {
-        const fn mode(name: &'static str, what: &'static str) -> Mode {
-            Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
-        }
-        const MODES: &[Mode] = &[
-            mode("put", "put ticks that are newer than all others, and remove what is too old"),
-            mode("put-random", "put ticks anywhere, and remove a stretch anywhere"),
-            mode("get", "find what was known of an instrument at a time"),
-            mode("scan", "sum up the prices of a stretch of an instrument"),
-            mode("mixed", "of a hundred operations 50 as in put, 49 as in get, and a scan"),
-        ];
-        MODES
-    }
+fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+    all_against(&ours(rows), "collector", MAP, "ticks")
+}
 
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new(
-                "collector",
-                "option Collector of the heap; btreemap: no heap, the map of Rust's library",
-                Kind::Choice(&["parallel", "mark-compact", "shenandoah", "genshen", "epsilon", MAP]),
-                &["parallel", "mark-compact", MAP],
-            )
-            .quick(&["parallel"])
-            .full(&["parallel", "mark-compact", "shenandoah", "genshen", MAP]),
-            Axis::new("ticks", "ticks of the store, 32 bytes each", Kind::Count, &["1000000"])
-                .quick(&["100000"])
-                .full(&["10000", "100000", "1000000", "4000000"]),
-            Axis::new("instruments", "instruments that they belong to", Kind::Count, &["100"])
-                .full(&["1", "100", "1000"]),
-            Axis::new("block", "bytes of a block, without its header", Kind::Size, &["4k"])
-                .full(&["512", "4k", "32k"]),
-            Axis::new("range", "ticks of a scan", Kind::Count, &["500"]).only_in(&["scan", "mixed"]),
-            Axis::new("heap", "bytes of the heap", Kind::Size, &["512m"]),
-        ];
-        AXES
-    }
-
-    fn is_quick(&self, mode: &Mode) -> bool {
-        mode.name == "mixed"
-    }
-
-    /// Thousands of operations a second, as the article counts.
-    fn unit(&self, mode: JmhMode) -> TimeUnit {
-        match mode {
-            JmhMode::Throughput => TimeUnit::Milliseconds,
-            _ => TimeUnit::Nanoseconds,
-        }
-    }
-
-    /// A store has one lock, so more threads run only on request.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::axis("collector", MAP))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        let rows = ours(rows);
-        let modes = values(&rows, MODE);
-        let rates = modes.iter().filter_map(|(mode, _)| takes(&rows, mode, "collector"));
-        let mut said: Vec<String> = rates.map(|text| text + ".").collect();
-        said.extend(modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "collector", MAP)));
-        said.extend(never_filled(&rows));
-        said
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row of any mode"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        all_against(&ours(rows), "collector", MAP, "ticks")
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { along: Some("ticks"), by_mode: true }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        // A missing parameter is reported when the case runs.
-        refusal(case).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let work = Work::named(&case.mode).with_context(|| format!("there is no mode `{}`", case.mode))?;
-        let load = load(case)?;
-        match case.text("collector")? {
-            MAP => in_map(load, work, bench),
-            collector => {
-                let bytes = case.size("heap")?;
-                // The initial size is the whole heap: otherwise a heap that grows would be
-                // measured.
-                let builder = heap_of(collector, bytes)?.initial_heap_size(bytes);
-                let (heap, mut probe) = HeapUse::of(builder)?;
-                in_heap(&heap, &mut probe, case.size("block")?, load, work, bench)
-            }
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let work = Work::named(&case.mode).with_context(|| format!("there is no mode `{}`", case.mode))?;
+    let load = load(case)?;
+    match case.text("collector")? {
+        MAP => in_map(load, work, bench),
+        collector => {
+            let bytes = case.size("heap")?;
+            // The initial size is the whole heap: otherwise a heap that grows would be
+            // measured.
+            let builder = heap_of(collector, bytes)?.initial_heap_size(bytes);
+            let (heap, mut probe) = HeapUse::of(builder)?;
+            in_heap(&heap, &mut probe, case.size("block")?, load, work, bench)
         }
     }
 }
@@ -212,12 +173,10 @@ fn in_heap(
         anyhow::Ok((Root::new(mutator, store.get(mutator)), clock))
     })??;
     let lock = RwLock::new(clock);
-    bench.measure_within_with(probe, |thread, play| {
-        heap.attach(|mutator| {
-            root!(mutator, store = store.get(mutator));
-            let access = InHeap { mutator, store, lock: &lock };
-            play.play(Working::new(access, load, work, thread.index, Some(advice)))
-        })?
+    bench.measure_attached(heap, probe, |thread, mutator, play| {
+        root!(mutator, store = store.get(mutator));
+        let access = InHeap { mutator, store, lock: &lock };
+        play.play(Working::new(access, load, work, thread.index, Some(advice)))
     })
 }
 
@@ -232,37 +191,35 @@ fn in_map(load: Load, work: Work, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     bench.measure(|thread| Ok(Working::new(InMap(&map), load, work, thread.index, None)))
 }
 
-fn refusal(case: &Case) -> Result<Option<String>, ParameterError> {
+fn check(case: &Case) -> anyhow::Result<()> {
     let load = load(case)?;
     let (block, heap, collector) = (case.size("block")?, case.size("heap")?, case.text("collector")?);
     let Load { ticks, instruments, range } = load;
-    if !(1..=MAX_TICKS).contains(&ticks) {
-        return Ok(Some(format!("{ticks} ticks: 1 to {MAX_TICKS} work")));
-    }
-    if !(1..=ticks).contains(&instruments) {
-        return Ok(Some(format!("{instruments} instruments: 1 to {ticks} work, a tick each")));
-    }
-    if !(1..=ticks / instruments).contains(&range) {
-        let most = ticks / instruments;
-        return Ok(Some(format!("a range of {range} ticks: an instrument has {most} in all")));
-    }
-    if !(MIN_BLOCK_BYTES..=MAX_BLOCK_BYTES).contains(&block) {
-        return Ok(Some(format!("a block of {block} bytes: {MIN_BLOCK_BYTES} to 1m work")));
-    }
+    ensure!((1..=MAX_TICKS).contains(&ticks), "{ticks} ticks: 1 to {MAX_TICKS} work");
+    ensure!((1..=ticks).contains(&instruments), "{instruments} instruments: 1 to {ticks} work, a tick each");
+    let most = ticks / instruments;
+    ensure!((1..=most).contains(&range), "a range of {range} ticks: an instrument has {most} in all");
+    ensure!(
+        (MIN_BLOCK_BYTES..=MAX_BLOCK_BYTES).contains(&block),
+        "a block of {block} bytes: {MIN_BLOCK_BYTES} to 1m work"
+    );
     let bytes = (ticks as usize).saturating_mul(TICK_BYTES);
     if collector == MAP {
-        return Ok(memory::fits("twice the ticks", bytes.saturating_mul(2), "fewer --ticks").err());
+        return memory::fits("twice the ticks", bytes.saturating_mul(2), "fewer --ticks");
     }
     let puts = Work::named(&case.mode).is_some_and(Work::puts);
-    if collector == "epsilon" && puts {
-        return Ok(Some("collector=epsilon frees no removed block, and puts fill its heap".into()));
-    }
+    ensure!(
+        collector != "epsilon" || !puts,
+        "collector=epsilon frees no removed block, and puts fill its heap"
+    );
     let needed = (bytes / MAX_PERCENT).saturating_mul(100);
-    if needed > heap {
-        let (heap, needed) = (heap >> 20, needed.div_ceil(1 << 20));
-        return Ok(Some(format!("a heap of {heap}m: {ticks} ticks need a --heap of {needed}m")));
-    }
-    Ok(collectors::refusal(collector, heap))
+    ensure!(
+        needed <= heap,
+        "a heap of {}m: {ticks} ticks need a --heap of {}",
+        heap >> 20,
+        memory::mebibytes(needed)
+    );
+    collectors::check(collector, heap)
 }
 
 #[cfg(test)]
@@ -292,7 +249,7 @@ mod tests {
             }
             let modes = vec!["mixed".to_string()];
             let selection = Selection { values, modes, quick: true, ..Selection::default() };
-            let error = expand(&[&Store], &selection, 2).unwrap_err().to_string();
+            let error = expand(&[&STORE], &selection, 2).unwrap_err().to_string();
             assert!(error.contains(reason), "{name}={value}: {error}");
         }
     }
@@ -303,7 +260,7 @@ mod tests {
             let values = vec![("collector".into(), vec!["epsilon".into()])];
             let selection =
                 Selection { values, modes: vec![mode.into()], quick: true, ..Selection::default() };
-            assert_eq!(expand(&[&Store], &selection, 2).unwrap().0.len(), 1);
+            assert_eq!(expand(&[&STORE], &selection, 2).unwrap().0.len(), 1);
         }
     }
 }

@@ -20,110 +20,69 @@ mod shot;
 mod verdict;
 
 use super::collectors::COLLECTOR;
-use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Experiment, JmhMode, Kind, Latency, Mode};
+use crate::harness::{Axis, Case, Experiment, JmhMode, Kind, Latency, Mode};
+use anyhow::ensure;
 use plan::HeapPlan;
-use std::time::Duration;
 
 /// The experiment `storm`.
-#[derive(Clone, Copy, Debug)]
-pub struct Storm;
+pub(super) static STORM: Experiment = Experiment {
+    name: "storm",
+    question: "How long do threads wait if all of them begin to allocate in the same instant?",
+    modes: &[Mode::shot("start", "from the instant until the last thread has done its operations")],
+    axes: &[
+        Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR },
+        Axis::new("mutators", "threads that begin together", Kind::Count, &["100", "500", "2000"])
+            .quick(&["100", "500"]),
+        Axis::new("paced", "ms each sleeps between two operations; 0: none", Kind::Count, &["20", "0"]),
+        Axis::new("operations", "operations of each, of 20k in small arrays", Kind::Count, &["200"])
+            .quick(&["40"]),
+        Axis::new("before", "operations of one thread alone, before them", Kind::Count, &["50000"])
+            .quick(&["10000"]),
+        Axis::new(
+            "heap",
+            "bytes of the heap; 0: 1g, beyond 500 mutators 4g, epsilon as it needs",
+            Kind::Size,
+            &["0"],
+        ),
+        Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"]),
+    ],
+    // The number of measuring threads; the mutators are a parameter.
+    threads: |_, _| vec![1],
+    answers: verdict::answers,
+    needs: "a row with the percentiles of first operations",
+    verdicts: |rows, _| verdict::verdicts(rows),
+    latencies: &[
+        Latency { label: figures::FIRST, what: "first operation of each thread" },
+        Latency { label: figures::OPERATION, what: "operation" },
+    ],
+    check,
+    shot_time: |case| HeapPlan::of(case).ok()?.paced_time(),
+    run: |case, bench| shot::run(&HeapPlan::of(case)?, bench),
+    ..Experiment::NEW
+};
 
-impl Experiment for Storm {
-    fn name(&self) -> &'static str {
-        "storm"
-    }
-
-    fn question(&self) -> &'static str {
-        "How long do threads wait if all of them begin to allocate in the same instant?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[Mode {
-            name: "start",
-            what: "from the instant until the last thread has done its operations",
-            jmh_modes: &[JmhMode::SingleShot],
-        }];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR },
-            Axis::new("mutators", "threads that begin together", Kind::Count, &["100", "500", "2000"])
-                .quick(&["100", "500"]),
-            Axis::new("paced", "ms each sleeps between two operations; 0: none", Kind::Count, &["20", "0"]),
-            Axis::new("operations", "operations of each, of 20k in small arrays", Kind::Count, &["200"])
-                .quick(&["40"]),
-            Axis::new("before", "operations of one thread alone, before them", Kind::Count, &["50000"])
-                .quick(&["10000"]),
-            Axis::new(
-                "heap",
-                "bytes of the heap; 0: 1g, beyond 500 mutators 4g, epsilon as it needs",
-                Kind::Size,
-                &["0"],
-            ),
-            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"]),
-        ];
-        AXES
-    }
-
-    /// The number of measuring threads; the mutators are a parameter.
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1]
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows)
-    }
-
-    fn needs(&self) -> &'static str {
-        "a row with the percentiles of first operations"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows)
-    }
-
-    fn latencies(&self) -> &'static [Latency] {
-        const LATENCIES: &[Latency] = &[
-            Latency { label: figures::FIRST, what: "first operation of each thread" },
-            Latency { label: figures::OPERATION, what: "operation" },
-        ];
-        LATENCIES
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        if case.jmh_mode != JmhMode::SingleShot {
-            return Some(format!("{}: each storm has a fresh heap, so only ss measures it", case.jmh_mode));
-        }
-        if case.threads > 1 {
-            return Some(format!(
-                "{} threads: one measures; how many begin together is --mutators",
-                case.threads
-            ));
-        }
-        HeapPlan::of(case).and_then(|plan| plan.fits()).err()
-    }
-
-    /// Known where threads sleep between operations: these sleeps are most of the time.
-    fn shot_time(&self, case: &Case) -> Option<Duration> {
-        HeapPlan::of(case).ok()?.paced_time()
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
-        shot::run(plan, bench)
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    ensure!(
+        case.jmh_mode == JmhMode::SingleShot,
+        "{}: each storm has a fresh heap, so only ss measures it",
+        case.jmh_mode
+    );
+    ensure!(
+        case.threads <= 1,
+        "{} threads: one measures; how many begin together is --mutators",
+        case.threads
+    );
+    HeapPlan::of(case)?.fits()
 }
 
+/// Known where threads sleep between operations: these sleeps are most of the time.
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::harness::{Selection, expand};
 
     fn refused(selection: Selection) -> String {
-        expand(&[&Storm], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
+        expand(&[&STORM], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()
     }
 
     #[test]

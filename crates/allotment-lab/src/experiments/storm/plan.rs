@@ -1,13 +1,14 @@
 //! The heap that a storm needs, and the number of operations.
 
 use super::operation::OPERATION_BYTES;
-use crate::experiments::collectors::{heap_of, unresolved};
+use crate::experiments::collectors::{heap_of, resolves};
 use crate::experiments::memory;
 use crate::format::phrase::count;
-use crate::harness::{Case, ParameterError, too_many_threads};
+use crate::harness::{Case, check_threads};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
+use anyhow::ensure;
 use std::time::Duration;
 
 /// The largest number of operations of one thread, which stores the time of each.
@@ -41,38 +42,26 @@ impl HeapPlan {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
-        let wrong = |error: ParameterError| error.to_string();
-        let number = |name| case.size(name).map_err(wrong);
-        let (mutators, operations, before) = (number("mutators")?, number("operations")?, number("before")?);
-        if mutators == 0 {
-            return Err("no mutators: nobody begins".into());
-        }
-        if let Some(refused) = too_many_threads(mutators, "mutators") {
-            return Err(refused);
-        }
-        if operations == 0 {
-            return Err("no operations: there is nothing to wait for".into());
-        }
-        if operations.max(before) > MAX_OPERATIONS {
-            return Err(format!(
-                "{} operations of a thread: at most {MAX_OPERATIONS} work",
-                operations.max(before)
-            ));
-        }
-        let collector = case.text("collector").map_err(wrong)?;
+    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+        let (mutators, operations) = (case.size("mutators")?, case.size("operations")?);
+        let (before, collector) = (case.size("before")?, case.text("collector")?);
+        ensure!(mutators > 0, "no mutators: nobody begins");
+        check_threads(mutators, "mutators")?;
+        ensure!(operations > 0, "no operations: there is nothing to wait for");
+        let most = operations.max(before);
+        ensure!(most <= MAX_OPERATIONS, "{most} operations of a thread: at most {MAX_OPERATIONS} work");
         // Beside the objects there is a ring for each thread, and the memory that buffers and open
         // regions leave unused.
         let all = (mutators * operations + before) * OPERATION_BYTES;
         let uncollected = all + all / 8 + mutators * (64 << 10) + (64 << 20);
-        let heap = match number("heap")? {
+        let heap = match case.size("heap")? {
             0 if collector == "epsilon" => uncollected,
             0 if mutators <= 500 => 1 << 30,
             0 => 4 << 30,
             given => given,
         };
-        let pace = Duration::from_millis(case.count("paced").map_err(wrong)?);
-        let (collector, tlab) = (collector.to_string(), number("tlab")?);
+        let pace = Duration::from_millis(case.count("paced")?);
+        let (collector, tlab) = (collector.to_string(), case.size("tlab")?);
         Ok(HeapPlan { mutators, operations, before, pace, heap, collector, tlab })
     }
 
@@ -99,15 +88,14 @@ impl HeapPlan {
     ///
     /// # Errors
     /// Gives the needed and the available bytes, or the option's own message.
-    pub(super) fn fits(&self) -> Result<(), String> {
+    pub(super) fn fits(&self) -> anyhow::Result<()> {
         let thread = STACK + self.operations * size_of::<Duration>();
         let what =
             format!("{} with {} each", count(self.mutators, "mutator"), count(self.operations, "operation"));
         let needed = self.heap.saturating_add(self.mutators * thread);
         memory::fits(&what, needed, "a smaller --heap, fewer --mutators or --operations")?;
         // Without the collector: the case reports a collector that this build lacks.
-        let heap = Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab);
-        unresolved(heap).map_or(Ok(()), Err)
+        resolves(Heap::builder().max_heap_size(self.heap).tlab_size(self.tlab))
     }
 }
 

@@ -1,20 +1,20 @@
 //! A storm: a heap, a thread that uses it alone, and then all threads at once.
 //!
-//! The controller prepares everything before the shot, as a probe. Its thread is not bound to a
-//! CPU, and neither are the threads it starts. The worker releases the threads and waits.
+//! The controller prepares everything before the shot ([`Prepared`]).
 
 use super::figures::{Times, figures};
 use super::operation::{Operations, Ring, ring};
 use super::plan::{HeapPlan, STACK};
 use crate::experiments::first_collection::FirstCollection;
 use crate::experiments::heap_use::HeapUse;
+use crate::experiments::prepared::{Prepared, measure};
 use crate::experiments::start::Start;
-use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
+use crate::harness::{Bench, Iteration, Probe, SecondaryValue};
 use crate::machine::{CpuAccount, stolen_milliseconds};
 use allotment::{Heap, Mutator, Root, root};
 use anyhow::{Context, anyhow, bail};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -71,14 +71,14 @@ impl Storm {
         storm.stolen_before = stolen_milliseconds(Path::new("/"));
         Ok(storm)
     }
+}
 
-    /// Lets all threads begin, and waits for the last.
-    fn unleash(&self) {
+impl Prepared for Storm {
+    fn release(&mut self) {
         self.start.begin();
         self.start.wait_until_over(self.threads.len());
     }
 
-    /// Collects the times of the finished threads.
     fn gather(&mut self) -> anyhow::Result<()> {
         let count = self.threads.len();
         for (index, thread) in self.threads.drain(..).enumerate() {
@@ -189,65 +189,12 @@ impl Part {
     }
 }
 
-/// The next storm, which the controller and the worker share.
-type Next = Mutex<anyhow::Result<Storm>>;
-
-fn lock(next: &Next) -> MutexGuard<'_, anyhow::Result<Storm>> {
-    next.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes a storm before each shot, and reports it afterwards.
-struct Brewing<'a> {
-    plan: &'a HeapPlan,
-    next: &'a Next,
-}
-
-impl Probe for Brewing<'_> {
-    fn before(&mut self) {
-        let mut next = lock(self.next);
-        // The old heap is dropped first; otherwise memory would be needed for both.
-        *next = Err(anyhow!("there is no storm yet"));
-        *next = Storm::prepare(self.plan);
-    }
-
-    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
-        lock(self.next).as_mut().map_or_else(|_| Vec::new(), |storm| storm.figures(iteration))
-    }
-}
-
-/// The worker that releases the storm.
-struct Unleashing<'a>(&'a Next);
-
-impl Unleashing<'_> {
-    /// Calls `act` with the storm. Without a storm, returns the reason.
-    fn with<R>(&self, act: impl FnOnce(&mut Storm) -> R) -> anyhow::Result<R> {
-        let mut next = lock(self.0);
-        match &mut *next {
-            Ok(storm) => Ok(act(storm)),
-            Err(error) => Err(std::mem::replace(error, anyhow!("a storm that could not be made"))),
-        }
-    }
-}
-
-impl Worker for Unleashing<'_> {
-    fn prepare(&mut self) -> anyhow::Result<()> {
-        self.with(|_| ())
-    }
-
-    fn batch(&mut self) -> u64 {
-        // `prepare` has checked that a storm exists.
-        u64::from(self.with(|storm| storm.unleash()).is_ok())
-    }
-
-    fn finish(&mut self) -> anyhow::Result<()> {
-        self.with(Storm::gather)?
-    }
-}
-
-/// Measures storms of a plan.
-pub(super) fn run(plan: HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let next = Next::new(Err(anyhow!("there is no storm yet")));
-    bench.measure_with(&mut Brewing { plan: &plan, next: &next }, |_| Ok(Unleashing(&next)))
+/// Measures storms.
+///
+/// # Errors
+/// A heap or a thread that cannot be had, or what a thread failed with.
+pub(super) fn run(plan: &HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    measure(bench, || Storm::prepare(plan))
 }
 
 #[cfg(test)]
@@ -257,7 +204,7 @@ mod tests {
 
     fn storm(plan: &HeapPlan) -> anyhow::Result<Storm> {
         let mut storm = Storm::prepare(plan)?;
-        storm.unleash();
+        storm.release();
         storm.gather()?;
         Ok(storm)
     }

@@ -68,8 +68,8 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Benc
     let (heap, mut heap_use) = HeapUse::of(builder(case)?)?;
     let site = site::<BYTES, PerObject, P>(&heap)?;
     let (pairs, _) = calls(BYTES, case.size("eden")?);
-    bench.measure_within_with(&mut heap_use, |_, play| {
-        heap.attach(|mutator| play.play(Collected { mutator, body: Plain { site, pairs }, full: None }))?
+    bench.measure_attached(&heap, &mut heap_use, |_, mutator, play| {
+        play.play(Collected { mutator, body: Plain { site, pairs }, full: None })
     })
 }
 

@@ -3,7 +3,7 @@
 use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
 use super::super::prefetching::prefetches;
 use super::eden::{calls, heap_of_edens};
-use crate::harness::{Bench, Case};
+use crate::harness::{Bench, Case, NoProbe};
 use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
@@ -28,10 +28,8 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let form = if case.mode == "stub" { Form::Stub } else { Form::Pasted };
     let object = Allocation::object(heap.register(Shape::fixed("object", size))?)?;
     let body = EmittedLoop::new(&emitter, object, initialise, form, Between::default())?;
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| {
-            let (mark, work) = (mutator.raw_mut().mark(), Work::new(0));
-            play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        let (mark, work) = (mutator.raw_mut().mark(), Work::new(0));
+        play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
     })
 }

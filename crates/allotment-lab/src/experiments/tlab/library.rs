@@ -6,7 +6,7 @@
 
 use super::eden::{calls, heap_of_edens};
 use super::widest::{Loop, widest};
-use crate::harness::{Bench, Case, Worker, keep};
+use crate::harness::{Bench, Case, NoProbe, Worker, keep};
 use allotment::raw::{Mark, Prefetch, Shape, Site, Zeroing};
 use allotment::{Heap, Mutator};
 use anyhow::Context;
@@ -105,13 +105,11 @@ pub(super) fn run<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     let heap = heap_of_edens(case.size("eden")?, case.threads)?;
     let site = site::<BYTES, Z, P>(&heap)?;
     let plain = || Plain { site, pairs };
-    bench.measure_within(|_, play| {
-        heap.attach(|mutator| {
-            let mark = mutator.raw_mut().mark();
-            match case.mode.as_str() {
-                "burst" => play.play(Filler { mutator, body: InBurst(plain()), mark, calls, left: calls }),
-                _ => play.play(Filler { mutator, body: plain(), mark, calls, left: calls }),
-            }
-        })?
+    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
+        let mark = mutator.raw_mut().mark();
+        match case.mode.as_str() {
+            "burst" => play.play(Filler { mutator, body: InBurst(plain()), mark, calls, left: calls }),
+            _ => play.play(Filler { mutator, body: plain(), mark, calls, left: calls }),
+        }
     })
 }

@@ -24,24 +24,14 @@ mod shared;
 mod verdict;
 mod widest;
 
-use super::collectors::{COLLECTOR, unresolved};
+use super::collectors::{COLLECTOR, resolves};
 use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
 use super::{memory, on_jvm};
-use crate::format::{Comparison, ScoreRow, number};
-use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
-use crate::jvm::Workload;
-use allotment::heap::HeapBuilder;
+use crate::format::number;
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode};
 use allotment::raw::{Ahead, BySize, NoPrefetch, PerObject};
-use anyhow::bail;
-
-/// The experiment `tlab`.
-#[derive(Clone, Copy, Debug)]
-pub struct Tlab;
-
-const fn mode(name: &'static str, what: &'static str) -> Mode {
-    Mode { name, what, jmh_modes: &[JmhMode::Throughput] }
-}
+use anyhow::{bail, ensure};
 
 /// Modes in which the choice of prefetch makes a difference.
 const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare", "shared", "collected"];
@@ -58,132 +48,88 @@ const BY_HAND: &[&str] = &["called", "bare", "memset", "cas", "fetch-add", "lock
 /// Modes in which an allocator reuses freed memory.
 const RINGS: &[&str] = &["malloc", "mimalloc", "jemalloc"];
 
-impl Experiment for Tlab {
-    fn name(&self) -> &'static str {
-        "tlab"
-    }
+/// The experiment `tlab`.
+pub(super) static TLAB: Experiment = Experiment {
+    name: "tlab",
+    question: "What does a thread-local buffer buy over a shared pointer, and what does it cost over a bare loop?",
+    modes: &[
+        Mode::rate("tlab", "library: each thread bumps in its own buffer"),
+        Mode::rate("burst", "library: the same with top and limit in registers"),
+        Mode::rate(
+            "emitted",
+            "library: machine code made at run time, the sequence of allotment-jit, in line",
+        ),
+        Mode::rate("stub", "library: the same as a function that is called for each object"),
+        Mode::rate(
+            "called",
+            "by hand: `bare` as a function that is called for each object, the limit of `stub`",
+        ),
+        Mode::rate("bare", "by hand: a bump loop over the same memory, the limit of `tlab`"),
+        Mode::rate("memset", "by hand: the same bytes zeroed at once, the limit of memory"),
+        Mode::rate("shared", "library: buffers out of regions that threads share, the heap reset when full"),
+        Mode::rate("collected", "library: the same, the heap collected when full"),
+        Mode::rate("cas", "by hand, no buffers: compare-and-swap on one pointer for each object"),
+        Mode::rate("fetch-add", "by hand, no buffers: fetch-and-add on one pointer for each object"),
+        Mode::rate("lock", "by hand, no buffers: a mutex around one pointer for each object"),
+        Mode::rate(
+            "no-tlab",
+            "library, no buffers: each object from a region that threads share (UseTLAB=false)",
+        ),
+        Mode::rate(
+            "no-tlab-emitted",
+            "library, no buffers: the same in machine code made at run time, in line",
+        ),
+        Mode::rate("no-tlab-lock", "library, no buffers: the same under one lock (RefillStrategy=lock)"),
+        Mode::rate("malloc", "the system's malloc and free over a ring of 1,024 live objects"),
+        #[cfg(feature = "peers")]
+        Mode::rate("mimalloc", "mimalloc over the same ring"),
+        #[cfg(feature = "peers")]
+        Mode::rate("jemalloc", "jemalloc over the same ring"),
+        #[cfg(feature = "peers")]
+        Mode::rate("bumpalo", "bumpalo, an arena of the eden's size that is reset when full"),
+    ],
+    axes: &[
+        Axis::new("size", "bytes of an object, header included", Kind::Size, &["16", "48", "64", "144"])
+            .quick(&["16", "64"]),
+        Axis::new("eden", "bytes each thread allocates before it starts over", Kind::Eden, &["half-l2"]),
+        PREFETCH.only_in(BUMPING),
+        Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
+            .only_in(LIBRARY),
+        Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
+            .only_in(&["shared"]),
+        Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
+            .only_in(&["shared"]),
+        Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR }.only_in(&["collected"]),
+        Axis::new("young", "MaxNewSize in bytes; 0: the heap chooses", Kind::Size, &["0"])
+            .only_in(&["collected"]),
+    ],
+    slow: &["stub", "called", "fetch-add", "no-tlab-emitted", "no-tlab-lock"],
+    threads: |_, quick| if quick { vec![1, 2] } else { vec![1, 2, 4] },
+    baseline: Some(("mode", "bare")),
+    answers: verdict::answers,
+    needs: "rows of a mode with buffers and of one without, such as --mode tlab,no-tlab",
+    verdicts: |rows, _| verdict::verdicts(rows),
+    charts: Charts { along: Some("threads"), by_mode: false },
+    check,
+    on_jvm: |case| on_jvm::tlab(case, eden::MIN_HEAP),
+    run: sizes::by_size::<Tlab>,
+    ..Experiment::NEW
+};
 
-    fn question(&self) -> &'static str {
-        "What does a thread-local buffer buy over a shared pointer, and what does it cost over a bare loop?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[
-            mode("tlab", "library: each thread bumps in its own buffer"),
-            mode("burst", "library: the same with top and limit in registers"),
-            mode("emitted", "library: machine code made at run time, the sequence of allotment-jit, in line"),
-            mode("stub", "library: the same as a function that is called for each object"),
-            mode(
-                "called",
-                "by hand: `bare` as a function that is called for each object, the limit of `stub`",
-            ),
-            mode("bare", "by hand: a bump loop over the same memory, the limit of `tlab`"),
-            mode("memset", "by hand: the same bytes zeroed at once, the limit of memory"),
-            mode("shared", "library: buffers out of regions that threads share, the heap reset when full"),
-            mode("collected", "library: the same, the heap collected when full"),
-            mode("cas", "by hand, no buffers: compare-and-swap on one pointer for each object"),
-            mode("fetch-add", "by hand, no buffers: fetch-and-add on one pointer for each object"),
-            mode("lock", "by hand, no buffers: a mutex around one pointer for each object"),
-            mode(
-                "no-tlab",
-                "library, no buffers: each object from a region that threads share (UseTLAB=false)",
-            ),
-            mode(
-                "no-tlab-emitted",
-                "library, no buffers: the same in machine code made at run time, in line",
-            ),
-            mode("no-tlab-lock", "library, no buffers: the same under one lock (RefillStrategy=lock)"),
-            mode("malloc", "the system's malloc and free over a ring of 1,024 live objects"),
-            #[cfg(feature = "peers")]
-            mode("mimalloc", "mimalloc over the same ring"),
-            #[cfg(feature = "peers")]
-            mode("jemalloc", "jemalloc over the same ring"),
-            #[cfg(feature = "peers")]
-            mode("bumpalo", "bumpalo, an arena of the eden's size that is reset when full"),
-        ];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("size", "bytes of an object, header included", Kind::Size, &["16", "48", "64", "144"])
-                .quick(&["16", "64"]),
-            Axis::new("eden", "bytes each thread allocates before it starts over", Kind::Eden, &["half-l2"]),
-            PREFETCH.only_in(BUMPING),
-            Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
-                .only_in(LIBRARY),
-            Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
-                .only_in(&["shared"]),
-            Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
-                .only_in(&["shared"]),
-            Axis { default: &["parallel"], quick: &["parallel"], ..COLLECTOR }.only_in(&["collected"]),
-            Axis::new("young", "MaxNewSize in bytes; 0: the heap chooses", Kind::Size, &["0"])
-                .only_in(&["collected"]),
-        ];
-        AXES
-    }
-
-    fn is_quick(&self, mode: &Mode) -> bool {
-        !["stub", "called", "fetch-add", "no-tlab-emitted", "no-tlab-lock"].contains(&mode.name)
-    }
-
-    fn threads(&self, _cpus: usize, quick: bool) -> Vec<usize> {
-        if quick { vec![1, 2] } else { vec![1, 2, 4] }
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::mode("bare"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows)
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows of a mode with buffers and of one without, such as --mode tlab,no-tlab"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows)
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { along: Some("threads"), ..Charts::default() }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        let (size, eden) = (case.size("size").ok()?, case.size("eden").ok()?);
-        if let Some(why) = sizes::nonsense(size) {
-            return Some(why);
-        }
-        if eden < size * 16 {
-            return Some(format!("an eden of {eden} bytes holds fewer than 16 objects of {size}"));
-        }
-        fits(case, eden).err()
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        on_jvm::tlab(case, eden::MIN_HEAP).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        sizes::by_size::<Tlab>(case, bench)
-    }
-}
-
-/// Checks that the heap of a case takes its options, and fits into this machine's memory.
-fn fits(case: &Case, eden: usize) -> Result<(), String> {
+fn check(case: &Case) -> anyhow::Result<()> {
+    let (size, eden) = (case.size("size")?, case.size("eden")?);
+    sizes::check(size)?;
+    ensure!(eden >= size * 16, "an eden of {eden} bytes holds fewer than 16 objects of {size}");
     let needed = match case.mode.as_str() {
         mode if LIBRARY.contains(&mode) => eden::bytes_of_edens(eden, case.threads),
         mode if SHARING.contains(&mode) => {
             let plan = shared::HeapPlan::of(case)?;
-            resolves(plan.builder().map_err(|error| error.to_string())?)?;
+            resolves(plan.builder()?)?;
             plan.bytes
         }
         "collected" => {
-            resolves(collected::builder(case).map_err(|error| error.to_string())?)?;
-            collected::heap_bytes(case).map_err(|error| error.to_string())?
+            resolves(collected::builder(case)?)?;
+            collected::heap_bytes(case)?
         }
         // The ring of these modes is the same for every eden.
         mode if RINGS.contains(&mode) => return Ok(()),
@@ -193,13 +139,12 @@ fn fits(case: &Case, eden: usize) -> Result<(), String> {
     memory::fits(&what, needed, "a smaller --eden or fewer --threads")
 }
 
-fn resolves(heap: HeapBuilder) -> Result<(), String> {
-    unresolved(heap).map_or(Ok(()), Err)
-}
+/// The measured loops, by the size of an object.
+struct Tlab;
 
 impl WithSize for Tlab {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let ahead = || Ok::<bool, anyhow::Error>(case.text("zeroing")? == "ahead");
+        let ahead = || anyhow::Ok(case.text("zeroing")? == "ahead");
         match case.mode.as_str() {
             "tlab" | "burst" => match (prefetches(case)?, ahead()?) {
                 (true, false) => library::run::<BYTES, PerObject, BySize>(case, bench),
@@ -245,7 +190,7 @@ mod tests {
             quick: true,
             ..Selection::default()
         };
-        expand(&[&Tlab], &selection, 2).unwrap_err().to_string()
+        expand(&[&TLAB], &selection, 2).unwrap_err().to_string()
     }
 
     #[test]
@@ -265,7 +210,7 @@ mod tests {
 
     #[test]
     fn edens_that_memory_does_not_hold_are_refused() {
-        for mode in Tlab.modes().iter().map(|mode| mode.name).filter(|mode| !RINGS.contains(mode)) {
+        for mode in TLAB.modes.iter().map(|mode| mode.name).filter(|mode| !RINGS.contains(mode)) {
             for eden in ["16384t", "16777215t"] {
                 let error = refused(mode, "eden", eden);
                 let expected = error.contains(&format!("edens of {eden} on 2 threads need"))

@@ -14,7 +14,7 @@ use super::library::{Plain, site};
 use super::pointer::ATTEMPTS;
 use super::widest::widest;
 use crate::experiments::buffers::{region_bytes, tlab_size};
-use crate::harness::{Bench, Case, Iteration, ParameterError, Probe, SecondaryValue, Worker};
+use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
 use allotment::heap::{HeapBuilder, MIN_REGIONS};
 use allotment::options::{CollectorKind, OptionError};
 use allotment::raw::{PerObject, Prefetch, PrefetchSettings, Processor, Shape};
@@ -45,17 +45,16 @@ impl HeapPlan {
     ///
     /// # Errors
     /// Why no such heap is possible.
-    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
-        let wrong = |error: ParameterError| error.to_string();
-        let eden = case.size("eden").map_err(wrong)?;
+    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+        let eden = case.size("eden")?;
         let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
         let mut attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
         let options = match case.mode.as_str() {
             "no-tlab" | "no-tlab-emitted" => "-UseTLAB".to_string(),
             "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".to_string(),
             _ => {
-                let refill = case.text("refill").map_err(wrong)?;
-                let (tlab, object) = (case.size("tlab").map_err(wrong)?, case.size("size").map_err(wrong)?);
+                let refill = case.text("refill")?;
+                let (tlab, object) = (case.size("tlab")?, case.size("size")?);
                 if tlab == 0 {
                     format!("RefillStrategy={refill}")
                 } else {
@@ -200,7 +199,7 @@ impl Probe for Statistics<'_> {
 
 /// Modes `shared`, `no-tlab`, `no-tlab-emitted` and `no-tlab-lock`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let plan = HeapPlan::of(case).map_err(anyhow::Error::msg)?;
+    let plan = HeapPlan::of(case)?;
     let heap = plan.builder()?.build()?;
     let pairs = plan.pairs(BYTES);
     let resets = AtomicU64::new(0);

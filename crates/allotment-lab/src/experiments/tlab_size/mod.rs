@@ -19,116 +19,68 @@ mod verdict;
 use super::on_jvm;
 use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
-use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Baseline, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
-use crate::jvm::Workload;
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
 use allotment::raw::{BySize, NoPrefetch};
-use anyhow::anyhow;
+use anyhow::ensure;
 use plan::HeapPlan;
-
-/// The experiment `tlab-size`.
-#[derive(Clone, Copy, Debug)]
-pub struct TlabSize;
-
-const fn mode(name: &'static str, what: &'static str) -> Mode {
-    Mode { name, what, jmh_modes: &[JmhMode::SingleShot] }
-}
 
 /// Modes with objects made on the fast path, which alone prefetches.
 const BUFFERED: &[&str] = &["fixed", "elastic", "adaptive"];
 
-impl Experiment for TlabSize {
-    fn name(&self) -> &'static str {
-        "tlab-size"
-    }
-
-    fn question(&self) -> &'static str {
-        "How large must a thread's buffer be before its refills no longer show?"
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        const MODES: &[Mode] = &[
-            mode("fixed", "every buffer has the size --tlab (-ResizeTLAB)"),
-            mode("elastic", "buffers grow by a tenth per refill (TLABPolicy=epsilon)"),
-            mode("adaptive", "buffers grow with use, within a budget (TLABPolicy=adaptive)"),
-            mode("no-tlab", "no buffers: each object from a region that threads share (UseTLAB=false)"),
-            mode("no-tlab-lock", "no buffers: the same under one lock (RefillStrategy=lock)"),
-        ];
-        MODES
-    }
-
-    fn axes(&self) -> &'static [Axis] {
-        const AXES: &[Axis] = &[
-            Axis::new("objects", "objects that each thread allocates and keeps", Kind::Count, &["50000000"])
-                .quick(&["5000000"]),
-            Axis::new("size", "bytes of an object, header included", Kind::Size, &["16"]),
-            Axis::new(
-                "pretouch",
-                "whether the heap's pages are there before the shot",
-                Kind::Switch,
-                &["on", "off"],
-            ),
-            Axis::new(
-                "tlab",
-                "bytes of a buffer",
-                Kind::Size,
-                &["1k", "4k", "16k", "64k", "256k", "1m", "4m"],
-            )
+/// The experiment `tlab-size`.
+pub(super) static TLAB_SIZE: Experiment = Experiment {
+    name: "tlab-size",
+    question: "How large must a thread's buffer be before its refills no longer show?",
+    modes: &[
+        Mode::shot("fixed", "every buffer has the size --tlab (-ResizeTLAB)"),
+        Mode::shot("elastic", "buffers grow by a tenth per refill (TLABPolicy=epsilon)"),
+        Mode::shot("adaptive", "buffers grow with use, within a budget (TLABPolicy=adaptive)"),
+        Mode::shot("no-tlab", "no buffers: each object from a region that threads share (UseTLAB=false)"),
+        Mode::shot("no-tlab-lock", "no buffers: the same under one lock (RefillStrategy=lock)"),
+    ],
+    axes: &[
+        Axis::new("objects", "objects that each thread allocates and keeps", Kind::Count, &["50000000"])
+            .quick(&["5000000"]),
+        Axis::new("size", "bytes of an object, header included", Kind::Size, &["16"]),
+        Axis::new(
+            "pretouch",
+            "whether the heap's pages are there before the shot",
+            Kind::Switch,
+            &["on", "off"],
+        ),
+        Axis::new("tlab", "bytes of a buffer", Kind::Size, &["1k", "4k", "16k", "64k", "256k", "1m", "4m"])
             .quick(&["1k", "16k", "256k", "4m"])
             .only_in(&["fixed"]),
-            PREFETCH.only_in(BUFFERED),
-        ];
-        AXES
-    }
+        PREFETCH.only_in(BUFFERED),
+    ],
+    threads: |_, _| vec![1, 2],
+    baseline: Some(("mode", "adaptive")),
+    answers: verdict::answers,
+    needs: "rows of mode fixed with two sizes of buffers, such as --mode fixed --tlab 1k,64k",
+    verdicts: |rows, _| verdict::verdicts(rows),
+    charts: Charts { along: Some("tlab"), by_mode: false },
+    check,
+    on_jvm: on_jvm::tlab_size,
+    run: sizes::by_size::<TlabSize>,
+    ..Experiment::NEW
+};
 
-    fn threads(&self, _cpus: usize, _quick: bool) -> Vec<usize> {
-        vec![1, 2]
-    }
-
-    fn baseline(&self) -> Option<Baseline> {
-        Some(Baseline::mode("adaptive"))
-    }
-
-    fn answers(&self, rows: &[ScoreRow]) -> Vec<String> {
-        verdict::answers(rows)
-    }
-
-    fn needs(&self) -> &'static str {
-        "rows of mode fixed with two sizes of buffers, such as --mode fixed --tlab 1k,64k"
-    }
-
-    fn verdicts(&self, rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-        verdict::verdicts(rows)
-    }
-
-    fn charts(&self) -> Charts {
-        Charts { along: Some("tlab"), ..Charts::default() }
-    }
-
-    fn nonsense(&self, case: &Case) -> Option<String> {
-        if case.jmh_mode != JmhMode::SingleShot {
-            return Some(format!("{}: each shot fills a fresh heap, so only ss measures it", case.jmh_mode));
-        }
-        let size = case.size("size").ok()?;
-        if let Some(why) = sizes::nonsense(size) {
-            return Some(why);
-        }
-        HeapPlan::of(case).and_then(|plan| plan.fits()).err()
-    }
-
-    fn on_jvm(&self, case: &Case) -> Option<Workload> {
-        // A missing parameter is reported when the case runs.
-        on_jvm::tlab_size(case).unwrap_or(None)
-    }
-
-    fn run(&self, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        sizes::by_size::<TlabSize>(case, bench)
-    }
+fn check(case: &Case) -> anyhow::Result<()> {
+    ensure!(
+        case.jmh_mode == JmhMode::SingleShot,
+        "{}: each shot fills a fresh heap, so only ss measures it",
+        case.jmh_mode
+    );
+    sizes::check(case.size("size")?)?;
+    HeapPlan::of(case)?.fits()
 }
+
+/// The measured loop, by the size of an object.
+struct TlabSize;
 
 impl WithSize for TlabSize {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let plan = HeapPlan::of(case).map_err(|why| anyhow!(why))?;
+        let plan = HeapPlan::of(case)?;
         if BUFFERED.contains(&case.mode.as_str()) && prefetches(case)? {
             shot::run::<BYTES, BySize>(plan, bench)
         } else {
@@ -145,7 +97,7 @@ mod tests {
     fn left_out(values: &[(&str, &str)]) -> Vec<String> {
         let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
         let selection = Selection { values, quick: true, ..Selection::default() };
-        match expand(&[&TlabSize], &selection, 2) {
+        match expand(&[&TLAB_SIZE], &selection, 2) {
             Ok((_, left_out)) => left_out,
             Err(error) => vec![error.to_string()],
         }
@@ -174,7 +126,7 @@ mod tests {
     fn other_ways_of_measuring_are_refused() {
         let selection =
             Selection { jmh_modes: vec![JmhMode::Throughput], quick: true, ..Selection::default() };
-        let error = expand(&[&TlabSize], &selection, 2).unwrap_err().to_string();
+        let error = expand(&[&TLAB_SIZE], &selection, 2).unwrap_err().to_string();
         assert!(error.contains("only ss"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use crate::format::phrase::count;
 use crate::harness::Case;
 use crate::machine::topology;
 use allotment::heap::MAX_HEAP_BYTES;
+use anyhow::{Context, bail, ensure};
 
 /// Bytes that may stay empty at the end of a region where the policy chooses: less than
 /// MinTLABSize, which is below this value by default.
@@ -36,24 +37,21 @@ impl HeapPlan {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> Result<HeapPlan, String> {
-        let wrong = |error: crate::harness::ParameterError| error.to_string();
-        let (objects, bytes) = (case.size("objects").map_err(wrong)?, case.size("size").map_err(wrong)?);
-        let tlab = if case.mode == "fixed" { case.size("tlab").map_err(wrong)? } else { 0 };
+    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+        let (objects, bytes) = (case.size("objects")?, case.size("size")?);
+        let tlab = if case.mode == "fixed" { case.size("tlab")? } else { 0 };
         let policy = match case.mode.as_str() {
             "fixed" => format!("TLABSize={0},MinTLABSize={0},-ResizeTLAB", tlab_size(tlab, bytes)?),
             "elastic" => "TLABPolicy=epsilon".into(),
             "adaptive" => "TLABPolicy=adaptive".into(),
             "no-tlab" => "-UseTLAB".into(),
             "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".into(),
-            other => return Err(format!("there is no mode `{other}`")),
+            other => bail!("there is no mode `{other}`"),
         };
-        if objects == 0 {
-            return Err("zero objects are no shot".into());
-        }
+        ensure!(objects > 0, "zero objects are no shot");
         let too_many = || format!("{objects} objects a thread: more than the largest heap holds");
         let all = objects.checked_mul(bytes).and_then(|bytes| bytes.checked_mul(case.threads));
-        let all = all.filter(|&all| all < MAX_HEAP_BYTES / 2).ok_or_else(too_many)?;
+        let all = all.filter(|&all| all < MAX_HEAP_BYTES / 2).with_context(too_many)?;
         let region = region_bytes(all, tlab)?;
         let usable = match case.mode.as_str() {
             "fixed" => region / tlab * (tlab / bytes * bytes),
@@ -64,7 +62,7 @@ impl HeapPlan {
         // hand.
         let begun = topology().cpus().len() + 2 * case.threads + 8;
         let heap = (all.div_ceil(usable) + begun) * region;
-        let touched = if case.switch("pretouch").map_err(wrong)? {
+        let touched = if case.switch("pretouch")? {
             format!(",+AlwaysPreTouch,InitialHeapSize={heap}")
         } else {
             String::new()
@@ -78,7 +76,7 @@ impl HeapPlan {
     ///
     /// # Errors
     /// Gives the needed and the available bytes.
-    pub(super) fn fits(&self) -> Result<(), String> {
+    pub(super) fn fits(&self) -> anyhow::Result<()> {
         let what = format!(
             "{} on {}, heap and arrays,",
             count(self.objects, "object"),
@@ -157,9 +155,9 @@ mod tests {
         let plan = HeapPlan::of(&case("no-tlab", 1_000_000, 0, "on")).unwrap();
         assert_eq!(plan.needed(), plan.heap + 2 * 8_000_000);
         assert!(plan.heap > 32_000_000 && plan.options.contains("+AlwaysPreTouch"));
-        assert_eq!(plan.fits(), Ok(()));
+        plan.fits().unwrap();
         let many = HeapPlan::of(&case("no-tlab", 500_000_000_000, 0, "on")).unwrap();
-        let error = many.fits().unwrap_err();
+        let error = many.fits().unwrap_err().to_string();
         assert!(
             error.contains("500000000000 objects on 2 threads, heap and arrays, need")
                 && error.contains("fewer --objects fit"),

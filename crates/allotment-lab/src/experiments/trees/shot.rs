@@ -41,11 +41,9 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (heap, mut probe) = HeapUse::of(by_workers(heap, case.count("workers")?)?)?;
     let advice = Advice::of(&heap, "a larger --heap, fewer threads or a smaller --depth fit");
     let full = Advice::of(&heap, "the heap is full before the first shot: a larger --heap fits");
-    bench.measure_within_with(&mut probe, |thread, play| {
-        heap.attach(|mutator| {
-            let worked = Worked { mutator, work, advice, living: None, outcome: Ok(()) };
-            if thread.index == 0 { beside_what_lives(worked, full, play) } else { play.play(worked) }
-        })?
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+        let worked = Worked { mutator, work, advice, living: None, outcome: Ok(()) };
+        if thread.index == 0 { beside_what_lives(worked, full, play) } else { play.play(worked) }
     })
 }
 
