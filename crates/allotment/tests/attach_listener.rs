@@ -167,7 +167,7 @@ fn a_folder_that_others_can_use_is_refused_and_the_message_says_what_to_do() {
     fs::create_dir(&folder).expect("it is new");
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("it is ours");
     let refused = said();
-    assert!(refused.contains("is not private: its mode is 755 and not 700; remove it"), "{refused}");
+    assert!(refused.contains("is not private: its mode is 755, not 700; remove it"), "{refused}");
     fs::remove_dir(&folder).expect("it is empty");
     symlink("/tmp", &folder).expect("it is new");
     assert!(said().contains("is not private: it is a symbolic link"));
