@@ -57,7 +57,7 @@ pub enum EmitError {
         nearest: usize,
     },
     /// A header that no new object has.
-    #[error("{bits:#x} is not the header of a new object: its upper half is 0, as in {:#x}", .bits & u64::from(u32::MAX))]
+    #[error("{bits:#x} is not the header of a new object: the upper half of such a header is 0, as in {:#x}", .bits & u64::from(u32::MAX))]
     Header {
         /// The request.
         bits: u64,

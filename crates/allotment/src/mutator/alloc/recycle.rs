@@ -65,11 +65,11 @@ impl<'t> RawMutator<'t> {
     /// # use allotment::{Heap, NewSlots, OutOfMemory, alloc};
     /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
     /// # heap.attach(|mu| {
-    /// let before = mu.mark();
+    /// let before = mu.raw_mut().mark();
     /// let scratch = alloc!(mu, NewSlots::new(100, 0_u64))?;
     /// assert_eq!(scratch.len(), 100);
     /// // SAFETY: nothing refers to the array, and no other mark was recycled.
-    /// unsafe { mu.recycle(before) };
+    /// unsafe { mu.raw_mut().recycle(before) };
     /// # Ok::<(), OutOfMemory>(())
     /// # })??;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

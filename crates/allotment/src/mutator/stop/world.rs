@@ -246,7 +246,7 @@ impl RawMutator<'_> {
     /// # use allotment::{Heap, OutOfMemory};
     /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
     /// # heap.attach(|mu| {
-    /// let threads = mu.stop_the_world(|world| world.threads());
+    /// let threads = mu.raw_mut().stop_the_world(|world| world.threads());
     /// assert_eq!(threads, Some(1)); // this one
     /// # Ok::<(), OutOfMemory>(())
     /// # })??;
