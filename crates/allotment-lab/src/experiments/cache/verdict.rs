@@ -8,6 +8,7 @@
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
 use super::speed_up::{Shape, SpeedUp, shape, speed_ups};
+use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{count, factor, interval, ratio_within};
 use crate::format::{ScoreRow, number};
 
@@ -63,14 +64,10 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
 fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
     let mut walks: Vec<Walk> = Vec::new();
     for row in rows {
-        let set = row.parameters.iter().find(|parameter| parameter.name == SET);
-        let Some(set) = set.and_then(|set| set.value.parse().ok()) else { continue };
+        let Some(set) = value(row, SET).and_then(|(set, _)| set.parse().ok()) else { continue };
         let (name, score) = (name(row, rows), row.primary.summary());
         let index = walks.iter().position(|walk| walk.name == name).unwrap_or_else(|| {
-            let is_total = row
-                .parameters
-                .iter()
-                .any(|parameter| (parameter.name.as_str(), parameter.value.as_str()) == ("share", "total"));
+            let is_total = value(row, "share").is_some_and(|(share, _)| share == "total");
             walks.push(Walk { name, unit: row.primary.unit.clone(), is_total, curves: Vec::new() });
             walks.len() - 1
         });
@@ -91,17 +88,10 @@ fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
 
 /// The mode, with all parameters but the set that distinguish it from other rows of the mode.
 fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
-    let mut name =
-        row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode).to_string();
+    let mut name = mode(row).to_string();
     for parameter in row.parameters.iter().filter(|parameter| parameter.name != SET) {
         let mut others = rows.iter().filter(|other| other.benchmark == row.benchmark);
-        let value = |other: &ScoreRow| {
-            other
-                .parameters
-                .iter()
-                .find(|known| known.name == parameter.name)
-                .map(|known| known.value.clone())
-        };
+        let value = |other| value(other, &parameter.name).map(|(value, _)| value);
         if others.any(|other| value(other).as_ref() != Some(&parameter.value)) {
             name += &format!(", {} {}", parameter.name, parameter.label);
         }

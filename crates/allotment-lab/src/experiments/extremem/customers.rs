@@ -3,11 +3,11 @@
 //! A ring is an array of references in each customer, which grows and never shrinks. A customer is
 //! old and what it saves is new, so each ring is a place where an old object refers to a young one.
 
-use super::locks::hold;
 use super::queue::{Change, Queue};
 use super::sales::Saved;
 use super::table::{ENTRY, Table};
 use super::text::{Dictionary, Text, Work, name};
+use crate::experiments::hold::hold;
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, Plain, alloc, rebind, root,
 };

@@ -4,7 +4,7 @@
 //! A lock is held for a few loads and stores, with no safepoint in between. So its holder always
 //! goes on, and a thread may wait for it without being in a blocking region.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Locks that the rings share, by the customer's number.
 const RINGS: usize = 64;
@@ -40,9 +40,4 @@ impl Locks {
     pub(super) fn ring(&self, customer: u64) -> &Mutex<()> {
         &self.rings[customer as usize % RINGS]
     }
-}
-
-/// Holds a lock, whatever became of a thread that held it before.
-pub(super) fn hold(lock: &Mutex<()>) -> MutexGuard<'_, ()> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,12 +3,12 @@
 
 use super::customers::{ByName, Customer, customer};
 use super::latency::{Duty, KINDS, Latencies, Logs};
-use super::locks::hold;
 use super::queue::NewChange;
 use super::schedule::nanoseconds;
 use super::shop::{Common, Shop};
 use super::text::Work;
 use super::visit::Seat;
+use crate::experiments::hold::hold;
 use allotment::{Local, Mutator, OutOfMemory, alloc, root};
 
 /// What a server thread has done while latencies were logged.

@@ -2,7 +2,7 @@
 
 use super::customers::{self, Customer, Customers};
 use super::goods::{self, Catalogue, Goods, Product};
-use super::locks::{Locks, hold};
+use super::locks::Locks;
 use super::queue::{Change, Queue};
 use super::sales::{Sale, Saved};
 use super::schedule::Schedule;
@@ -10,6 +10,7 @@ use super::text::{Dictionary, Work};
 use super::words::{dictionary, fill, words};
 use super::workload::Workload;
 use crate::experiments::first_collection::FirstCollection;
+use crate::experiments::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::sync::atomic::AtomicU64;
 

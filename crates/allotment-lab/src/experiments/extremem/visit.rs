@@ -8,6 +8,7 @@ use super::schedule::nanoseconds;
 use super::search::{Found, Query, Search, query};
 use super::shop::{Common, Shop};
 use super::text::{Text, Work, concatenation, score};
+use crate::experiments::hold::hold;
 use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, alloc, rebind, root};
 
 /// The candidates of a customer with their reviews.
@@ -159,13 +160,13 @@ impl<'t> CustomerThread<'_, 't> {
         let id = customer.get(mutator).id;
         let lock = self.common.locks.ring(id);
         let mut saved = {
-            let _held = super::locks::hold(lock);
+            let _held = hold(lock);
             customer.get(mutator).saved(mutator).len()
         };
         self.work.count(16 + 8 * saved);
         let copies = alloc!(mutator, NewArray::<Option<Saved>>::new(saved, None))?;
         {
-            let _held = super::locks::hold(lock);
+            let _held = hold(lock);
             // The ring may have changed.
             let mut there = 0;
             for (at, one) in customer.get(mutator).saved(mutator).take(saved).enumerate() {

@@ -14,10 +14,11 @@ mod programs;
 
 use super::memory;
 use super::saying::{all_against, of_mode, ours, spread, whose};
+use super::shots::check_shots;
 use super::sizes::{self, WithSize, by_size};
 use crate::format::phrase::{range, time};
 use crate::format::{Comparison, Metric, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, TimeUnit};
 use allotment::Heap;
 use anyhow::{bail, ensure};
 use programs::PROGRAMS;
@@ -127,11 +128,7 @@ fn heap(options: &str) -> anyhow::Result<Heap> {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let estimates = case.mode == "estimate";
-    ensure!(
-        estimates == (case.jmh_mode == JmhMode::SingleShot),
-        "{}: ss measures estimates, and nothing else does",
-        case.jmh_mode
-    );
+    check_shots(case, estimates, "ss measures estimates, and nothing else does")?;
     if estimates {
         ensure!(case.threads <= 1, "{} threads: one runs a program, which has its own", case.threads);
         let (allocated, least) = (case.size("allocated")?, programs::LEAST_BYTES);
@@ -146,7 +143,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

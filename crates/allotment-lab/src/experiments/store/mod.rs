@@ -21,7 +21,7 @@ use super::heap_use::HeapUse;
 use super::memory::{self, Advice};
 use super::saying::{all_against, ours, spread, takes, values};
 use crate::format::coordinates::{MODE, mode};
-use crate::format::{Comparison, Metric, ScoreRow, phrase};
+use crate::format::{Metric, ScoreRow, phrase};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit};
 use access::{InHeap, InMap, Map};
 use allotment::{Heap, Root, root};
@@ -86,7 +86,7 @@ pub(super) static STORE: Experiment = Experiment {
     baseline: Some(("collector", MAP)),
     answers,
     needs: "a row of any mode",
-    verdicts,
+    verdicts: |rows, _| all_against(&ours(rows), "collector", MAP, "ticks"),
     charts: Charts { along: Some("ticks"), by_mode: true },
     check,
     run,
@@ -101,10 +101,6 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     said.extend(modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "collector", MAP)));
     said.extend(never_filled(&rows));
     said
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    all_against(&ours(rows), "collector", MAP, "ticks")
 }
 
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
