@@ -10,30 +10,27 @@ use std::sync::Mutex;
 const RINGS: usize = 64;
 
 /// The locks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Locks {
-    pub(super) goods: Mutex<()>,
-    pub(super) customers: Mutex<()>,
-    pub(super) product_changes: Mutex<()>,
-    pub(super) customer_changes: Mutex<()>,
+    pub(super) goods: DataBaseLocks,
+    pub(super) customers: DataBaseLocks,
     pub(super) sales: Vec<Mutex<()>>,
     pub(super) saved: Vec<Mutex<()>>,
     rings: Vec<Mutex<()>>,
+}
+
+/// The locks of a data base, and of the log of its changes.
+#[derive(Debug, Default)]
+pub(super) struct DataBaseLocks {
+    pub(super) published: Mutex<()>,
+    pub(super) changes: Mutex<()>,
 }
 
 impl Locks {
     /// Locks for so many queues.
     pub(super) fn new(sales: usize, saved: usize) -> Locks {
         let some = |count| (0..count).map(|_| Mutex::new(())).collect();
-        Locks {
-            goods: Mutex::new(()),
-            customers: Mutex::new(()),
-            product_changes: Mutex::new(()),
-            customer_changes: Mutex::new(()),
-            sales: some(sales),
-            saved: some(saved),
-            rings: some(RINGS),
-        }
+        Locks { sales: some(sales), saved: some(saved), rings: some(RINGS), ..Locks::default() }
     }
 
     /// The lock of a customer's ring.

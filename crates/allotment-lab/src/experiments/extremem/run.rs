@@ -9,8 +9,7 @@ use super::figures::{Figures, figures};
 use super::latency::{Arrays, arrays};
 use super::plan::Plan;
 use super::server::{self, Service};
-use super::shop::{Common, Shop};
-use super::text::Work;
+use super::shop::{Common, OpenShop, Shop};
 use super::update::{self, Updates};
 use super::visit::{self, Seat, Visits};
 use crate::experiments::first_collection::FirstCollection;
@@ -85,29 +84,23 @@ impl Run {
         let mut seeds = Random::new(u64::from(workload.random_seed));
         let mut logs = logs.into_iter();
         for number in 0..all {
-            let seat =
-                |index, logs: Option<Root<Arrays>>, seed| logs.map(|arrays| Seat { index, seed, arrays });
+            // There are logs for each customer and each server.
             let (seed, arrays) = (seeds.draw(), logs.next());
-            let role = match number.checked_sub(customers) {
-                None => seat(number, arrays, seed).map(Role::Customer),
-                Some(server) if server + 1 < all - customers => seat(server, arrays, seed).map(Role::Server),
-                Some(_) => Some(Role::Update),
+            let role = match (arrays, number.checked_sub(customers)) {
+                (Some(arrays), None) => Role::Customer(Seat { index: number, seed, arrays }),
+                (Some(arrays), Some(index)) => Role::Server(Seat { index, seed, arrays }),
+                (None, _) => Role::Update,
             };
-            let role = role.context("there are logs for each customer and each server")?;
-            let (heap, leaves) =
-                (self.heap.clone(), Leaves(Arc::clone(&self.start), Arc::clone(&self.common)));
-            let (shop, advice) = (shop.clone(), self.advice);
+            let leaves = Leaves { start: Arc::clone(&self.start), common: Arc::clone(&self.common) };
+            let (heap, shop, advice) = (self.heap.clone(), shop.clone(), self.advice);
             let body = move || {
                 let told = heap.attach(|mutator| play(mutator, &leaves, shop, role));
                 // The heap is dropped first. The thread that waits for all others may then make the
                 // next heap.
                 drop(heap);
-                let told = match told {
-                    Ok(done) => advice.on(done),
-                    Err(error) => Err(error.into()),
-                };
+                let told = told.map_err(anyhow::Error::from).and_then(|done| advice.on(done));
                 if told.is_err() {
-                    leaves.1.schedule.give_up();
+                    leaves.common.schedule.give_up();
                 }
                 told
             };
@@ -210,8 +203,7 @@ impl Window {
 /// Builds the shop, and makes the logs of all threads.
 fn build(mutator: &mut Mutator<'_>, common: &Common) -> Result<(Root<Shop>, Vec<Root<Arrays>>), OutOfMemory> {
     let workload = &common.workload;
-    let mut work = Work::new(u64::from(workload.random_seed), common.first.clone());
-    root!(mutator, shop = common.build(mutator, &mut work)?);
+    root!(mutator, shop = common.build(mutator)?);
     let mut logs = Vec::new();
     for _ in 0..workload.customer_threads + workload.server_threads {
         let arrays = allotment::rebind!(arrays(mutator, workload.response_time_measurements)?);
@@ -227,28 +219,31 @@ fn play(
     shop: Root<Shop>,
     role: Role,
 ) -> Result<Option<Done>, OutOfMemory> {
-    let Leaves(start, common) = leaves;
     root!(mutator, here = shop.get(mutator));
     drop(shop);
-    if mutator.blocking(|| start.wait()).is_none() {
+    if mutator.blocking(|| leaves.start.wait()).is_none() {
         return Ok(None);
     }
+    let open = OpenShop { common: &leaves.common, shop: here };
     Ok(Some(match role {
-        Role::Customer(seat) => Done::Visits(visit::play(mutator, common, here, seat)?.into()),
-        Role::Server(seat) => Done::Service(server::play(mutator, common, here, seat)?.into()),
-        Role::Update => Done::Updates(update::play(mutator, common, here)?),
+        Role::Customer(seat) => Done::Visits(visit::play(mutator, open, seat)?.into()),
+        Role::Server(seat) => Done::Service(server::play(mutator, open, seat)?.into()),
+        Role::Update => Done::Updates(update::play(mutator, open)?),
     }))
 }
 
-/// Reports that a thread is done, also when the thread unwinds.
-struct Leaves(Arc<Start>, Arc<Common>);
+/// Reports that a thread is done, even if the thread unwinds.
+struct Leaves {
+    start: Arc<Start>,
+    common: Arc<Common>,
+}
 
 impl Drop for Leaves {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.1.schedule.give_up();
+            self.common.schedule.give_up();
         }
-        self.0.leave();
+        self.start.leave();
     }
 }
 

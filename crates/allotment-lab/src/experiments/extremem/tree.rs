@@ -7,6 +7,7 @@
 //! Refused: a sorted array or a B-tree. Both have fewer and larger objects, so a collector would
 //! see another heap.
 
+use super::text::Made;
 use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, Plain, Word, alloc};
 use std::cmp::Ordering;
 
@@ -57,10 +58,7 @@ impl<K: Word, V: Word> Node<K, V> {
 
 impl<K: Ordered, V: Word> Tree<K, V> {
     /// An empty tree.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Result<Gc<'m, Self>, OutOfMemory> {
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Made<'m, Self> {
         alloc!(mutator, NewTree { root: None, len: Plain::new(0) })
     }
 
