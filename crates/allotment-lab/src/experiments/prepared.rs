@@ -18,7 +18,7 @@ pub(super) trait Prepared: Send {
     /// Collects the results of the threads.
     ///
     /// # Errors
-    /// What went wrong in a thread.
+    /// A thread failed.
     fn gather(&mut self) -> anyhow::Result<()>;
 
     /// The figures of the shot.
@@ -75,7 +75,7 @@ impl<S: Prepared> Worker for Releasing<'_, S> {
 /// Measures shots that `prepare` makes.
 ///
 /// # Errors
-/// What a shot or its preparation failed with.
+/// A shot or its preparation failed.
 pub(super) fn measure<S: Prepared>(
     bench: &mut Bench<'_>,
     prepare: impl FnMut() -> anyhow::Result<S>,

@@ -31,7 +31,7 @@ pub(super) fn answers(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
         let many = walk.curves.iter().rfind(|(_, curve)| curve.points.len() > 1)?;
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).filter(|_| many.0 > 1);
         let gain = one.and_then(|(_, one)| gain(&speed_ups(one, &many.1, many.0)));
-        let cost = || cost(&many.1, (many.0, walk.is_total), &walk.unit, machine);
+        let cost = || cost(walk, many.0, &many.1, machine);
         Some(format!("{}: {}.", named(walk, many.0), gain.unwrap_or_else(cost)))
     };
     walks(rows).iter().filter_map(told).collect()
@@ -50,7 +50,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).map(|(_, curve)| curve);
         for (threads, curve) in walk.curves.iter().filter(|(_, curve)| curve.points.len() > 1) {
             let name = named(&walk, *threads);
-            lines.push(format!("{name}: {}.", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
+            lines.push(format!("{name}: {}.", cost(&walk, *threads, curve, machine)));
             if let Some(one) = one.filter(|_| *threads > 1) {
                 let gain = gain(&speed_ups(one, curve, *threads));
                 lines.extend(gain.map(|text| format!("{name}: {text}.")));
@@ -104,8 +104,8 @@ fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
 
 /// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to
 /// 2.20), to 1.05 ns/op: L2 has 512k`.
-fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) -> String {
-    let knees = curve.knees();
+fn cost(walk: &Walk, threads: usize, curve: &Curve, machine: &Machine) -> String {
+    let (unit, knees) = (&walk.unit, curve.knees());
     let last = curve.points[curve.points.len() - 1].set;
     let lowest = knees.first().map_or(last, |knee| knee.from);
     let cheapest = curve.points.iter().filter(|point| point.set <= lowest).map(|point| point.score.mean);
@@ -122,14 +122,14 @@ fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) ->
             factor(knee.rise.value),
             interval(&knee.rise),
             number::score(knee.after),
-            causes(knee, threads, machine)
+            causes(knee, threads, walk.is_total, machine)
         );
     }
     text
 }
 
 /// The caches that may end within a rise.
-fn causes(knee: &Knee, (threads, is_total): (usize, bool), machine: &Machine) -> String {
+fn causes(knee: &Knee, threads: usize, is_total: bool, machine: &Machine) -> String {
     let among = if is_total { threads } else { 1 };
     let (from, to) = (knee.from / among, knee.to / among);
     let ending = machine.levels.iter().filter_map(|level| {

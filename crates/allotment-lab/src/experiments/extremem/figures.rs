@@ -9,7 +9,7 @@ use super::workload::Workload;
 use crate::harness::SecondaryValue;
 use crate::statistics::distribution;
 
-/// What a run has found.
+/// The findings of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     pub(super) visits: Visits,
@@ -80,7 +80,7 @@ fn of_kind(name: &str, latencies: &Latencies) -> Vec<SecondaryValue> {
     values
 }
 
-/// What customers did: shares of all engagements with a candidate, but `nothing` of all.
+/// The decisions of customers: shares of all engagements with a candidate, but `nothing` of all.
 fn of_visits(visits: &Visits, workload: &Workload) -> Vec<SecondaryValue> {
     let count = |visit: Visit| visits.latencies[visit as usize].count as f64;
     let (all, nothing) = (visits.engagements as f64, count(Visit::Nothing));

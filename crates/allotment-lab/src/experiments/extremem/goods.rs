@@ -89,7 +89,7 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue whose products have names and descriptions of so many words.
+    /// A catalogue whose products have names and descriptions of these lengths, in words.
     pub(super) fn new(name_length: usize, description_length: usize) -> Catalogue {
         Catalogue { name_length, description_length, next_id: AtomicU64::new(0) }
     }

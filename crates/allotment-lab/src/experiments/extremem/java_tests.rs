@@ -2,7 +2,7 @@
 //! percentiles.
 //!
 //! The Java classes are compiled by `javac` and need neither JMH nor Maven. The classes that
-//! print the numbers are in `jvm/test`, which is no part of the jar.
+//! print the numbers are in `jvm/test`, which is not part of the jar.
 
 use super::configuration::Configuration;
 use super::customers::Customers;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Kinds of events that a thread logs.
 pub(super) const KINDS: usize = 5;
 
-/// What a customer thread logs.
+/// An event that a customer thread logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
     Preparation,
@@ -22,7 +22,7 @@ pub(super) enum Visit {
     Nothing,
 }
 
-/// What a server thread logs.
+/// An event that a server thread logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
     Sales,
@@ -102,7 +102,7 @@ impl Latencies {
         sorted
     }
 
-    /// The same as times. What came before its time is not late.
+    /// The sorted samples as times. An event before its time is not late.
     pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
         self.sorted().into_iter().map(|sample| Duration::from_micros(u64::try_from(sample).unwrap_or(0)))
     }

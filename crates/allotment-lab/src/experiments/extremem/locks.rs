@@ -27,7 +27,7 @@ pub(super) struct DataBaseLocks {
 }
 
 impl Locks {
-    /// Locks for so many queues.
+    /// Locks for `sales` queues of sold products and `saved` queues of saved ones.
     pub(super) fn new(sales: usize, saved: usize) -> Locks {
         let some = |count| (0..count).map(|_| Mutex::new(())).collect();
         Locks { sales: some(sales), saved: some(saved), rings: some(RINGS), ..Locks::default() }

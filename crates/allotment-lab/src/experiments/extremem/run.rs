@@ -30,14 +30,14 @@ use std::time::{Duration, Instant};
 /// How often the controller looks whether a thread has failed.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a thread has done.
+/// The work of a thread.
 enum Done {
     Visits(Box<Visits>),
     Service(Box<Service>),
     Updates(Updates),
 }
 
-/// What a thread of the shop is.
+/// The role of a thread in the shop.
 enum Role {
     Customer(Seat),
     Server(Seat),
@@ -66,7 +66,7 @@ impl Run {
         let first = FirstCollection::default();
         let (heap, heap_use) = HeapUse::listening(builder, first.hook())?;
         let advice = Advice::of(&heap, "a larger --heap, or fewer customers, products or threads fit");
-        let workload = plan.workload.clone();
+        let workload = plan.configuration.workload.clone();
         let settled = if workload.warmup.is_zero() { workload.customer_period } else { workload.warmup };
         let common = Arc::new(Common::new(workload, first));
         let built = heap.attach(|mutator| build(mutator, &common))?;
@@ -248,7 +248,7 @@ impl Drop for Leaves {
 }
 
 impl Drop for Run {
-    /// No thread may be left behind in a heap that is no longer used.
+    /// No thread may be left in a heap that is no longer used.
     fn drop(&mut self) {
         self.common.schedule.give_up();
         self.start.call_off();

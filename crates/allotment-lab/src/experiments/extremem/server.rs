@@ -11,7 +11,7 @@ use super::visit::Seat;
 use crate::experiments::hold::hold;
 use allotment::{Mutator, OutOfMemory, root};
 
-/// What a server thread has done while latencies were logged.
+/// The work of a server thread while latencies were logged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Service {
     pub(super) latencies: [Latencies; KINDS],

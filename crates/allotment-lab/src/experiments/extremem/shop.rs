@@ -60,7 +60,7 @@ pub(super) trait DataBase: Object<View = Self> + Sized {
     ) -> Result<(Gc<'m, Self>, usize), OutOfMemory>;
 }
 
-/// What the threads share outside the heap.
+/// The state that the threads share outside the heap.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) workload: Workload,

@@ -15,14 +15,14 @@ use allotment::{Array, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, al
 /// The candidates of a customer with their reviews.
 type Offers = Array<Option<Sale>>;
 
-/// What a customer thread is given.
+/// The place of a thread among those of its kind.
 pub(super) struct Seat {
     pub(super) index: usize,
     pub(super) seed: u64,
     pub(super) arrays: Root<Arrays>,
 }
 
-/// What a customer thread has done while latencies were logged.
+/// The visits of a customer thread while latencies were logged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub(super) latencies: [Latencies; KINDS],

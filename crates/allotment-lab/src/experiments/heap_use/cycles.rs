@@ -22,7 +22,7 @@ const SHORT: &[(&str, &str)] = &[
 ];
 
 /// The row of a part of a cycle: `concurrent.mark` of `Concurrent marking`, `pause.init-mark` of
-/// `Pause Init Mark`. `None`: it is no part of a cycle.
+/// `Pause Init Mark`. `None`: it is not a part of a cycle.
 pub(in super::super) fn label(part: &str) -> Option<String> {
     let (kind, name) = part.split_once(' ')?;
     let kind = match kind {

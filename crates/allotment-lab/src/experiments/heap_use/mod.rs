@@ -31,7 +31,7 @@ use std::time::Duration;
 /// | `gc.moved` | MiB | objects copied or slid |
 /// | `plab.waste` | % | unused part of the memory young collections copied to, if any |
 /// | `tlab.waste` | % | discarded part of the bytes of all buffers |
-/// | `heap.peak` | MiB | the most memory behind the heap: at beginning, end and collections |
+/// | `heap.peak` | MiB | the most committed memory: at beginning, end and collections |
 /// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak so far |
 ///
 /// Of a heap whose collector works beside threads also:
@@ -106,7 +106,8 @@ fn by_object(time: Duration, live_objects: usize) -> f64 {
     if live_objects == 0 { f64::NAN } else { time.as_nanos() as f64 / live_objects as f64 }
 }
 
-fn milliseconds(time: Duration) -> f64 {
+/// Milliseconds of a time.
+pub(super) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
@@ -203,7 +204,7 @@ impl HeapUse {
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
     }
 
-    /// For workers that collect while they prepare. Those collections are no part of the iteration.
+    /// For workers that collect while they prepare. Those collections are not part of the iteration.
     pub(super) fn preparation(&self) -> Preparation {
         Preparation(Arc::clone(&self.log))
     }

@@ -13,7 +13,7 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, of_mode, ours, spread, whose};
+use super::saying::{all_against, metric, of_mode, ours, spread, whose};
 use super::shots::check_shots;
 use super::sizes::{self, WithSize, by_size};
 use crate::format::phrase::{range, time};
@@ -89,13 +89,12 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
     said.extend(rows.iter().filter_map(|row| {
-        let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
-        if let Some(sample) = found("sample") {
+        if let Some(sample) = metric(row, "sample") {
             let place = whose(row, &rows);
             return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
         }
-        let error = found("error.bytes")?.score();
-        let worst = found("deviation.max").map_or(String::new(), |worst| {
+        let error = metric(row, "error.bytes")?.score();
+        let worst = metric(row, "deviation.max").map_or(String::new(), |worst| {
             format!(", and no estimate by more than {:.1} standard deviations", worst.score())
         });
         let place = whose(row, &rows);

@@ -112,7 +112,7 @@ impl Load {
         due
     }
 
-    /// The time in which one instrument has so many ticks.
+    /// The time in which one instrument has `ticks` ticks.
     fn span(self, ticks: u64) -> u64 {
         ticks * self.instruments * STEP
     }

@@ -19,7 +19,7 @@ mod worker;
 use super::collectors::{self, heap_of};
 use super::heap_use::HeapUse;
 use super::memory::{self, Advice};
-use super::saying::{all_against, ours, spread, takes, values};
+use super::saying::{all_against, metric, ours, spread, takes, values};
 use crate::format::coordinates::{MODE, mode};
 use crate::format::{Metric, ScoreRow, phrase};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit};
@@ -123,7 +123,7 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 /// nothing about collectors.
 fn never_filled(rows: &[ScoreRow]) -> Option<String> {
     let count = |row: &ScoreRow| {
-        let of = |label: &str| row.secondary.iter().find(|metric| metric.label == label).map(Metric::score);
+        let of = |label: &str| metric(row, label).map(Metric::score);
         let counts: Vec<f64> = ["gc.young", "gc.full", "gc.concurrent"].into_iter().filter_map(of).collect();
         (!counts.is_empty()).then(|| counts.iter().sum::<f64>())
     };

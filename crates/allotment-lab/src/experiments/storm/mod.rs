@@ -71,8 +71,6 @@ fn check(case: &Case) -> anyhow::Result<()> {
     );
     HeapPlan::of(case)?.fits()
 }
-
-/// Known where threads sleep between operations: these sleeps are most of the time.
 #[cfg(test)]
 mod tests {
     use super::*;

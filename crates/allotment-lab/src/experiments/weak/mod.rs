@@ -17,7 +17,7 @@ mod witness;
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
 use super::memory::mebibytes;
-use super::saying::{contrast, ours, takes, whose};
+use super::saying::{contrast, metric, ours, takes, whose};
 use super::shots::{check_parts, check_shots};
 use super::together::{Member, Together};
 use crate::format::phrase::range;
@@ -85,8 +85,8 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
 fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     let rows = ours(rows);
     let found = rows.iter().filter_map(|row| {
-        let hits = row.secondary.iter().find(|metric| metric.label == "hits")?;
-        Some(format!("{}: {:.1} % of lookups found a value.", whose(row, &rows), hits.score()))
+        let hits = metric(row, "hits")?.score();
+        Some(format!("{}: {hits:.1} % of lookups found a value.", whose(row, &rows)))
     });
     contrast(&rows, "mode", "root", "field", "collector").into_iter().chain(found).collect()
 }
