@@ -1,4 +1,5 @@
-//! Locks that hold no invariant of their own: a thread that panicked with one left nothing half done.
+//! Locks that hold no invariant of their own: a thread that panicked with one left nothing half
+//! done.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

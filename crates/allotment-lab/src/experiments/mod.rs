@@ -1,8 +1,8 @@
 //! The experiments: the definitions of everything that the lab measures.
 //!
 //! To add one, write a file (or a folder) here with an [`Experiment`], and add it to the list in
-//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows it;
-//! no other code needs to know of it. `clock.rs` is a complete example. In short:
+//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows
+//! it; no other code needs to know of it. `clock.rs` is a complete example. In short:
 //!
 //! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
 //!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.

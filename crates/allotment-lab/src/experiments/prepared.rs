@@ -1,9 +1,9 @@
 //! Shots with threads of their own: the controller prepares each, and the worker only releases it.
 //!
-//! The controller prepares as a probe. Its thread is not bound to a CPU, and neither are the threads
-//! that it starts. The worker may be bound to one. Refused: workers of the harness as these threads.
-//! They spin before a shot until all are awake, which never happens with many more threads than
-//! CPUs.
+//! The controller prepares as a probe. Its thread is not bound to a CPU, and neither are the
+//! threads that it starts. The worker may be bound to one. Refused: workers of the harness as these
+//! threads. They spin before a shot until all are awake, which never happens with many more threads
+//! than CPUs.
 
 use super::hold::hold;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};

@@ -128,7 +128,7 @@ pub(super) fn all_against(rows: &[ScoreRow], coordinate: &str, other: &str, by: 
 }
 
 /// `With 1 thread tlab is 4.51 ± 0.31 times as fast as cas; with 2 threads ...`: an answer that
-/// compares two modes, for each value of `by`. The names say what the modes are.
+/// compares two modes, for each value of `by`. The names describe the modes.
 pub(super) fn answer(
     rows: &[ScoreRow],
     (one, name): (&str, &str),

@@ -147,8 +147,8 @@ fn memory(case: &Case, thread: &Thread) -> anyhow::Result<Mapping> {
 }
 
 /// The facts of a thread whose memory has been touched, beside its score. None of them is measured,
-/// except the pages that the system gave. `expected` is the share of its reads that the last cache is
-/// expected to answer. An unmeasured value has no error and no spread, so it is reported as a
+/// except the pages that the system gave. `expected` is the share of its reads that the last cache
+/// is expected to answer. An unmeasured value has no error and no spread, so it is reported as a
 /// maximum.
 fn facts(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Vec<SecondaryValue>> {
     let mut values = vec![SecondaryValue::maximum("set.total", "B", (memory.bytes() * case.threads) as f64)];

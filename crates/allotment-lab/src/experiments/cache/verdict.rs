@@ -25,7 +25,7 @@ struct Walk {
     curves: Vec<(usize, Curve)>,
 }
 
-/// For each walk what the most threads gain over one, or where there is no such pair, its cost.
+/// For each walk the gain of the most threads over one. If there is no such pair, its cost.
 pub(super) fn answers(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
     let told = |walk: &Walk| {
         let many = walk.curves.iter().rfind(|(_, curve)| curve.points.len() > 1)?;

@@ -1,4 +1,4 @@
-//! The figures of a run: latencies by kind, what customers did, and what the heap did right after
+//! The figures of a run: latencies by kind, the decisions of customers, and the heap right after
 //! the start and afterwards.
 
 use super::latency::{Latencies, PERCENTILES, Visit};
@@ -22,7 +22,7 @@ pub(super) struct Figures {
     pub(super) first_waste: Option<f64>,
 }
 
-/// How late candidates are there, against the schedule. Also the label of the distribution.
+/// The lateness of the candidates against the schedule, and the label of its distribution.
 pub(super) const PREPARATION: &str = "preparation";
 
 /// The rows of the kinds of [`Visit`].

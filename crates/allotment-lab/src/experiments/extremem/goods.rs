@@ -166,7 +166,8 @@ impl DataBase for Goods {
         self.descriptions.store(mutator, new.descriptions.load(mutator));
     }
 
-    /// The indexes are built from the texts of all products. Nothing of the old indexes is used again.
+    /// The indexes are built from the texts of all products. Nothing of the old indexes is used
+    /// again.
     fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
         work: &mut Work<'_>,

@@ -73,17 +73,18 @@ impl Plan {
         on_jvm::extremem(case, &workload.written(), self.heap, *region, longest)
     }
 
-    /// Checks that this machine, with `cpus` CPUs, can hold such a shop, and that its heap is possible.
+    /// Checks that this machine, with `cpus` CPUs, can hold such a shop, and that its heap is
+    /// possible.
     ///
     /// # Errors
-    /// Why not.
+    /// The machine cannot, or the heap is impossible.
     pub(super) fn check(&self, cpus: usize) -> anyhow::Result<()> {
         self.configuration.fits(&self.name, self.heap, cpus)?;
         // Without the collector: the case reports a collector that this build lacks.
         resolves(Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region))
     }
 
-    /// The longest time that a run says nothing.
+    /// The longest time without a sign of life from a run.
     pub(super) fn silence(&self) -> Duration {
         self.configuration.silence()
     }

@@ -1,5 +1,5 @@
-//! Queues whose links are in what is queued. The queues of sold and of saved products are such, and
-//! the logs of changes too.
+//! Queues whose links are in the queued objects: the queues of sold and of saved products, and the
+//! logs of changes.
 //!
 //! The head and the last link of a queue are old objects that refer to young ones: that is what
 //! card tables and remembered sets are for. Refused: queues outside the heap.
@@ -9,10 +9,10 @@ use allotment::{Field, Gc, Mutator, Object, alloc};
 
 /// An object that can stand in a queue.
 pub(super) trait Linked: Object<View = Self> + Sized {
-    /// The next in the queue.
+    /// The next object in the queue.
     fn next(&self) -> &Field<Option<Self>>;
 
-    /// The one before it, where the object knows it.
+    /// The object before it, if the object has such a link.
     fn previous(&self) -> Option<&Field<Option<Self>>> {
         None
     }

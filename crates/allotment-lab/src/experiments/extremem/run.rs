@@ -1,4 +1,4 @@
-//! A run: a shop in a heap, the threads of the shop, and what they did until the last has ended.
+//! A run: a shop in a heap, the threads of the shop, and their work until the last has ended.
 //!
 //! The controller builds the shop and starts the threads before the shot, as a probe. Its thread is
 //! not bound to a CPU, and neither are the threads it starts; they wait for the start in a blocking
@@ -264,7 +264,7 @@ impl Drop for Run {
 /// Measures runs of a plan.
 ///
 /// # Errors
-/// A heap or a thread that cannot be had, or what a thread failed with.
+/// There is no memory for a heap or a thread, or a thread has failed.
 pub(super) fn measure(plan: &Plan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     prepared::measure(bench, || Run::prepare(plan, plan.builder()?))
 }

@@ -61,9 +61,9 @@ pub(super) struct Search<'a, 't> {
     pub(super) work: Work<'a>,
     /// `AllowAnyMatch` of the workload.
     allows_any: bool,
-    /// Products between an index and what they are found for: no object.
+    /// Products on their way from an index to a set or an array, outside the heap.
     found: Stack<'t, Product>,
-    /// Numbers, likewise.
+    /// Numbers on the same way.
     numbers: Vec<u64>,
 }
 
@@ -155,8 +155,8 @@ impl<'a, 't> Search<'a, 't> {
         Ok(rebind!(mutator, array))
     }
 
-    /// The sorted numbers of the products that have the word at a place; a product that has it in its
-    /// name and in its description is there twice.
+    /// The sorted numbers of the products that have the word at a place; a product that has it in
+    /// its name and in its description is there twice.
     fn sorted<'m>(
         &mut self,
         mutator: &'m mut Mutator<'t>,

@@ -15,7 +15,7 @@ const FIRST: usize = 16;
 /// Bytes of an entry with its header.
 pub(super) const ENTRY: usize = 40;
 
-/// A key by content.
+/// A key that is compared by its content.
 pub(super) trait Hashed: Word {
     /// The hash of a key; the same for keys that are the same.
     fn hash<'g>(mutator: &'g Mutator<'_>, key: Self::Of<'g>) -> u32;
@@ -68,7 +68,7 @@ impl<K: Hashed, V: Word> Table<K, V> {
         alloc!(mutator, NewTable { buckets, len: Plain::new(0) })
     }
 
-    /// Entries.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.len.get()
     }

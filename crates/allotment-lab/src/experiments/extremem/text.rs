@@ -51,7 +51,7 @@ pub(super) struct Work<'a> {
 const REPORTED: usize = 4 << 10;
 
 impl<'a> Work<'a> {
-    /// The state of the thread with this seed. The thread reports to `first` what it allocates.
+    /// The state of the thread with this seed. The thread reports its allocations to `first`.
     pub(super) fn new(seed: u64, first: FirstCollection, dictionary: Local<'a, Dictionary>) -> Work<'a> {
         Work { random: Random::new(seed), dictionary, scratch: String::new(), allocated: 0, first }
     }
@@ -137,8 +137,9 @@ impl<'a> Work<'a> {
         made
     }
 
-    /// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are cut
-    /// out as strings and searched for, until one is found; each that is not found lowers the score.
+    /// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are
+    /// cut out as strings and searched for, until one is found; each that is not found lowers the
+    /// score.
     pub(super) fn score(
         &mut self,
         mutator: &mut Mutator<'_>,

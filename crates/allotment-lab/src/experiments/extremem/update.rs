@@ -22,7 +22,7 @@ pub(super) struct Rebuilds {
     pub(super) longest: i64,
 }
 
-/// Those of both data bases.
+/// The rebuilds of both data bases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Updates {
     pub(super) customers: Rebuilds,

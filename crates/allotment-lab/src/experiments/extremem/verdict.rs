@@ -1,4 +1,4 @@
-//! The verdict on runs: how late preparations are, and what happened right after the start.
+//! The verdict on runs: the lateness of preparations, and the time right after the start.
 //!
 //! Runs are noisy where a machine is shared, so the worst third of at least three runs is left out,
 //! as in the mail about JDK-8359947: of six runs the two with the largest P100 are dropped, and the

@@ -204,7 +204,8 @@ impl HeapUse {
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
     }
 
-    /// For workers that collect while they prepare. Those collections are not part of the iteration.
+    /// For workers that collect while they prepare. Those collections are not part of the
+    /// iteration.
     pub(super) fn preparation(&self) -> Preparation {
         Preparation(Arc::clone(&self.log))
     }

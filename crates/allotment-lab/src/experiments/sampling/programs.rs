@@ -39,7 +39,7 @@ pub(super) fn options(program: &str) -> &'static str {
     if program == "outside" { "-UseTLAB" } else { "" }
 }
 
-/// Runs a program that allocates about `allocated` bytes. Returns what it made.
+/// Runs a program that allocates about `allocated` bytes. Returns its objects.
 pub(super) fn run(program: &str, heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
     let advice = Advice::of(heap, "all objects are garbage, so this is an error of the heap");
     match program {

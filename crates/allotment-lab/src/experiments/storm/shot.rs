@@ -192,7 +192,7 @@ impl Part {
 /// Measures storms.
 ///
 /// # Errors
-/// A heap or a thread that cannot be had, or what a thread failed with.
+/// There is no memory for a heap or a thread, or a thread has failed.
 pub(super) fn run(plan: &HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     measure(bench, || Storm::prepare(plan))
 }

@@ -5,8 +5,8 @@ use crate::format::coordinates::value;
 use crate::format::phrase::{count, range};
 use crate::format::{Metric, ScoreRow};
 
-/// How long the first operation took, for each number of threads. Of several kinds of storms with as
-/// many threads the first is told, which is the paced one.
+/// How long the first operation took, for each number of threads. Of several kinds of storms with
+/// as many threads the first is told, which is the paced one.
 pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let told = |(mutators, _): &(String, String)| {
