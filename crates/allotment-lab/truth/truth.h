@@ -1,11 +1,11 @@
-/* What the programs here have in common: threads that work side by side, and a line with how fast they were.
+/* The common part of the programs: threads that work side by side, and a line with their speed.
  *
  * A program defines `prepare`, called on each thread once, and `work`, which does some thousand operations and returns
- * how many. Usage: PROGRAM THREADS MICROSECONDS WINDOWS NUMBER.. ; measures so many windows of so many microseconds, and
- * prints operations per microsecond, summed over the threads, and nanoseconds per operation, the mean over the threads. Of
- * one thread the best window counts, since whatever disturbs it makes it slower; of several the middle one, since a thread
- * is faster while another is not there. Nothing here is taken from the lab, which has the same question and another
- * answer: that is the point. */
+ * how many. Usage: PROGRAM THREADS MICROSECONDS WINDOWS NUMBER.. ; measures WINDOWS windows of MICROSECONDS microseconds
+ * each, and prints operations per microsecond, summed over the threads, and nanoseconds per operation, the mean over the
+ * threads. With one thread the best window counts, since every disturbance makes it slower. With several the middle one
+ * counts, since a thread is faster while another is absent. Nothing here is taken from the lab, so that both answers are
+ * independent. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

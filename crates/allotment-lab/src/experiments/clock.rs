@@ -5,10 +5,10 @@
 //! with 64 reads it is not. The difference is the loop.
 
 use super::saying::{contrast, ours};
+use crate::format::ScoreRow;
 use crate::format::answer::score;
 use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{nanoseconds_of, time};
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker, keep_value,
 };
@@ -39,7 +39,7 @@ pub(super) static CLOCK: Experiment = Experiment {
     baseline: Some(("mode", "monotonic")),
     answers,
     needs: "a row of mode monotonic in average time",
-    verdicts,
+    verdicts: |rows, _| contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect(),
     check,
     run,
     ..Experiment::NEW
@@ -58,10 +58,6 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
         )
     });
     cost.into_iter().collect()
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect()
 }
 
 fn check(case: &Case) -> anyhow::Result<()> {

@@ -12,10 +12,11 @@
 //! A heap reports a collection when the other threads run again. The figure therefore includes the
 //! memory that they took and used in the microseconds since.
 
+use super::hold::hold;
 use allotment::Heap;
 use allotment::stats::{CollectionRecord, TlabStatistics};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Reads a heap's statistics at the first collection after `begin`.
 #[derive(Clone, Debug, Default)]
@@ -32,18 +33,13 @@ struct Inner {
 enum State {
     #[default]
     Idle,
-    /// A heap that owns its own hook is never freed. So whoever begins
-    /// also ends.
+    /// A heap that owns its own hook is never freed. So whoever begins also ends.
     Waiting { heap: Heap, before: TlabStatistics },
     /// The percentage of the handed-out bytes.
     Seen(f64),
 }
 
 impl FirstCollection {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The hook to build the heap with.
     pub(super) fn hook(&self) -> impl Fn(&CollectionRecord) + Send + Sync + 'static {
         let first = self.clone();
@@ -54,7 +50,7 @@ impl FirstCollection {
     pub(super) fn begin(&self, heap: &Heap) {
         let before = heap.tlab_totals().sum;
         self.0.objects.store(0, Ordering::Relaxed);
-        *self.lock() = State::Waiting { heap: heap.clone(), before };
+        *hold(&self.0.state) = State::Waiting { heap: heap.clone(), before };
     }
 
     /// Records the allocation of objects of `bytes` bytes.
@@ -63,7 +59,7 @@ impl FirstCollection {
     }
 
     fn look(&self) {
-        let mut state = self.lock();
+        let mut state = hold(&self.0.state);
         let State::Waiting { heap, before } = &*state else { return };
         let of = heap.tlab_totals().sum.since(before);
         let (handed, objects) =
@@ -74,7 +70,7 @@ impl FirstCollection {
     /// The percentage of the handed-out bytes that held no object; `None` without a collection. No
     /// collection is waited for any more.
     pub(super) fn end(&self) -> Option<f64> {
-        match std::mem::take(&mut *self.lock()) {
+        match std::mem::take(&mut *hold(&self.0.state)) {
             State::Seen(waste) => Some(waste),
             State::Idle | State::Waiting { .. } => None,
         }

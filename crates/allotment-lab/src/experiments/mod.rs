@@ -1,8 +1,8 @@
 //! The experiments: the definitions of everything that the lab measures.
 //!
 //! To add one, write a file (or a folder) here with an [`Experiment`], and add it to the list in
-//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows it;
-//! no other code needs to know of it. `clock.rs` is a complete example. In short:
+//! [`all`]. Its axes become command-line flags, its modes become rows, and `allotment list` shows
+//! it; no other code needs to know of it. `clock.rs` is a complete example. In short:
 //!
 //! - [`modes`](Experiment::modes) are the ways of doing the thing; each becomes a benchmark
 //!   `<experiment>.<mode>`. [`axes`](Experiment::axes) are its parameters besides threads.
@@ -31,6 +31,7 @@ mod extremem;
 mod first_collection;
 mod graph;
 mod heap_use;
+mod hold;
 mod lists;
 mod memory;
 mod on_jvm;
@@ -40,6 +41,7 @@ mod prefetching;
 mod prepared;
 mod sampling;
 mod saying;
+mod shots;
 mod sizes;
 mod start;
 mod store;
@@ -50,89 +52,27 @@ mod together;
 mod trees;
 mod weak;
 
-use api::API;
-use barriers::BARRIERS;
-use cache::CACHE;
-use clock::CLOCK;
-use extremem::EXTREMEM;
-use graph::GRAPH;
-use lists::LISTS;
-use options::OPTIONS;
-use prefetch::PREFETCH;
-use sampling::SAMPLING;
-use store::STORE;
-use storm::STORM;
-use tlab::TLAB;
-use tlab_size::TLAB_SIZE;
-use trees::TREES;
-use weak::WEAK;
-
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.
 pub fn all() -> &'static [&'static Experiment] {
     static ALL: &[&Experiment] = &[
-        &TLAB, &TLAB_SIZE, &PREFETCH, &OPTIONS, &API, &BARRIERS, &STORM, &WEAK, &TREES, &GRAPH, &LISTS,
-        &EXTREMEM, &STORE, &CACHE, &SAMPLING, &CLOCK,
+        &tlab::TLAB,
+        &tlab_size::TLAB_SIZE,
+        &prefetch::PREFETCH,
+        &options::OPTIONS,
+        &api::API,
+        &barriers::BARRIERS,
+        &storm::STORM,
+        &weak::WEAK,
+        &trees::TREES,
+        &graph::GRAPH,
+        &lists::LISTS,
+        &extremem::EXTREMEM,
+        &store::STORE,
+        &cache::CACHE,
+        &sampling::SAMPLING,
+        &clock::CLOCK,
     ];
     ALL
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::harness::{Baseline, Estimate, Selection, Settings, expand};
-    use std::time::Duration;
-
-    /// Names become flags, file contents and table cells.
-    fn is_plain(name: &str) -> bool {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-    }
-
-    #[test]
-    fn every_experiment_describes_itself_consistently() {
-        for (index, experiment) in all().iter().enumerate() {
-            let name = experiment.name;
-            assert!(is_plain(name) && !all()[..index].iter().any(|other| other.name == name), "{name}");
-            assert!(experiment.question.ends_with('?') && !experiment.question.contains('\n'), "{name}");
-            let modes: Vec<&str> = experiment.modes.iter().map(|mode| mode.name).collect();
-            assert!(modes.iter().all(|mode| is_plain(mode)), "{name}: {modes:?}");
-            for axis in experiment.axes {
-                assert!(is_plain(axis.name) && !axis.what.is_empty(), "{name}: {axis:?}");
-                assert!(axis.modes.iter().all(|mode| modes.contains(mode)), "{name}: {axis:?}");
-                for value in axis.default.iter().chain(axis.quick) {
-                    assert!(axis.canonical(value).is_ok(), "{name}: {axis:?}");
-                }
-            }
-            if let Some(Baseline { coordinate, value }) = experiment.baseline() {
-                let is_mode = coordinate == "mode" && modes.contains(&value.as_str());
-                let axis = experiment.axes.iter().find(|axis| axis.name == coordinate);
-                assert!(
-                    is_mode
-                        || coordinate == "threads"
-                        || axis.is_some_and(|a| a.canonical(&value) == Ok(value))
-                );
-            }
-        }
-    }
-
-    /// A user waits for a quick run.
-    #[test]
-    fn a_quick_run_of_all_is_planned_for_six_minutes_at_most() {
-        let selection = Selection { quick: true, ..Selection::default() };
-        let cases = expand(all(), &selection, 2).unwrap().0;
-        let settings = Settings { quick: true, ..Settings::default() };
-        let planned = Estimate::of_run(&cases, &[], &settings, all());
-        assert!(planned.total() < Duration::from_secs(360), "{planned:?} for {} cases", cases.len());
-    }
-
-    #[test]
-    fn quick_grids_are_smaller() {
-        for experiment in all() {
-            let cases = |quick| {
-                expand(&[*experiment], &Selection { quick, ..Selection::default() }, 8).unwrap().0.len()
-            };
-            assert!(cases(true) < cases(false), "{}", experiment.name);
-        }
-    }
 }

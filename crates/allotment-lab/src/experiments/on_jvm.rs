@@ -217,26 +217,20 @@ pub(super) fn cache(case: &Case, own: usize) -> Counterpart {
     Ok(Some(workload))
 }
 
-/// A shop of `extremem`.
-pub(super) struct Shop<'a> {
-    /// All options of the workload.
-    pub(super) options: String,
-    /// Bytes of the heap.
-    pub(super) heap: usize,
-    /// Bytes of a region; 0: the heap chooses.
-    pub(super) region: usize,
-    pub(super) is_collected: bool,
-    /// The policy of buffers.
-    pub(super) policy: &'a str,
-    /// The longest time of a run.
-    pub(super) longest: Duration,
-}
-
 /// The counterpart of `extremem`, with the flags of the mail about JDK-8359947.
 ///
 /// The control of the mail is the JVM as it is: a first buffer as large as the collector likes, and
 /// buffers of a region at most. The policy `adaptive` is this heap's own and has no counterpart.
-pub(super) fn extremem(shop: &Shop<'_>) -> Option<Workload> {
+///
+/// `options` are those of the workload, `heap` and `region` are bytes (region 0: the heap chooses), and
+/// a run takes `longest` at most.
+pub(super) fn extremem(
+    case: &Case,
+    options: &str,
+    heap: usize,
+    region: usize,
+    longest: Duration,
+) -> Counterpart {
     /// The last release with pacing. Generational Shenandoah paces in it too.
     const LAST_PACING: u32 = 25;
     /// Every release so far.
@@ -246,27 +240,27 @@ pub(super) fn extremem(shop: &Shop<'_>) -> Option<Workload> {
          heap",
         "a JVM compiles while the shop is open",
     ];
-    let workload = Workload::new("allotment.extremem.Extremem.shop", shop.heap)
-        .param("workload", &shop.options)
+    let workload = Workload::new("allotment.extremem.Extremem.shop", heap)
+        .param("workload", options)
         .profiler("allotment.extremem.Figures")
-        .whole(shop.longest)
+        .whole(longest)
         .flag("-XX:+AlwaysPreTouch")
         .shenandoah("-XX:+UnlockExperimentalVMOptions", EVERY)
         .shenandoah("-XX:-ShenandoahPacing", LAST_PACING)
         .shenandoah("-XX:ShenandoahFullGCThreshold=1024", EVERY)
         .differs(DIFFERS);
-    let workload = match shop.region {
+    let workload = match region {
         0 => workload,
         region => workload.shenandoah(format!("-XX:ShenandoahRegionSize={region}"), EVERY),
     };
-    let workload = match shop.policy {
+    let workload = match case.text("policy")? {
         "own" | "hotspot" | "shenandoah" => workload,
         "shenandoah-8359947" => workload
-            .flag(format!("-XX:TLABSize={}", first_buffer(shop.heap, shop.region)))
+            .flag(format!("-XX:TLABSize={}", first_buffer(heap, region)))
             .flag("-XX:TLABAllocationWeight=35"),
-        _ => return None,
+        _ => return Ok(None),
     };
-    shop.is_collected.then_some(workload)
+    Ok(is_collected(case)?.then_some(workload))
 }
 
 /// Bytes of the first buffer since JDK-8359947, where a region has `region` bytes. For 0 a region

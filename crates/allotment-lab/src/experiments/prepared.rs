@@ -1,13 +1,14 @@
 //! Shots with threads of their own: the controller prepares each, and the worker only releases it.
 //!
-//! The controller prepares as a probe. Its thread is not bound to a CPU, and neither are the threads
-//! that it starts. The worker may be bound to one. Refused: workers of the harness as these threads.
-//! They spin before a shot until all are awake, which never happens with many more threads than
-//! CPUs.
+//! The controller prepares as a probe. Its thread is not bound to a CPU, and neither are the
+//! threads that it starts. The worker may be bound to one. Refused: workers of the harness as these
+//! threads. They spin before a shot until all are awake, which never happens with many more threads
+//! than CPUs.
 
+use super::hold::hold;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
 use anyhow::anyhow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// A shot whose threads are ready to begin.
 pub(super) trait Prepared: Send {
@@ -17,7 +18,7 @@ pub(super) trait Prepared: Send {
     /// Collects the results of the threads.
     ///
     /// # Errors
-    /// What went wrong in a thread.
+    /// A thread failed.
     fn gather(&mut self) -> anyhow::Result<()>;
 
     /// The figures of the shot.
@@ -27,10 +28,6 @@ pub(super) trait Prepared: Send {
 /// The next shot, or why there is none.
 type Next<S> = Mutex<anyhow::Result<S>>;
 
-fn lock<S>(next: &Next<S>) -> MutexGuard<'_, anyhow::Result<S>> {
-    next.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 struct Preparing<'a, S, F> {
     next: &'a Next<S>,
     prepare: F,
@@ -38,14 +35,14 @@ struct Preparing<'a, S, F> {
 
 impl<S: Prepared, F: FnMut() -> anyhow::Result<S>> Probe for Preparing<'_, S, F> {
     fn before(&mut self) {
-        let mut next = lock(self.next);
+        let mut next = hold(self.next);
         // The old shot is dropped first; otherwise memory would be needed for two heaps.
         *next = Err(anyhow!("no shot is prepared yet"));
         *next = (self.prepare)();
     }
 
     fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
-        lock(self.next).as_mut().map_or_else(|_| Vec::new(), |shot| shot.figures(iteration))
+        hold(self.next).as_mut().map_or_else(|_| Vec::new(), |shot| shot.figures(iteration))
     }
 }
 
@@ -53,7 +50,7 @@ struct Releasing<'a, S>(&'a Next<S>);
 
 impl<S: Prepared> Releasing<'_, S> {
     fn with<R>(&self, act: impl FnOnce(&mut S) -> R) -> anyhow::Result<R> {
-        match &mut *lock(self.0) {
+        match &mut *hold(self.0) {
             Ok(shot) => Ok(act(shot)),
             Err(error) => Err(std::mem::replace(error, anyhow!("a shot that could not be prepared"))),
         }
@@ -78,7 +75,7 @@ impl<S: Prepared> Worker for Releasing<'_, S> {
 /// Measures shots that `prepare` makes.
 ///
 /// # Errors
-/// What a shot or its preparation failed with.
+/// A shot or its preparation failed.
 pub(super) fn measure<S: Prepared>(
     bench: &mut Bench<'_>,
     prepare: impl FnMut() -> anyhow::Result<S>,

@@ -4,10 +4,10 @@
 //! Every verdict of an experiment is made with these functions, so that all read alike. Rows
 //! measured on a JVM are excluded; one place compares them for all experiments.
 
-use crate::format::ScoreRow;
 use crate::format::answer::{Compared, scores, sentence, speeds};
 use crate::format::coordinates::{MODE, THREADS, mode, value, varying};
-use crate::format::phrase::{Better, count, ratios};
+use crate::format::phrase::{Better, count, nanoseconds_of, ratios, time};
+use crate::format::{Metric, ScoreRow};
 use crate::harness::{Baseline, JVM, compare};
 use crate::statistics::Ratio;
 
@@ -19,6 +19,17 @@ pub(super) fn ours(rows: &[ScoreRow]) -> Vec<ScoreRow> {
 /// The rows of one mode.
 pub(super) fn of_mode(rows: &[ScoreRow], name: &str) -> Vec<ScoreRow> {
     rows.iter().filter(|row| mode(row) == name).cloned().collect()
+}
+
+/// A secondary metric of a row.
+pub(super) fn metric<'r>(row: &'r ScoreRow, label: &str) -> Option<&'r Metric> {
+    row.secondary.iter().find(|metric| metric.label == label)
+}
+
+/// A secondary metric that is a time, in words: `3.2 ms`.
+pub(super) fn time_of(row: &ScoreRow, label: &str) -> Option<String> {
+    let metric = metric(row, label)?;
+    Some(time(metric.score() * nanoseconds_of(&metric.unit)?))
 }
 
 /// Distinct values of a coordinate with their labels, in the order of their first appearance.
@@ -62,17 +73,17 @@ fn parts(rows: &[ScoreRow], coordinate: &str, one: &str, other: &str, by: &str) 
     parts
 }
 
-/// The ratios of a mode's rows, those of times and those of rates apart: as [`parts`], all places
-/// together.
-pub(super) fn parts_of(
+/// The speeds of a mode's rows with the value `one` of a coordinate over those of rows that have
+/// `other` and agree in all else: more than 1 is faster.
+pub(super) fn speeds_of(
     rows: &[ScoreRow],
     name: &str,
     coordinate: &str,
     one: &str,
     other: &str,
-) -> Vec<(Vec<Ratio>, Better)> {
+) -> Vec<Ratio> {
     let parts = parts(&of_mode(rows, name), coordinate, one, other, "");
-    parts.into_iter().map(|part| (part.ratios, part.better)).collect()
+    parts.iter().flat_map(|part| speeds(&part.ratios, part.better)).collect()
 }
 
 /// A value of a coordinate in words.
@@ -117,7 +128,7 @@ pub(super) fn all_against(rows: &[ScoreRow], coordinate: &str, other: &str, by: 
 }
 
 /// `With 1 thread tlab is 4.51 ± 0.31 times as fast as cas; with 2 threads ...`: an answer that
-/// compares two modes, for each value of `by`. The names say what the modes are.
+/// compares two modes, for each value of `by`. The names describe the modes.
 pub(super) fn answer(
     rows: &[ScoreRow],
     (one, name): (&str, &str),

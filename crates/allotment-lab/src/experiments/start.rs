@@ -6,7 +6,8 @@
 //! Refused: a barrier. The last thread would have to arrive, and a thread that fails on its way
 //! never does.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use super::hold::hold;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The point where threads wait for the instant, and where the controller waits for the threads.
@@ -39,13 +40,9 @@ enum Given {
 }
 
 impl Start {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the instant; returns `None` if the shot is called off.
     pub(super) fn wait(&self) -> Option<Instant> {
-        let mut state = self.lock();
+        let mut state = hold(&self.state);
         state.ready += 1;
         self.progress.notify_one();
         let nothing = |state: &mut State| state.given == Given::Nothing;
@@ -57,24 +54,24 @@ impl Start {
 
     /// Records that the calling thread is done.
     pub(super) fn leave(&self) {
-        self.lock().over += 1;
+        hold(&self.state).over += 1;
         self.progress.notify_one();
     }
 
     /// Waits until each of `threads` threads waits, or is done without having waited.
     pub(super) fn wait_until_ready(&self, threads: usize) {
         let missing = |state: &mut State| state.ready + state.over < threads;
-        drop(self.progress.wait_while(self.lock(), missing));
+        drop(self.progress.wait_while(hold(&self.state), missing));
     }
 
     /// Waits until `threads` threads are done.
     pub(super) fn wait_until_over(&self, threads: usize) {
-        drop(self.progress.wait_while(self.lock(), |state| state.over < threads));
+        drop(self.progress.wait_while(hold(&self.state), |state| state.over < threads));
     }
 
     /// Waits until `threads` threads are done, for `most` at most. Returns whether they are.
     pub(super) fn wait_until_over_for(&self, threads: usize, most: Duration) -> bool {
-        let waiting = self.progress.wait_timeout_while(self.lock(), most, |state| state.over < threads);
+        let waiting = self.progress.wait_timeout_while(hold(&self.state), most, |state| state.over < threads);
         !waiting.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
@@ -90,7 +87,7 @@ impl Start {
 
     /// The first call decides; later calls have no effect.
     fn give(&self, given: Given) {
-        let mut state = self.lock();
+        let mut state = hold(&self.state);
         if state.given == Given::Nothing {
             state.given = given;
         }

@@ -11,8 +11,9 @@
 //!
 //! Refused: `std::sync::Barrier`. It hangs if a thread never comes.
 
+use super::hold::hold;
 use crate::harness::{SecondaryValue, Share, Worker};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// A meeting point of all threads, usable again and again.
 #[derive(Debug)]
@@ -35,10 +36,6 @@ impl Together {
     pub(super) fn new(threads: usize) -> Together {
         Together { threads, state: Mutex::default(), changed: Condvar::new() }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// One of the threads. No thread waits for a member that has been dropped.
@@ -49,7 +46,7 @@ impl Member<'_> {
     /// Waits until all threads have come as often as this thread.
     pub(super) fn meet(&self) {
         let Together { threads, changed, .. } = self.0;
-        let mut state = self.0.lock();
+        let mut state = hold(&self.0.state);
         state.arrivals += 1;
         let all = state.arrivals.next_multiple_of(*threads);
         if state.arrivals == all {
@@ -62,7 +59,7 @@ impl Member<'_> {
 
 impl Drop for Member<'_> {
     fn drop(&mut self) {
-        self.0.lock().left = true;
+        hold(&self.0.state).left = true;
         self.0.changed.notify_all();
     }
 }

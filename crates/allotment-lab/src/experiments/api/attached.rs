@@ -8,19 +8,28 @@ use std::time::Duration;
 pub(super) struct Attached<'m, 't, F> {
     mutator: &'m mut Mutator<'t>,
     body: F,
-    collections: Option<Collections<'m>>,
+    /// The heap whose collections are reported.
+    counted: Option<&'m Heap>,
+    /// Collections before the iteration, and the time of their pauses.
+    before: (u64, Duration),
 }
 
 impl<'m, 't, F: FnMut(&mut Mutator<'t>) -> u64> Attached<'m, 't, F> {
     /// A worker that calls `body` as its batch.
     pub(super) fn new(mutator: &'m mut Mutator<'t>, body: F) -> Self {
-        Attached { mutator, body, collections: None }
+        Attached { mutator, body, counted: None, before: (0, Duration::ZERO) }
     }
 
-    /// Also reports the collections of `heap`. One of the heap's threads should do so.
+    /// Reports the collections of `heap` too. One of the heap's threads should do so.
     pub(super) fn counting(self, heap: &'m Heap) -> Self {
-        Attached { collections: Some(Collections::new(heap)), ..self }
+        Attached { counted: Some(heap), ..self }
     }
+}
+
+/// The collections of a heap so far, and the time of their pauses.
+fn collections(heap: &Heap) -> (u64, Duration) {
+    let collections = heap.collections();
+    (collections.count, collections.pauses.total())
 }
 
 impl<'t, F: FnMut(&mut Mutator<'t>) -> u64> Worker for Attached<'_, 't, F> {
@@ -30,7 +39,7 @@ impl<'t, F: FnMut(&mut Mutator<'t>) -> u64> Worker for Attached<'_, 't, F> {
     }
 
     fn prepare(&mut self) -> anyhow::Result<()> {
-        self.collections.iter_mut().for_each(Collections::begin);
+        self.before = self.counted.map_or(self.before, collections);
         Ok(())
     }
 
@@ -38,33 +47,9 @@ impl<'t, F: FnMut(&mut Mutator<'t>) -> u64> Worker for Attached<'_, 't, F> {
         self.mutator.blocking(wait);
     }
 
+    /// The collections of the iteration, under JMH's names.
     fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
-        self.collections.as_ref().map(Collections::metrics).unwrap_or_default()
-    }
-}
-
-/// The collections of an iteration, under JMH's names.
-struct Collections<'h> {
-    heap: &'h Heap,
-    before: (u64, Duration),
-}
-
-impl<'h> Collections<'h> {
-    fn new(heap: &'h Heap) -> Self {
-        Collections { heap, before: (0, Duration::ZERO) }
-    }
-
-    fn now(&self) -> (u64, Duration) {
-        let collections = self.heap.collections();
-        (collections.count, collections.pauses.total())
-    }
-
-    fn begin(&mut self) {
-        self.before = self.now();
-    }
-
-    fn metrics(&self) -> Vec<SecondaryValue> {
-        let (count, time) = self.now();
+        let Some((count, time)) = self.counted.map(collections) else { return Vec::new() };
         let milliseconds = (time - self.before.1).as_secs_f64() * 1e3;
         vec![
             SecondaryValue::sum("gc.count", "counts", (count - self.before.0) as f64),

@@ -3,12 +3,13 @@
 use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
+use crate::experiments::hold::hold;
 use crate::harness::{Bench, Case, NoProbe, keep, keep_value};
 use allotment::Mutator;
 use crossbeam_utils::CachePadded;
 use std::hint::cold_path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Calls between two checks of the harness.
 const TURNS: u64 = 256;
@@ -52,11 +53,11 @@ pub(super) fn attach(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Re
 }
 
 fn enter(list: &Mutex<Vec<usize>>, own: usize) {
-    list.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+    hold(list).push(own);
 }
 
 fn leave(list: &Mutex<Vec<usize>>, own: usize) {
-    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut list = hold(list);
     if let Some(place) = list.iter().position(|&entry| entry == own) {
         list.swap_remove(place);
     }

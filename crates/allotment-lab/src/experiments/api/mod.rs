@@ -22,8 +22,8 @@ mod verdict;
 
 use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
-use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, TimeUnit};
+use super::shots::check_shots;
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, ObjectShape, TimeUnit};
 use anyhow::{bail, ensure};
 
 /// Modes whose scene is set up by a single thread.
@@ -86,44 +86,24 @@ pub(super) static API: Experiment = Experiment {
     // Shots are counted per object, or per stop.
     unit: |_| TimeUnit::Nanoseconds,
     baseline: Some(("way", "raw")),
-    answers,
+    answers: |rows| verdict::answers(&ours(rows)),
     needs: "rows with --way safe,raw, or of the modes stop and collect",
-    verdicts,
+    verdicts: |rows, _| all_against(&ours(rows), "way", "raw", "order"),
     charts: Charts { along: None, by_mode: true },
     check,
-    objects,
+    objects: || vec![ObjectShape::of::<node::Node>(None)],
     run,
     ..Experiment::NEW
 };
 
-fn answers(rows: &[ScoreRow]) -> Vec<String> {
-    verdict::answers(&ours(rows))
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    all_against(&ours(rows), "way", "raw", "order")
-}
-
 fn check(case: &Case) -> anyhow::Result<()> {
     if ALONE.contains(&case.mode.as_str()) {
-        ensure!(
-            case.jmh_mode == JmhMode::SingleShot,
-            "{}: only ss measures {}, whose scene is set anew for each shot",
-            case.jmh_mode,
-            case.mode
-        );
-        ensure!(
-            case.threads <= 1,
-            "{} threads: one thread at a time does what {} measures",
-            case.threads,
-            case.mode
-        );
+        let (mode, threads) = (&case.mode, case.threads);
+        let why = format!("only ss measures {mode}, whose scene is set anew for each shot");
+        check_shots(case, true, &why)?;
+        ensure!(threads <= 1, "{threads} threads: one thread at a time does what {mode} measures");
     }
     limits::check(case)
-}
-
-fn objects() -> Vec<ObjectShape> {
-    vec![ObjectShape::of::<node::Node>(None)]
 }
 
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -145,7 +125,7 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     fn refused(selection: Selection) -> String {
         expand(&[&API], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()

@@ -4,12 +4,13 @@ use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
 use super::node::{NewNode, Node, address};
+use crate::experiments::hold::hold;
 use crate::harness::{Bench, Case, NoProbe, keep};
 use allotment::raw::RootWord;
 use allotment::{Local, Mutator, Root, alloc, root};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Slots that exist from the start, as in a heap.
 const SLOTS: usize = 64;
@@ -76,12 +77,11 @@ pub(super) fn handle(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Re
             bench.measure(|_| {
                 let free = &free;
                 Ok(Alone(move || {
-                    let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
                     for turn in 0..TURNS {
-                        let slot = lock().pop().unwrap_or_default();
+                        let slot = hold(free).pop().unwrap_or_default();
                         slot.set(turn);
                         keep(&raw const *slot);
-                        lock().push(slot);
+                        hold(free).push(slot);
                     }
                     TURNS
                 }))

@@ -119,7 +119,7 @@ fn first_slot(mutator: &Mutator<'_>, array: Local<'_, Array<Node>>) -> *const u6
     array.get(mutator).as_ref().as_ptr().cast()
 }
 
-/// A program uses the fields behind the header of a referenced object, so both loops add eight.
+/// A program uses the fields after the header of a referenced object, so both loops add eight.
 const FIELDS: u64 = 8;
 
 /// Slots per turn. With one slot, a turn is so short that its position across 64 bytes of code

@@ -10,12 +10,13 @@
 use super::Way;
 use super::limits::{STOP_HEAP, heap};
 use super::node::{BYTES, NewNode};
+use crate::experiments::hold::hold;
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep};
 use allotment::{Heap, alloc};
 use anyhow::{Context, bail};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -226,10 +227,6 @@ impl Textbook {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stopped> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     #[inline(always)]
     fn poll(&self) {
         if self.requested.load(Ordering::Relaxed) {
@@ -240,7 +237,7 @@ impl Textbook {
     #[cold]
     #[inline(never)]
     fn park(&self) {
-        let mut inner = self.lock();
+        let mut inner = hold(&self.inner);
         if !inner.requested {
             return;
         }
@@ -255,7 +252,7 @@ impl Textbook {
 
     /// Stops all threads. Returns the time until the last one arrived.
     fn stop(&self) -> Duration {
-        let mut inner = self.lock();
+        let mut inner = hold(&self.inner);
         let begun = Instant::now();
         *inner = Stopped { requested: true, number: inner.number + 1, threads: 0 };
         self.requested.store(true, Ordering::Relaxed);
@@ -297,7 +294,7 @@ mod tests {
             }
             over.store(true, Ordering::Relaxed);
         });
-        assert_eq!(textbook.lock().threads, THREADS);
+        assert_eq!(hold(&textbook.inner).threads, THREADS);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The answers of `api`: what the safe API costs in each mode, and how long the world stands still.
 
 use super::ALONE;
-use crate::experiments::saying::{parts_of, takes, values};
+use crate::experiments::saying::{speeds_of, takes, values};
 use crate::format::ScoreRow;
-use crate::format::answer::{capital, speeds, within};
+use crate::format::answer::{capital, within};
 use crate::format::coordinates::{MODE, value};
 use crate::format::phrase::Effect;
 use crate::statistics::Ratio;
@@ -22,11 +22,8 @@ pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
 fn cost(rows: &[ScoreRow]) -> Option<String> {
     let (mut found, mut none, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for (mode, _) in values(rows, MODE).iter().filter(|(mode, _)| !ALONE.contains(&mode.as_str())) {
-        let all: Vec<Ratio> = parts_of(rows, mode, "way", "safe", "raw")
-            .iter()
-            .flat_map(|(ratios, better)| speeds(ratios, *better))
-            .collect();
-        let Some(mean) = Ratio::mean(&all) else { continue };
+        let speeds = speeds_of(rows, mode, "way", "safe", "raw");
+        let Some(mean) = Ratio::mean(&speeds) else { continue };
         match Effect::of(&mean) {
             Effect::Below => found.push(format!("{mode} takes {} times the time", within(&mean.inverse()))),
             Effect::Above => found.push(format!("{mode} is {} times as fast", within(&mean))),

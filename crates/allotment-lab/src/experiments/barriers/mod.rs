@@ -26,10 +26,11 @@ use crate::harness::{
     TimeUnit,
 };
 use allotment::raw::Hot;
+use allotment::root;
 use anyhow::ensure;
 use node::BYTES;
-use requests::Requests;
-use scene::{BALLAST, Operation};
+use requests::{End, Requests};
+use scene::{BALLAST, Operation, Passing};
 use std::thread;
 
 /// Bytes that buffers and open regions may leave unused beside the objects.
@@ -74,7 +75,7 @@ pub(super) static BARRIERS: Experiment = Experiment {
     verdicts,
     charts: Charts { along: Some("length"), by_mode: true },
     check,
-    objects,
+    objects: || vec![ObjectShape::of::<node::Node>(None)],
     run,
     ..Experiment::NEW
 };
@@ -97,10 +98,6 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     said
 }
 
-fn objects() -> Vec<ObjectShape> {
-    vec![ObjectShape::of::<node::Node>(None)]
-}
-
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (length, operation) = (case.size("length")?, Operation::of(&case.mode)?);
     let wanted = barriers_of(case)?;
@@ -109,13 +106,14 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = builder.always_pre_touch(true).build()?;
     let requests = Requests::default();
     thread::scope(|scope| {
-        let _end = requests.end_when_dropped();
+        let _end = End(&requests);
         if wanted != 0 {
             let serve = || heap.attach(|mutator| requests.serve(mutator));
             thread::Builder::new().name("asks for cycles".into()).spawn_scoped(scope, serve)?;
         }
         bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
-            scene::play(mutator, operation, length, wanted, &requests, play)
+            root!(mutator, mut nodes = None, mut ballast = None);
+            play.play(Passing::new(mutator, [nodes, ballast], operation, length, wanted, &requests))
         })
     })
 }

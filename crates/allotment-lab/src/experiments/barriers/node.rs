@@ -1,7 +1,7 @@
 //! The objects of all modes: an array of nodes that are a list as well, with a dead node before
 //! each.
 //!
-//! The dead nodes make all regions worth a move. Without them a cycle would end behind marking.
+//! The dead nodes make all regions worth a move. Without them a cycle would end after marking.
 
 use allotment::{Array, Field, Gc, Mutator, NewArray, Object, OutOfMemory, WeakField, alloc, root};
 

@@ -3,8 +3,9 @@
 //! A thread that asks for a collection waits for its end. The thread that measures must not wait,
 //! since it holds the cycle in a phase. So it has another thread ask.
 
+use crate::experiments::hold::hold;
 use allotment::Mutator;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The requests of the thread that measures.
 #[derive(Debug, Default)]
@@ -23,29 +24,20 @@ struct State {
     over: bool,
 }
 
-/// Ends the thread that asks, also if the measurement fails.
-pub(super) struct End<'r>(&'r Requests);
+/// Ends [`Requests::serve`] when it is dropped, even if the measurement fails.
+pub(super) struct End<'r>(pub(super) &'r Requests);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.lock().over = true;
+        hold(&self.0.state).over = true;
         self.0.changed.notify_all();
     }
 }
 
 impl Requests {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends [`serve`](Self::serve) when the result is dropped.
-    pub(super) fn end_when_dropped(&self) -> End<'_> {
-        End(self)
-    }
-
     /// Makes a request, and returns its number.
     pub(super) fn make(&self) -> u64 {
-        let mut state = self.lock();
+        let mut state = hold(&self.state);
         state.made += 1;
         self.changed.notify_all();
         state.made
@@ -53,7 +45,7 @@ impl Requests {
 
     /// Whether the collection of request `number` has ended.
     pub(super) fn has_ended(&self, number: u64) -> bool {
-        self.lock().ended >= number
+        hold(&self.state).ended >= number
     }
 
     /// Asks for a collection for each request, until the end.
@@ -61,13 +53,13 @@ impl Requests {
         let idle = |state: &mut State| state.made == state.ended && !state.over;
         loop {
             let made = mutator.blocking(|| {
-                let state = self.changed.wait_while(self.lock(), idle);
+                let state = self.changed.wait_while(hold(&self.state), idle);
                 let state = state.unwrap_or_else(PoisonError::into_inner);
                 (!state.over).then_some(state.made)
             });
             let Some(made) = made else { return };
             mutator.collect();
-            self.lock().ended = made;
+            hold(&self.state).ended = made;
         }
     }
 }

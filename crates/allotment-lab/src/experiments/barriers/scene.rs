@@ -12,8 +12,8 @@
 use super::super::collectors::{barriers, without_barriers};
 use super::node::{Node, Nodes, first, make};
 use super::requests::Requests;
-use crate::harness::{Play, SecondaryValue, Share, Worker, keep, keep_value};
-use allotment::{Field, Gc, LocalMut, Mutator, rebind, root};
+use crate::harness::{SecondaryValue, Share, Worker, keep, keep_value};
+use allotment::{Field, Gc, LocalMut, Mutator, rebind};
 use anyhow::{bail, ensure};
 use std::hint;
 use std::time::{Duration, Instant};
@@ -103,21 +103,8 @@ fn weak(mutator: &Mutator<'_>, nodes: Gc<'_, Nodes>) {
     }
 }
 
-/// Plays the thread that measures `operation` over `length` nodes while the barriers `wanted` are
-/// in force.
-pub(super) fn play(
-    mutator: &mut Mutator<'_>,
-    operation: Operation,
-    length: usize,
-    wanted: u32,
-    requests: &Requests,
-    play: Play<'_>,
-) -> anyhow::Result<()> {
-    root!(mutator, mut nodes = None, mut ballast = None);
-    play.play(Passing::new(mutator, [nodes, ballast], operation, length, wanted, requests))
-}
-
-struct Passing<'a, 'm, 't> {
+/// The thread that measures an operation over its nodes.
+pub(super) struct Passing<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     nodes: LocalMut<'a, Option<Nodes>>,
     ballast: LocalMut<'a, Option<Nodes>>,
@@ -136,7 +123,8 @@ struct Passing<'a, 'm, 't> {
 }
 
 impl<'a, 'm, 't> Passing<'a, 'm, 't> {
-    fn new(
+    /// A thread without nodes as yet.
+    pub(super) fn new(
         mutator: &'m mut Mutator<'t>,
         [nodes, ballast]: [LocalMut<'a, Option<Nodes>>; 2],
         operation: Operation,
@@ -212,7 +200,7 @@ impl Worker for Passing<'_, '_, '_> {
         Ok(())
     }
 
-    /// The phase begins behind the last wait. In a wait the thread holds nothing.
+    /// The phase begins after the last wait. In a wait the thread holds nothing.
     fn idle(&mut self, wait: &mut dyn FnMut()) {
         self.mutator.blocking(wait);
         if std::mem::take(&mut self.due) {
@@ -232,8 +220,9 @@ impl Worker for Passing<'_, '_, '_> {
 mod tests {
     use super::super::super::collectors::heap_of;
     use super::super::PHASES;
+    use super::super::requests::End;
     use super::*;
-    use allotment::Heap;
+    use allotment::{Heap, root};
     use std::thread;
 
     const LENGTH: usize = 4096;
@@ -249,7 +238,7 @@ mod tests {
         let heap = heap_of("shenandoah", 64 << 20).unwrap().build().unwrap();
         let requests = Requests::default();
         thread::scope(|scope| {
-            let _end = requests.end_when_dropped();
+            let _end = End(&requests);
             scope.spawn(|| heap.attach(|mutator| requests.serve(mutator)));
             heap.attach(|mutator| body(mutator, &requests)).unwrap();
         });
@@ -272,13 +261,13 @@ mod tests {
                     let first = &passing.metrics(&Share::default())[0];
                     assert!(first.label == "first" && first.value > 0.0, "{}", first.value);
                     see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
-                    // Behind the phase, too.
+                    // After the phase, too.
                     passing.idle(&mut || ());
                     see_whole(passing.mutator, passing.nodes.get(passing.mutator).unwrap());
                 }
             }
         });
-        // A phase behind marking is one of a cycle that moves nodes, unless it has none to move.
+        // A phase after marking is one of a cycle that moves nodes, unless it has none to move.
         assert!(heap.collections().recent.iter().any(|record| record.moved_bytes > 0));
     }
 

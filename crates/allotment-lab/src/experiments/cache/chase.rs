@@ -2,7 +2,7 @@
 //! before.
 
 use super::expected::{Machine, Pattern};
-use super::{Facts, memory};
+use super::{facts, memory};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker};
 use crate::walk::{Cycle, Random, Way};
 
@@ -19,17 +19,17 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let machine = Machine::detect();
     bench.measure(|thread| {
         let memory = memory(case, thread)?;
-        let walked = memory.bytes() / stride * machine.line().min(stride);
+        let walked = memory.bytes() / stride * machine.line.min(stride);
         let expected = machine.hits(Pattern::Cycle, walked, case.threads);
         let cycle = Cycle::new(memory, stride, way, &mut Random::new(thread.index as u64))?;
-        let facts = Facts::new(case, cycle.memory(), expected)?;
+        let facts = facts(case, cycle.memory(), expected)?;
         Ok(Chase { cycle, facts })
     })
 }
 
 struct Chase {
     cycle: Cycle,
-    facts: Facts,
+    facts: Vec<SecondaryValue>,
 }
 
 impl Worker for Chase {
@@ -39,6 +39,6 @@ impl Worker for Chase {
     }
 
     fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
-        self.facts.0.clone()
+        self.facts.clone()
     }
 }

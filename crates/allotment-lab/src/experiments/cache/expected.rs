@@ -55,7 +55,8 @@ impl Level {
 pub(super) struct Machine {
     /// Ascending by level.
     pub(super) levels: Vec<Level>,
-    line: usize,
+    /// Bytes of a cache line.
+    pub(super) line: usize,
 }
 
 /// The possible levels.
@@ -77,11 +78,6 @@ impl Machine {
         });
         let line = data().map(|cache| cache.line_bytes).max().unwrap_or(64);
         Machine { levels: levels.collect(), line }
-    }
-
-    /// Bytes of a cache line.
-    pub(super) fn line(&self) -> usize {
-        self.line
     }
 
     /// The share of reads, from 0 to 1, that hit the last cache or one before it when each of

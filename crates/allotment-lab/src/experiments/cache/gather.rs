@@ -6,7 +6,7 @@
 //! is a throughput, not a latency.
 
 use super::expected::{Machine, Pattern};
-use super::{Facts, memory};
+use super::{facts, memory};
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep_value};
 use crate::walk::{Mapping, Random};
 
@@ -22,14 +22,14 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let pattern = if shuffled { Pattern::Gather } else { Pattern::Stream };
         let expected = machine.hits(pattern, memory.bytes(), case.threads);
         let gather = Gather::new(memory, shuffled, thread.index as u64);
-        let facts = Facts::new(case, &gather.memory, expected)?;
+        let facts = facts(case, &gather.memory, expected)?;
         Ok(Gathering { gather, facts })
     })
 }
 
 struct Gathering {
     gather: Gather,
-    facts: Facts,
+    facts: Vec<SecondaryValue>,
 }
 
 impl Worker for Gathering {
@@ -40,7 +40,7 @@ impl Worker for Gathering {
     }
 
     fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
-        self.facts.0.clone()
+        self.facts.clone()
     }
 }
 

@@ -19,7 +19,6 @@ mod verdict;
 
 use super::{memory::mebibytes, on_jvm};
 use crate::format::phrase::count;
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, ParameterError, SecondaryValue, Thread};
 use crate::machine::free_memory;
 use crate::walk::{Mapping, Pages};
@@ -90,22 +89,14 @@ pub(super) static CACHE: Experiment = Experiment {
         (true, _) => vec![1, cpus],
     },
     baseline: Some(("threads", "1")),
-    answers,
+    answers: |rows| verdict::answers(rows, &expected::Machine::detect()),
     needs: "rows of a mode with two sizes of --set",
-    verdicts,
+    verdicts: |rows, _| verdict::verdicts(rows, &expected::Machine::detect()),
     check,
     on_jvm: |case| on_jvm::cache(case, set_of_each(case)?),
     run,
     ..Experiment::NEW
 };
-
-fn answers(rows: &[ScoreRow]) -> Vec<String> {
-    verdict::answers(rows, &expected::Machine::detect())
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    verdict::verdicts(rows, &expected::Machine::detect())
-}
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let set = set_of_each(case)?;
@@ -155,22 +146,15 @@ fn memory(case: &Case, thread: &Thread) -> anyhow::Result<Mapping> {
     Mapping::new(set_of_each(case)?, thread.index * SKEW % 4096, pages)
 }
 
-/// Facts about a case beside its score. None of them is measured, except the pages that the system
-/// gave.
-#[derive(Clone, Debug)]
-struct Facts(Vec<SecondaryValue>);
-
-impl Facts {
-    /// The facts of a thread whose memory has been touched. `expected` is the share of its reads
-    /// that the last cache is expected to answer. An unmeasured value has no error and no spread,
-    /// so it is reported as a maximum.
-    fn new(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Facts> {
-        let mut values =
-            vec![SecondaryValue::maximum("set.total", "B", (memory.bytes() * case.threads) as f64)];
-        values.extend(expected.map(|share| SecondaryValue::maximum("hits.expected", "%", share * 100.0)));
-        if case.text("pages")? == "huge" {
-            values.push(SecondaryValue::average("pages.huge", "%", memory.huge_share()? * 100.0));
-        }
-        Ok(Facts(values))
+/// The facts of a thread whose memory has been touched, beside its score. None of them is measured,
+/// except the pages that the system gave. `expected` is the share of its reads that the last cache
+/// is expected to answer. An unmeasured value has no error and no spread, so it is reported as a
+/// maximum.
+fn facts(case: &Case, memory: &Mapping, expected: Option<f64>) -> anyhow::Result<Vec<SecondaryValue>> {
+    let mut values = vec![SecondaryValue::maximum("set.total", "B", (memory.bytes() * case.threads) as f64)];
+    values.extend(expected.map(|share| SecondaryValue::maximum("hits.expected", "%", share * 100.0)));
+    if case.text("pages")? == "huge" {
+        values.push(SecondaryValue::average("pages.huge", "%", memory.huge_share()? * 100.0));
     }
+    Ok(values)
 }

@@ -38,7 +38,7 @@ pub(super) enum Shape {
         from: SpeedUp,
         /// The worst set.
         bottom: SpeedUp,
-        /// The best set behind the bottom.
+        /// The best set after the bottom.
         to: SpeedUp,
         /// The lower of the shoulders minus the bottom.
         depth: f64,

@@ -8,6 +8,7 @@
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
 use super::speed_up::{Shape, SpeedUp, shape, speed_ups};
+use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{count, factor, interval, ratio_within};
 use crate::format::{ScoreRow, number};
 
@@ -24,13 +25,13 @@ struct Walk {
     curves: Vec<(usize, Curve)>,
 }
 
-/// For each walk what the most threads gain over one, or where there is no such pair, its cost.
+/// For each walk the gain of the most threads over one. If there is no such pair, its cost.
 pub(super) fn answers(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
     let told = |walk: &Walk| {
         let many = walk.curves.iter().rfind(|(_, curve)| curve.points.len() > 1)?;
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).filter(|_| many.0 > 1);
         let gain = one.and_then(|(_, one)| gain(&speed_ups(one, &many.1, many.0)));
-        let cost = || cost(&many.1, (many.0, walk.is_total), &walk.unit, machine);
+        let cost = || cost(walk, many.0, &many.1, machine);
         Some(format!("{}: {}.", named(walk, many.0), gain.unwrap_or_else(cost)))
     };
     walks(rows).iter().filter_map(told).collect()
@@ -49,7 +50,7 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
         let one = walk.curves.iter().find(|(threads, _)| *threads == 1).map(|(_, curve)| curve);
         for (threads, curve) in walk.curves.iter().filter(|(_, curve)| curve.points.len() > 1) {
             let name = named(&walk, *threads);
-            lines.push(format!("{name}: {}.", cost(curve, (*threads, walk.is_total), &walk.unit, machine)));
+            lines.push(format!("{name}: {}.", cost(&walk, *threads, curve, machine)));
             if let Some(one) = one.filter(|_| *threads > 1) {
                 let gain = gain(&speed_ups(one, curve, *threads));
                 lines.extend(gain.map(|text| format!("{name}: {text}.")));
@@ -63,14 +64,10 @@ pub(super) fn verdicts(rows: &[ScoreRow], machine: &Machine) -> Vec<String> {
 fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
     let mut walks: Vec<Walk> = Vec::new();
     for row in rows {
-        let set = row.parameters.iter().find(|parameter| parameter.name == SET);
-        let Some(set) = set.and_then(|set| set.value.parse().ok()) else { continue };
+        let Some(set) = value(row, SET).and_then(|(set, _)| set.parse().ok()) else { continue };
         let (name, score) = (name(row, rows), row.primary.summary());
         let index = walks.iter().position(|walk| walk.name == name).unwrap_or_else(|| {
-            let is_total = row
-                .parameters
-                .iter()
-                .any(|parameter| (parameter.name.as_str(), parameter.value.as_str()) == ("share", "total"));
+            let is_total = value(row, "share").is_some_and(|(share, _)| share == "total");
             walks.push(Walk { name, unit: row.primary.unit.clone(), is_total, curves: Vec::new() });
             walks.len() - 1
         });
@@ -91,17 +88,10 @@ fn walks(rows: &[ScoreRow]) -> Vec<Walk> {
 
 /// The mode, with all parameters but the set that distinguish it from other rows of the mode.
 fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
-    let mut name =
-        row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode).to_string();
+    let mut name = mode(row).to_string();
     for parameter in row.parameters.iter().filter(|parameter| parameter.name != SET) {
         let mut others = rows.iter().filter(|other| other.benchmark == row.benchmark);
-        let value = |other: &ScoreRow| {
-            other
-                .parameters
-                .iter()
-                .find(|known| known.name == parameter.name)
-                .map(|known| known.value.clone())
-        };
+        let value = |other| value(other, &parameter.name).map(|(value, _)| value);
         if others.any(|other| value(other).as_ref() != Some(&parameter.value)) {
             name += &format!(", {} {}", parameter.name, parameter.label);
         }
@@ -114,8 +104,8 @@ fn name(row: &ScoreRow, rows: &[ScoreRow]) -> String {
 
 /// The levels of a curve: `0.5 ns/op up to 256k; from 256k to 1m the cost rises 2.10 times (2.00 to
 /// 2.20), to 1.05 ns/op: L2 has 512k`.
-fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) -> String {
-    let knees = curve.knees();
+fn cost(walk: &Walk, threads: usize, curve: &Curve, machine: &Machine) -> String {
+    let (unit, knees) = (&walk.unit, curve.knees());
     let last = curve.points[curve.points.len() - 1].set;
     let lowest = knees.first().map_or(last, |knee| knee.from);
     let cheapest = curve.points.iter().filter(|point| point.set <= lowest).map(|point| point.score.mean);
@@ -132,14 +122,14 @@ fn cost(curve: &Curve, threads: (usize, bool), unit: &str, machine: &Machine) ->
             factor(knee.rise.value),
             interval(&knee.rise),
             number::score(knee.after),
-            causes(knee, threads, machine)
+            causes(knee, threads, walk.is_total, machine)
         );
     }
     text
 }
 
 /// The caches that may end within a rise.
-fn causes(knee: &Knee, (threads, is_total): (usize, bool), machine: &Machine) -> String {
+fn causes(knee: &Knee, threads: usize, is_total: bool, machine: &Machine) -> String {
     let among = if is_total { threads } else { 1 };
     let (from, to) = (knee.from / among, knee.to / among);
     let ending = machine.levels.iter().filter_map(|level| {

@@ -1,4 +1,4 @@
-//! The named configurations: the workload, its heap, and what a machine needs for it.
+//! The named configurations: the workload, its heap, and the machine that it needs.
 //!
 //! `small`, `medium` and `huge` are those of the mail about JDK-8359947. `loaded` is `small` with
 //! thirty times its rate, so that a minute shows what `small` shows in half an hour. `quick` is for
@@ -85,7 +85,7 @@ impl Configuration {
     /// of the stacks, and the CPUs.
     ///
     /// # Errors
-    /// Says what is needed and what there is.
+    /// Names the needed and the available memory or CPUs.
     pub(super) fn fits(&self, name: &str, heap: usize, cpus: usize) -> anyhow::Result<()> {
         let stacks = self.workload.threads() * STACK;
         let needed = heap.saturating_add(stacks);
@@ -120,7 +120,7 @@ impl Configuration {
         format!("; a model of it: allotment simulate tlab --like extremem --config {name}{heap}")
     }
 
-    /// The longest time that a run says nothing: building the shop, the run, and its end. Building
+    /// The longest time without a sign of life: building the shop, the run, and its end. Building
     /// `small` takes seconds; what grows is the texts.
     pub(super) fn silence(&self) -> Duration {
         let Workload { products, product_name_length, product_description_length, customers, .. } =

@@ -3,11 +3,13 @@
 //! A ring is an array of references in each customer, which grows and never shrinks. A customer is
 //! old and what it saves is new, so each ring is a place where an old object refers to a young one.
 
-use super::locks::hold;
+use super::locks::{DataBaseLocks, Locks};
 use super::queue::{Change, Queue};
 use super::sales::Saved;
+use super::shop::{DataBase, Shop};
 use super::table::{ENTRY, Table};
-use super::text::{Dictionary, Text, Work, name};
+use super::text::{Made, Text, Work};
+use crate::experiments::hold::hold;
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, Plain, alloc, rebind, root,
 };
@@ -60,7 +62,7 @@ impl Customer {
     /// The heap is full.
     pub(super) fn save(
         mutator: &mut Mutator<'_>,
-        work: &mut Work,
+        work: &mut Work<'_>,
         lock: &Mutex<()>,
         customer: Local<'_, Customer>,
         saved: Local<'_, Saved>,
@@ -116,31 +118,23 @@ pub(super) type ByName = Table<Text, Customer>;
 /// Names by place.
 type Names = Array<Option<Text>>;
 
-/// The data base, published like that of the [products](super::goods). A snapshot is an object of
-/// the same type.
+/// The data base of customers, published like that of the [products](super::goods).
 #[derive(Object)]
 pub(super) struct Customers {
     names: Field<Names>,
     pub(super) by_name: Field<ByName>,
 }
 
-/// Bytes of a snapshot with its header.
-pub(super) const SNAPSHOT: usize = 8 + size_of::<Customers>();
-
 /// A new customer, whose name no customer of `by_name` has.
-///
-/// # Errors
-/// The heap is full.
 pub(super) fn customer<'m>(
     mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    dictionary: Local<'_, Dictionary>,
+    work: &mut Work<'_>,
     by_name: Local<'_, ByName>,
     next_id: &AtomicU64,
-) -> Result<Gc<'m, Customer>, OutOfMemory> {
-    root!(mutator, mut chosen = name(mutator, work, dictionary)?);
+) -> Made<'m, Customer> {
+    root!(mutator, mut chosen = work.name(mutator)?);
     while by_name.get(mutator).get(mutator, chosen.get(mutator)).is_some() {
-        let other = rebind!(name(mutator, work, dictionary)?);
+        let other = rebind!(work.name(mutator)?);
         chosen.set(mutator, other);
     }
     work.count(CUSTOMER);
@@ -151,20 +145,16 @@ pub(super) fn customer<'m>(
 }
 
 /// A data base of `count` new customers.
-///
-/// # Errors
-/// The heap is full.
 pub(super) fn build<'m>(
     mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    dictionary: Local<'_, Dictionary>,
+    work: &mut Work<'_>,
     next_id: &AtomicU64,
     count: usize,
-) -> Result<Gc<'m, Customers>, OutOfMemory> {
+) -> Made<'m, Customers> {
     root!(mutator, names = alloc!(mutator, NewArray::<Option<Text>>::new(count, None))?);
     root!(mutator, by_name = ByName::make(mutator, count)?);
     for place in 0..count {
-        root!(mutator, customer = customer(mutator, work, dictionary, by_name, next_id)?);
+        root!(mutator, customer = customer(mutator, work, by_name, next_id)?);
         put(mutator, work, names, by_name, place, customer)?;
     }
     let (names, by_name) = (names.get(mutator), by_name.get(mutator));
@@ -174,7 +164,7 @@ pub(super) fn build<'m>(
 /// Enters a customer whose name is not in the table yet.
 fn put(
     mutator: &mut Mutator<'_>,
-    work: &mut Work,
+    work: &mut Work<'_>,
     names: Local<'_, Names>,
     by_name: Local<'_, ByName>,
     place: usize,
@@ -200,27 +190,46 @@ impl Customers {
         let name = self.names.load(mutator).at(place).load(mutator)?;
         self.by_name.load(mutator).get(mutator, name)
     }
+}
 
-    /// Takes over what another data base has. The caller holds the lock of this one.
-    pub(super) fn publish(&self, mutator: &Mutator<'_>, new: Gc<'_, Customers>) {
+impl DataBase for Customers {
+    type Row = Customer;
+
+    fn published(shop: &Shop) -> &Field<Customers> {
+        &shop.customers
+    }
+
+    fn changes(shop: &Shop) -> &Field<Queue<Change<Customer>>> {
+        &shop.customer_changes
+    }
+
+    fn locks(locks: &Locks) -> &DataBaseLocks {
+        &locks.customers
+    }
+
+    fn snapshot<'m>(
+        mutator: &'m mut Mutator<'_>,
+        shop: Local<'_, Shop>,
+        lock: &Mutex<()>,
+    ) -> Made<'m, Customers> {
+        let customers = shop.get(mutator).customers.load(mutator);
+        let new = {
+            let _held = hold(lock);
+            NewCustomers { names: customers.names.load(mutator), by_name: customers.by_name.load(mutator) }
+        };
+        alloc!(mutator, new)
+    }
+
+    fn publish(&self, mutator: &Mutator<'_>, new: Gc<'_, Customers>) {
         self.names.store(mutator, new.names.load(mutator));
         self.by_name.store(mutator, new.by_name.load(mutator));
     }
 
-    /// The initialiser of a snapshot. The caller holds the lock.
-    pub(super) fn snapshot<'g>(&self, mutator: &'g Mutator<'_>) -> NewCustomers<'g> {
-        NewCustomers { names: self.names.load(mutator), by_name: self.by_name.load(mutator) }
-    }
-
-    /// The data base with the changes applied: a new array and a new table, with the same
-    /// customers. A change whose name another customer has by now is skipped. Returns the number of
-    /// changes too.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn rebuild<'m>(
+    /// The array and the table are new, and have the same customers. A change is skipped if another
+    /// customer has its name by now.
+    fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
+        work: &mut Work<'_>,
         old: Local<'_, Customers>,
         changes: Local<'_, Option<Change<Customer>>>,
     ) -> Result<(Gc<'m, Customers>, usize), OutOfMemory> {
@@ -257,6 +266,7 @@ impl Customers {
 mod tests {
     use super::super::queue::NewChange;
     use super::super::sales::{NewSaved, NewTime};
+    use super::super::text::Dictionary;
     use super::super::words::tests::with_dictionary;
     use super::*;
     use crate::experiments::first_collection::FirstCollection;
@@ -269,18 +279,18 @@ mod tests {
         }
     }
 
-    fn work() -> Work {
-        Work::new(3, FirstCollection::default())
+    fn work(dictionary: Local<'_, Dictionary>) -> Work<'_> {
+        Work::new(3, FirstCollection::default(), dictionary)
     }
 
     #[test]
     fn a_ring_grows_and_closes_its_gaps() {
         with_dictionary(&["ann", "bob", "cy"], |mutator, dictionary| {
-            let (work, lock) = (&mut work(), Mutex::new(()));
+            let (work, lock) = (&mut work(dictionary), Mutex::new(()));
             let catalogue = super::super::goods::Catalogue::new(1, 1);
-            root!(mutator, product = catalogue.product(mutator, work, dictionary)?);
+            root!(mutator, product = catalogue.product(mutator, work)?);
             root!(mutator, by_name = ByName::make(mutator, 0)?);
-            root!(mutator, one = customer(mutator, work, dictionary, by_name, &AtomicU64::new(7))?);
+            root!(mutator, one = customer(mutator, work, by_name, &AtomicU64::new(7))?);
             let mut model: Vec<i64> = Vec::new();
             let mut kept: Stack<'_, Saved> = Stack::new(mutator);
             for number in 0..40_u64 {
@@ -318,12 +328,12 @@ mod tests {
         let words: Vec<String> = (0..20).map(|word| format!("w{word}")).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         with_dictionary(&words, |mutator, dictionary| {
-            let (work, next_id) = (&mut work(), AtomicU64::new(0));
-            root!(mutator, old = build(mutator, work, dictionary, &next_id, 20)?);
+            let (work, next_id) = (&mut work(dictionary), AtomicU64::new(0));
+            root!(mutator, old = build(mutator, work, &next_id, 20)?);
             root!(mutator, by_name = old.get(mutator).by_name.load(mutator));
             root!(mutator, queue = Queue::<Change<Customer>>::make(mutator)?);
             for place in [4, 9, 4] {
-                root!(mutator, new = customer(mutator, work, dictionary, by_name, &next_id)?);
+                root!(mutator, new = customer(mutator, work, by_name, &next_id)?);
                 let change = alloc!(mutator, NewChange::of(place, new.get(mutator)))?;
                 queue.get(mutator).push(mutator, change);
             }

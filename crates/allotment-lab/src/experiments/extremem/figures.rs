@@ -1,4 +1,4 @@
-//! The figures of a run: latencies by kind, what customers did, and what the heap did right after
+//! The figures of a run: latencies by kind, the decisions of customers, and the heap right after
 //! the start and afterwards.
 
 use super::latency::{Latencies, PERCENTILES, Visit};
@@ -9,7 +9,7 @@ use super::workload::Workload;
 use crate::harness::SecondaryValue;
 use crate::statistics::distribution;
 
-/// What a run has found.
+/// The findings of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     pub(super) visits: Visits,
@@ -22,7 +22,7 @@ pub(super) struct Figures {
     pub(super) first_waste: Option<f64>,
 }
 
-/// How late candidates are there, against the schedule. Also the label of the distribution.
+/// The lateness of the candidates against the schedule, and the label of its distribution.
 pub(super) const PREPARATION: &str = "preparation";
 
 /// The rows of the kinds of [`Visit`].
@@ -80,7 +80,7 @@ fn of_kind(name: &str, latencies: &Latencies) -> Vec<SecondaryValue> {
     values
 }
 
-/// What customers did: shares of all engagements with a candidate, but `nothing` of all.
+/// The decisions of customers: shares of all engagements with a candidate, but `nothing` of all.
 fn of_visits(visits: &Visits, workload: &Workload) -> Vec<SecondaryValue> {
     let count = |visit: Visit| visits.latencies[visit as usize].count as f64;
     let (all, nothing) = (visits.engagements as f64, count(Visit::Nothing));

@@ -5,13 +5,17 @@
 //! four references and read without a lock, and the old indexes die at once when the last reader
 //! has left them.
 
+use super::locks::{DataBaseLocks, Locks};
 use super::queue::{Change, Queue};
+use super::shop::{DataBase, Shop};
 use super::table::{ENTRY, Hashed, Set};
-use super::text::{Dictionary, Text, Work, concatenation, piece};
+use super::text::{Made, Text, Work};
 use super::tree::{NODE, Ordered, Tree};
+use crate::experiments::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A number in an object of its own. Each posting of an index has one.
@@ -67,7 +71,7 @@ type Ids = Array<Option<Id>>;
 /// For each word the numbers of the products that have it.
 pub(super) type Index = Tree<Text, Set<Id>>;
 
-/// The data base. A snapshot of it is an object of the same type.
+/// The data base of products.
 #[derive(Object)]
 pub(super) struct Goods {
     ids: Field<Ids>,
@@ -75,9 +79,6 @@ pub(super) struct Goods {
     pub(super) names: Field<Index>,
     pub(super) descriptions: Field<Index>,
 }
-
-/// Bytes of a snapshot with its header.
-pub(super) const SNAPSHOT: usize = 8 + size_of::<Goods>();
 
 /// How long the texts of a product are, in words, and the number of the next product.
 #[derive(Debug)]
@@ -88,42 +89,30 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue whose products have names and descriptions of so many words.
+    /// A catalogue whose products have names and descriptions of these lengths, in words.
     pub(super) fn new(name_length: usize, description_length: usize) -> Catalogue {
         Catalogue { name_length, description_length, next_id: AtomicU64::new(0) }
     }
 
     /// A new product with random texts.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn product<'m>(
-        &self,
-        mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
-        dictionary: Local<'_, Dictionary>,
-    ) -> Result<Gc<'m, Product>, OutOfMemory> {
-        root!(mutator, name = concatenation(mutator, work, dictionary, self.name_length)?);
-        let description = rebind!(concatenation(mutator, work, dictionary, self.description_length)?);
+    pub(super) fn product<'m>(&self, mutator: &'m mut Mutator<'_>, work: &mut Work<'_>) -> Made<'m, Product> {
+        root!(mutator, name = work.concatenation(mutator, self.name_length)?);
+        let description = rebind!(work.concatenation(mutator, self.description_length)?);
         work.count(8 + size_of::<Product>());
         let (id, name) = (self.next_id.fetch_add(1, Relaxed), name.get(mutator));
         alloc!(mutator, NewProduct { id, name, description })
     }
 
     /// A data base of `count` new products.
-    ///
-    /// # Errors
-    /// The heap is full.
     pub(super) fn build<'m>(
         &self,
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
-        dictionary: Local<'_, Dictionary>,
+        work: &mut Work<'_>,
         count: usize,
-    ) -> Result<Gc<'m, Goods>, OutOfMemory> {
+    ) -> Made<'m, Goods> {
         root!(mutator, products = alloc!(mutator, NewArray::<Option<Product>>::new(count, None))?);
         for place in 0..count {
-            let product = rebind!(self.product(mutator, work, dictionary)?);
+            let product = rebind!(self.product(mutator, work)?);
             products.get(mutator).at(place).store(mutator, Some(product));
         }
         index(mutator, work, products)
@@ -135,42 +124,57 @@ impl Goods {
     pub(super) fn product<'g>(&self, mutator: &'g Mutator<'_>, id: Gc<'g, Id>) -> Option<Gc<'g, Product>> {
         self.by_id.load(mutator).get(mutator, id)
     }
+}
 
-    /// The number of products.
-    pub(super) fn len(&self, mutator: &Mutator<'_>) -> usize {
-        self.ids.load(mutator).len()
+impl DataBase for Goods {
+    type Row = Product;
+
+    fn published(shop: &Shop) -> &Field<Goods> {
+        &shop.goods
     }
 
-    /// Takes over what another data base has. The caller holds the lock of this one.
-    pub(super) fn publish(&self, mutator: &Mutator<'_>, new: Gc<'_, Goods>) {
+    fn changes(shop: &Shop) -> &Field<Queue<Change<Product>>> {
+        &shop.product_changes
+    }
+
+    fn locks(locks: &Locks) -> &DataBaseLocks {
+        &locks.goods
+    }
+
+    fn snapshot<'m>(
+        mutator: &'m mut Mutator<'_>,
+        shop: Local<'_, Shop>,
+        lock: &Mutex<()>,
+    ) -> Made<'m, Goods> {
+        let goods = shop.get(mutator).goods.load(mutator);
+        let new = {
+            let _held = hold(lock);
+            NewGoods {
+                ids: goods.ids.load(mutator),
+                by_id: goods.by_id.load(mutator),
+                names: goods.names.load(mutator),
+                descriptions: goods.descriptions.load(mutator),
+            }
+        };
+        alloc!(mutator, new)
+    }
+
+    fn publish(&self, mutator: &Mutator<'_>, new: Gc<'_, Goods>) {
         self.ids.store(mutator, new.ids.load(mutator));
         self.by_id.store(mutator, new.by_id.load(mutator));
         self.names.store(mutator, new.names.load(mutator));
         self.descriptions.store(mutator, new.descriptions.load(mutator));
     }
 
-    /// The initialiser of a snapshot. The caller holds the lock.
-    pub(super) fn snapshot<'g>(&self, mutator: &'g Mutator<'_>) -> NewGoods<'g> {
-        NewGoods {
-            ids: self.ids.load(mutator),
-            by_id: self.by_id.load(mutator),
-            names: self.names.load(mutator),
-            descriptions: self.descriptions.load(mutator),
-        }
-    }
-
-    /// The data base with the changes applied, built anew from the texts of all products. Nothing
-    /// of the old indexes is used again. Returns the number of changes too.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn rebuild<'m>(
+    /// The indexes are built from the texts of all products. Nothing of the old indexes is used
+    /// again.
+    fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
+        work: &mut Work<'_>,
         old: Local<'_, Goods>,
         changes: Local<'_, Option<Change<Product>>>,
     ) -> Result<(Gc<'m, Goods>, usize), OutOfMemory> {
-        let count = old.get(mutator).len(mutator);
+        let count = old.get(mutator).ids.load(mutator).len();
         let products = alloc!(mutator, NewArray::<Option<Product>>::new(count, None))?;
         let (goods, mut changed) = (old.get(mutator), 0);
         for (place, id) in goods.ids.load(mutator).iter(mutator).enumerate() {
@@ -190,9 +194,9 @@ impl Goods {
 /// The data base of these products.
 fn index<'m>(
     mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
+    work: &mut Work<'_>,
     products: Local<'_, Products>,
-) -> Result<Gc<'m, Goods>, OutOfMemory> {
+) -> Made<'m, Goods> {
     let count = products.get(mutator).len();
     root!(mutator, ids = alloc!(mutator, NewArray::<Option<Id>>::new(count, None))?);
     root!(mutator, by_id = Tree::<Id, Product>::make(mutator)?);
@@ -219,7 +223,7 @@ fn index<'m>(
 /// put into a new object, whether or not the index keeps them.
 fn add(
     mutator: &mut Mutator<'_>,
-    work: &mut Work,
+    work: &mut Work<'_>,
     index: Local<'_, Index>,
     text: Local<'_, Text>,
     number: u64,
@@ -227,7 +231,7 @@ fn add(
     let mut begin = 0;
     while let Some(word) = next_word(text.get(mutator).chars(mutator), begin) {
         begin = word.end + 1;
-        root!(mutator, word = piece(mutator, work, text, word)?);
+        root!(mutator, word = work.piece(mutator, text, word)?);
         root!(mutator, mut set = index.get(mutator).get(mutator, word.get(mutator)));
         if set.get(mutator).is_none() {
             work.count(NODE + Set::<Id>::BYTES);
@@ -279,12 +283,12 @@ pub(super) mod tests {
     #[test]
     fn a_rebuild_has_the_changes_and_new_indexes() {
         with_dictionary(&["a", "b", "c", "d"], |mutator, dictionary| {
-            let work = &mut Work::new(5, FirstCollection::default());
+            let work = &mut Work::new(5, FirstCollection::default(), dictionary);
             let catalogue = Catalogue::new(1, 2);
-            root!(mutator, old = catalogue.build(mutator, work, dictionary, 10)?);
+            root!(mutator, old = catalogue.build(mutator, work, 10)?);
             root!(mutator, queue = Queue::<Change<Product>>::make(mutator)?);
             for place in [3, 7, 3] {
-                root!(mutator, new = catalogue.product(mutator, work, dictionary)?);
+                root!(mutator, new = catalogue.product(mutator, work)?);
                 let change = alloc!(mutator, super::super::queue::NewChange::of(place, new.get(mutator)))?;
                 queue.get(mutator).push(mutator, change);
             }

@@ -2,15 +2,15 @@
 //! percentiles.
 //!
 //! The Java classes are compiled by `javac` and need neither JMH nor Maven. The classes that
-//! print the numbers are in `jvm/test`, which is no part of the jar.
+//! print the numbers are in `jvm/test`, which is not part of the jar.
 
 use super::configuration::Configuration;
 use super::customers::Customers;
 use super::goods::Goods;
 use super::latency::Latencies;
-use super::search::{Search, query};
-use super::shop::Common;
-use super::text::{Dictionary, Work, score};
+use super::search::{Query, Search, words};
+use super::shop::{Common, OpenShop};
+use super::text::{Dictionary, Work};
 use super::workload::Workload;
 use crate::experiments::first_collection::FirstCollection;
 use crate::jvm::examples::java_tools;
@@ -62,17 +62,17 @@ fn of_data(mutator: &Mutator<'_>, goods: Gc<'_, Goods>, customers: Gc<'_, Custom
 
 fn of_search(
     mutator: &mut Mutator<'_>,
-    common: &Common,
+    any: bool,
     goods: Local<'_, Goods>,
     dictionary: Local<'_, Dictionary>,
     keywords: usize,
 ) -> Result<String, OutOfMemory> {
     let (mut found, mut matches) = (Hash::new(), 0);
-    let mut work = Work::new(keywords as u64, FirstCollection::default());
-    let mut search = Search::new(mutator, common);
+    let work = Work::new(keywords as u64, FirstCollection::default(), dictionary);
+    let mut search = Search::new(mutator, work, any);
     for _ in 0..SOME {
-        root!(mutator, words = query(mutator, &mut work, dictionary, keywords)?);
-        let candidates = search.candidates(mutator, &mut work, goods, words)?;
+        root!(mutator, words = words(mutator, &mut search.work, keywords)?);
+        let candidates = search.candidates(mutator, Query { goods, words })?;
         root!(mutator, candidates = candidates);
         let candidates = candidates.get(mutator).iter(mutator).flatten();
         let mut ids: Vec<u64> = candidates.map(|product| product.id).collect();
@@ -80,20 +80,19 @@ fn of_search(
         matches += ids.len();
         ids.into_iter().for_each(|id| found.add(id));
     }
-    let any = common.workload.allow_any_match;
     Ok(format!("{keywords} keywords, any {any}: {matches} found, {found}\n"))
 }
 
 fn of_scores(mutator: &mut Mutator<'_>, dictionary: Local<'_, Dictionary>) -> Result<String, OutOfMemory> {
     let mut scores = Hash::new();
-    let mut work = Work::new(9, FirstCollection::default());
+    let mut work = Work::new(9, FirstCollection::default(), dictionary);
     for _ in 0..SOME {
-        root!(mutator, words = query(mutator, &mut work, dictionary, 2)?);
+        root!(mutator, words = words(mutator, &mut work, 2)?);
         let at = |index: usize| words.get(mutator).at(index).load(mutator).expect("a query is full");
         root!(mutator, word = at(0));
         let at = |index: usize| words.get(mutator).at(index).load(mutator).expect("a query is full");
         root!(mutator, within = at(1));
-        scores.add(score(mutator, &mut work, word, within)?.to_bits().into());
+        scores.add(work.score(mutator, word, within)?.to_bits().into());
     }
     Ok(format!("scores {scores}\n"))
 }
@@ -101,22 +100,18 @@ fn of_scores(mutator: &mut Mutator<'_>, dictionary: Local<'_, Dictionary>) -> Re
 /// The same text as the class `Digest` prints, for the shop in this heap.
 fn digest(workload: &Workload) -> String {
     let heap = Heap::builder().max_heap_size(64 << 20).build().unwrap();
-    let common = |any| {
-        let workload = Workload { allow_any_match: any, ..workload.clone() };
-        Common::new(workload, FirstCollection::default())
-    };
+    let common = Common::new(workload.clone(), FirstCollection::default());
     let built = heap.attach(|mutator| {
-        let seed = u64::from(workload.random_seed);
-        let work = &mut Work::new(seed, FirstCollection::default());
-        let any = common(true);
-        root!(mutator, shop = any.build(mutator, work)?);
-        root!(mutator, goods = any.goods(mutator, work, shop)?);
-        root!(mutator, customers = any.customers(mutator, work, shop)?);
+        root!(mutator, shop = common.build(mutator)?);
         root!(mutator, dictionary = shop.get(mutator).dictionary.load(mutator));
+        let work = &mut Work::new(0, FirstCollection::default(), dictionary);
+        let open = OpenShop { common: &common, shop };
+        root!(mutator, goods = open.snapshot::<Goods>(mutator, work)?);
+        root!(mutator, customers = open.snapshot::<Customers>(mutator, work)?);
         let mut text = of_data(mutator, goods.get(mutator), customers.get(mutator));
-        for common in [any, common(false)] {
+        for any in [true, false] {
             for keywords in 1..=3 {
-                text += &of_search(mutator, &common, goods, dictionary, keywords)?;
+                text += &of_search(mutator, any, goods, dictionary, keywords)?;
             }
         }
         Ok::<String, OutOfMemory>(text + &of_scores(mutator, dictionary)?)

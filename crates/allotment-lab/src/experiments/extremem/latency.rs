@@ -5,13 +5,14 @@
 //! same capacity, and loses samples of the threads that end first. Here the merged log keeps all
 //! samples that the threads kept, and is not in the heap.
 
-use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, alloc, root};
+use super::text::Made;
+use allotment::{Array, Local, Mutator, NewArray, NewSlots, Slots, alloc, root};
 use std::time::Duration;
 
 /// Kinds of events that a thread logs.
 pub(super) const KINDS: usize = 5;
 
-/// What a customer thread logs.
+/// An event that a customer thread logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
     Preparation,
@@ -21,7 +22,7 @@ pub(super) enum Visit {
     Nothing,
 }
 
-/// What a server thread logs.
+/// An event that a server thread logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
     Sales,
@@ -38,10 +39,7 @@ pub(super) type Arrays = Array<Option<Slots<i64>>>;
 ///
 /// # Errors
 /// The heap is full.
-pub(super) fn arrays<'m>(
-    mutator: &'m mut Mutator<'_>,
-    capacity: usize,
-) -> Result<Gc<'m, Arrays>, OutOfMemory> {
+pub(super) fn arrays<'m>(mutator: &'m mut Mutator<'_>, capacity: usize) -> Made<'m, Arrays> {
     root!(mutator, arrays = alloc!(mutator, NewArray::<Option<Slots<i64>>>::new(KINDS, None))?);
     for kind in 0..KINDS {
         let log = alloc!(mutator, NewSlots::new(capacity, 0_i64))?;
@@ -78,19 +76,17 @@ pub(super) const PERCENTILES: [(&str, u64, u64); 7] = [
 ];
 
 impl Latencies {
-    /// The kept samples of a log.
-    fn of(log: Log, array: Gc<'_, Slots<i64>>) -> Latencies {
-        let kept = array.len().min(usize::try_from(log.count).unwrap_or(usize::MAX));
-        let samples = array.iter().take(kept).collect();
-        Latencies { count: log.count, least: log.least, largest: log.largest, samples }
-    }
-
     /// Adds one sample.
     pub(super) fn add(&mut self, sample: i64) {
+        self.note(sample);
+        self.samples.push(sample);
+    }
+
+    /// Adds one sample to the count and the extremes alone.
+    fn note(&mut self, sample: i64) {
         self.count += 1;
         self.least = self.least.min(sample);
         self.largest = self.largest.max(sample);
-        self.samples.push(sample);
     }
 
     /// The kept samples in their order. The first is the least of all events, the last the largest.
@@ -106,7 +102,7 @@ impl Latencies {
         sorted
     }
 
-    /// The same as times. What came before its time is not late.
+    /// The sorted samples as times. An event before its time is not late.
     pub(super) fn times(&self) -> impl Iterator<Item = Duration> {
         self.sorted().into_iter().map(|sample| Duration::from_micros(u64::try_from(sample).unwrap_or(0)))
     }
@@ -130,24 +126,17 @@ impl Latencies {
     }
 }
 
-/// The state of one log, whose samples are in the heap.
-#[derive(Clone, Copy, Debug)]
-struct Log {
-    count: u64,
-    least: i64,
-    largest: i64,
-}
-
 /// The logs of one thread.
 pub(super) struct Logs<'r> {
     arrays: Local<'r, Arrays>,
-    of: [Log; KINDS],
+    /// The counts and extremes of the logs, whose samples are in the heap.
+    of: [Latencies; KINDS],
 }
 
 impl<'r> Logs<'r> {
     /// Empty logs with these arrays.
     pub(super) fn new(arrays: Local<'r, Arrays>) -> Logs<'r> {
-        Logs { arrays, of: [Log { count: 0, least: i64::MAX, largest: i64::MIN }; KINDS] }
+        Logs { arrays, of: Default::default() }
     }
 
     /// Logs a sample, in microseconds.
@@ -157,16 +146,15 @@ impl<'r> Logs<'r> {
             let place = log.count % array.len() as u64;
             array.at(place as usize).set(sample);
         }
-        log.count += 1;
-        log.least = log.least.min(sample);
-        log.largest = log.largest.max(sample);
+        log.note(sample);
     }
 
-    /// What the logs hold.
+    /// The contents of the logs.
     pub(super) fn latencies(&self, mutator: &Mutator<'_>) -> [Latencies; KINDS] {
         std::array::from_fn(|kind| {
-            let array = self.arrays.get(mutator).at(kind).load(mutator);
-            array.map_or_else(Latencies::default, |array| Latencies::of(self.of[kind], array))
+            let (log, array) = (self.of[kind].clone(), self.arrays.get(mutator).at(kind).load(mutator));
+            let samples = array.map_or(Vec::new(), |array| array.iter().take(log.count as usize).collect());
+            Latencies { samples, ..log }
         })
     }
 }
@@ -174,7 +162,7 @@ impl<'r> Logs<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allotment::Heap;
+    use allotment::{Heap, OutOfMemory};
 
     fn of(n: i64) -> [Option<i64>; 7] {
         let mut latencies = Latencies::default();

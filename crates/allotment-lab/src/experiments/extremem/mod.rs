@@ -35,7 +35,8 @@ mod words;
 mod workload;
 
 use super::collectors::COLLECTOR;
-use crate::harness::{Axis, Case, Experiment, JmhMode, Kind, Latency, Mode, ObjectShape};
+use super::shots::check_shots;
+use crate::harness::{Axis, Case, Experiment, Kind, Latency, Mode, ObjectShape};
 use crate::machine::topology;
 use anyhow::ensure;
 use plan::{AS_CONFIGURED, OWN_POLICY, Plan};
@@ -73,9 +74,9 @@ pub(super) static EXTREMEM: Experiment = Experiment {
     threads: |_, _| vec![1],
     latencies: &[Latency { label: figures::PREPARATION, what: "lateness of the preparation" }],
     check,
-    shot_time: |case| Some(Plan::of(case).ok()?.workload.duration()),
+    shot_time: |case| Some(Plan::of(case).ok()?.configuration.workload.duration()),
     silence: |case| Plan::of(case).map_or(Duration::ZERO, |plan| plan.silence()),
-    on_jvm: |case| Ok(Plan::of(case).ok().and_then(|plan| plan.on_jvm())),
+    on_jvm: |case| Plan::of(case).map_or(Ok(None), |plan| plan.on_jvm(case)),
     answers: verdict::answers,
     needs: "a row with the percentiles of the preparation",
     verdicts: |rows, _| verdict::verdicts(rows),
@@ -85,11 +86,7 @@ pub(super) static EXTREMEM: Experiment = Experiment {
 };
 
 fn check(case: &Case) -> anyhow::Result<()> {
-    ensure!(
-        case.jmh_mode == JmhMode::SingleShot,
-        "{}: each run has a fresh heap, so only ss measures it",
-        case.jmh_mode
-    );
+    check_shots(case, true, "each run has a fresh heap, so only ss measures it")?;
     ensure!(
         case.threads <= 1,
         "{} threads: one measures; the shop's are the options CustomerThreads and ServerThreads",
@@ -116,7 +113,7 @@ fn objects() -> Vec<ObjectShape> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     fn refused(selection: Selection) -> String {
         expand(&[&EXTREMEM], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()

@@ -1,10 +1,10 @@
-//! What a case asks for: the workload, and the heap for it.
+//! The plan of a case: the workload, and the heap for it.
 
 use super::configuration::Configuration;
-use super::workload::Workload;
 use crate::experiments::collectors::{heap_of, resolves};
 use crate::experiments::on_jvm;
-use crate::harness::{Case, check_threads};
+use crate::harness::{Case, ParameterError, check_threads};
+use crate::jvm::Workload;
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::options::OptionError;
@@ -19,8 +19,7 @@ pub(super) const OWN_POLICY: &str = "own";
 /// Everything that is decided before a heap is made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Plan {
-    pub(super) workload: Workload,
-    configuration: Configuration,
+    pub(super) configuration: Configuration,
     name: String,
     heap: usize,
     collector: String,
@@ -43,7 +42,6 @@ impl Plan {
         };
         check_threads(configuration.workload.threads(), "threads of the shop")?;
         Ok(Plan {
-            workload: configuration.workload.clone(),
             configuration,
             name: name.into(),
             heap,
@@ -67,31 +65,26 @@ impl Plan {
         }
     }
 
-    /// The counterpart on a JVM, if there is one.
-    pub(super) fn on_jvm(&self) -> Option<crate::jvm::Workload> {
-        on_jvm::extremem(&on_jvm::Shop {
-            options: self.workload.written(),
-            heap: self.heap,
-            region: self.configuration.region,
-            is_collected: self.collector != "epsilon",
-            policy: &self.policy,
-            // Whole seconds, and something for the JVM's start.
-            longest: Duration::from_secs(self.silence().as_secs() + 60),
-        })
+    /// The counterpart of the case on a JVM, if there is one.
+    pub(super) fn on_jvm(&self, case: &Case) -> Result<Option<Workload>, ParameterError> {
+        // Whole seconds, and something for the JVM's start.
+        let longest = Duration::from_secs(self.silence().as_secs() + 60);
+        let Configuration { workload, region, .. } = &self.configuration;
+        on_jvm::extremem(case, &workload.written(), self.heap, *region, longest)
     }
 
-    /// Checks that this machine, with so many CPUs, can hold such a shop, and that its heap is
+    /// Checks that this machine, with `cpus` CPUs, can hold such a shop, and that its heap is
     /// possible.
     ///
     /// # Errors
-    /// Why not.
+    /// The machine cannot, or the heap is impossible.
     pub(super) fn check(&self, cpus: usize) -> anyhow::Result<()> {
         self.configuration.fits(&self.name, self.heap, cpus)?;
         // Without the collector: the case reports a collector that this build lacks.
         resolves(Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region))
     }
 
-    /// The longest time that a run says nothing.
+    /// The longest time without a sign of life from a run.
     pub(super) fn silence(&self) -> Duration {
         self.configuration.silence()
     }
@@ -130,7 +123,7 @@ pub(super) mod tests {
         assert_eq!((loaded.heap, loaded.configuration.region), (2 << 30, 4 << 20));
         assert!(loaded.silence() > Duration::from_secs(60));
         let mut quick = plan("parallel", 64 << 20, "CustomerThreads=30");
-        assert_eq!(quick.workload.customer_threads, 30);
+        assert_eq!(quick.configuration.workload.customer_threads, 30);
         quick.policy = "shenandoah".into();
         let heap = quick.builder().unwrap().build().unwrap();
         assert_eq!((heap.collector(), heap.geometry().heap_bytes()), ("parallel", 64 << 20));

@@ -1,17 +1,18 @@
-//! Queues whose links are in what is queued. The queues of sold and of saved products are such, and
-//! the logs of changes too.
+//! Queues whose links are in the queued objects: the queues of sold and of saved products, and the
+//! logs of changes.
 //!
 //! The head and the last link of a queue are old objects that refer to young ones: that is what
 //! card tables and remembered sets are for. Refused: queues outside the heap.
 
-use allotment::{Field, Gc, Mutator, Object, OutOfMemory, alloc};
+use super::text::Made;
+use allotment::{Field, Gc, Mutator, Object, alloc};
 
 /// An object that can stand in a queue.
 pub(super) trait Linked: Object<View = Self> + Sized {
-    /// The next in the queue.
+    /// The next object in the queue.
     fn next(&self) -> &Field<Option<Self>>;
 
-    /// The one before it, where the object knows it.
+    /// The object before it, if the object has such a link.
     fn previous(&self) -> Option<&Field<Option<Self>>> {
         None
     }
@@ -26,10 +27,7 @@ pub(super) struct Queue<T: Linked> {
 
 impl<T: Linked> Queue<T> {
     /// An empty queue.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Result<Gc<'m, Self>, OutOfMemory> {
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Made<'m, Self> {
         alloc!(mutator, NewQueue { head: None, tail: None })
     }
 
@@ -109,7 +107,7 @@ impl<T: Object> Linked for Change<T> {
 mod tests {
     use super::super::goods::{Id, NewId};
     use super::*;
-    use allotment::{Heap, root};
+    use allotment::{Heap, OutOfMemory, root};
 
     #[test]
     fn what_goes_in_first_comes_out_first() {

@@ -1,4 +1,4 @@
-//! A run: a shop in a heap, the threads of the shop, and what they did until the last has ended.
+//! A run: a shop in a heap, the threads of the shop, and their work until the last has ended.
 //!
 //! The controller builds the shop and starts the threads before the shot, as a probe. Its thread is
 //! not bound to a CPU, and neither are the threads it starts; they wait for the start in a blocking
@@ -9,8 +9,7 @@ use super::figures::{Figures, figures};
 use super::latency::{Arrays, arrays};
 use super::plan::Plan;
 use super::server::{self, Service};
-use super::shop::{Common, Shop};
-use super::text::Work;
+use super::shop::{Common, OpenShop, Shop};
 use super::update::{self, Updates};
 use super::visit::{self, Seat, Visits};
 use crate::experiments::first_collection::FirstCollection;
@@ -31,14 +30,14 @@ use std::time::{Duration, Instant};
 /// How often the controller looks whether a thread has failed.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a thread has done.
+/// The work of a thread.
 enum Done {
     Visits(Box<Visits>),
     Service(Box<Service>),
     Updates(Updates),
 }
 
-/// What a thread of the shop is.
+/// The role of a thread in the shop.
 enum Role {
     Customer(Seat),
     Server(Seat),
@@ -67,7 +66,7 @@ impl Run {
         let first = FirstCollection::default();
         let (heap, heap_use) = HeapUse::listening(builder, first.hook())?;
         let advice = Advice::of(&heap, "a larger --heap, or fewer customers, products or threads fit");
-        let workload = plan.workload.clone();
+        let workload = plan.configuration.workload.clone();
         let settled = if workload.warmup.is_zero() { workload.customer_period } else { workload.warmup };
         let common = Arc::new(Common::new(workload, first));
         let built = heap.attach(|mutator| build(mutator, &common))?;
@@ -85,29 +84,23 @@ impl Run {
         let mut seeds = Random::new(u64::from(workload.random_seed));
         let mut logs = logs.into_iter();
         for number in 0..all {
-            let seat =
-                |index, logs: Option<Root<Arrays>>, seed| logs.map(|arrays| Seat { index, seed, arrays });
+            // There are logs for each customer and each server.
             let (seed, arrays) = (seeds.draw(), logs.next());
-            let role = match number.checked_sub(customers) {
-                None => seat(number, arrays, seed).map(Role::Customer),
-                Some(server) if server + 1 < all - customers => seat(server, arrays, seed).map(Role::Server),
-                Some(_) => Some(Role::Update),
+            let role = match (arrays, number.checked_sub(customers)) {
+                (Some(arrays), None) => Role::Customer(Seat { index: number, seed, arrays }),
+                (Some(arrays), Some(index)) => Role::Server(Seat { index, seed, arrays }),
+                (None, _) => Role::Update,
             };
-            let role = role.context("there are logs for each customer and each server")?;
-            let (heap, leaves) =
-                (self.heap.clone(), Leaves(Arc::clone(&self.start), Arc::clone(&self.common)));
-            let (shop, advice) = (shop.clone(), self.advice);
+            let leaves = Leaves { start: Arc::clone(&self.start), common: Arc::clone(&self.common) };
+            let (heap, shop, advice) = (self.heap.clone(), shop.clone(), self.advice);
             let body = move || {
                 let told = heap.attach(|mutator| play(mutator, &leaves, shop, role));
                 // The heap is dropped first. The thread that waits for all others may then make the
                 // next heap.
                 drop(heap);
-                let told = match told {
-                    Ok(done) => advice.on(done),
-                    Err(error) => Err(error.into()),
-                };
+                let told = told.map_err(anyhow::Error::from).and_then(|done| advice.on(done));
                 if told.is_err() {
-                    leaves.1.schedule.give_up();
+                    leaves.common.schedule.give_up();
                 }
                 told
             };
@@ -210,8 +203,7 @@ impl Window {
 /// Builds the shop, and makes the logs of all threads.
 fn build(mutator: &mut Mutator<'_>, common: &Common) -> Result<(Root<Shop>, Vec<Root<Arrays>>), OutOfMemory> {
     let workload = &common.workload;
-    let mut work = Work::new(u64::from(workload.random_seed), common.first.clone());
-    root!(mutator, shop = common.build(mutator, &mut work)?);
+    root!(mutator, shop = common.build(mutator)?);
     let mut logs = Vec::new();
     for _ in 0..workload.customer_threads + workload.server_threads {
         let arrays = allotment::rebind!(arrays(mutator, workload.response_time_measurements)?);
@@ -227,33 +219,36 @@ fn play(
     shop: Root<Shop>,
     role: Role,
 ) -> Result<Option<Done>, OutOfMemory> {
-    let Leaves(start, common) = leaves;
     root!(mutator, here = shop.get(mutator));
     drop(shop);
-    if mutator.blocking(|| start.wait()).is_none() {
+    if mutator.blocking(|| leaves.start.wait()).is_none() {
         return Ok(None);
     }
+    let open = OpenShop { common: &leaves.common, shop: here };
     Ok(Some(match role {
-        Role::Customer(seat) => Done::Visits(visit::play(mutator, common, here, seat)?.into()),
-        Role::Server(seat) => Done::Service(server::play(mutator, common, here, seat)?.into()),
-        Role::Update => Done::Updates(update::play(mutator, common, here)?),
+        Role::Customer(seat) => Done::Visits(visit::play(mutator, open, seat)?.into()),
+        Role::Server(seat) => Done::Service(server::play(mutator, open, seat)?.into()),
+        Role::Update => Done::Updates(update::play(mutator, open)?),
     }))
 }
 
-/// Reports that a thread is done, also when the thread unwinds.
-struct Leaves(Arc<Start>, Arc<Common>);
+/// Reports that a thread is done, even if the thread unwinds.
+struct Leaves {
+    start: Arc<Start>,
+    common: Arc<Common>,
+}
 
 impl Drop for Leaves {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.1.schedule.give_up();
+            self.common.schedule.give_up();
         }
-        self.0.leave();
+        self.start.leave();
     }
 }
 
 impl Drop for Run {
-    /// No thread may be left behind in a heap that is no longer used.
+    /// No thread may be left in a heap that is no longer used.
     fn drop(&mut self) {
         self.common.schedule.give_up();
         self.start.call_off();
@@ -269,7 +264,7 @@ impl Drop for Run {
 /// Measures runs of a plan.
 ///
 /// # Errors
-/// A heap or a thread that cannot be had, or what a thread failed with.
+/// There is no memory for a heap or a thread, or a thread has failed.
 pub(super) fn measure(plan: &Plan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     prepared::measure(bench, || Run::prepare(plan, plan.builder()?))
 }

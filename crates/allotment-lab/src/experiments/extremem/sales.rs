@@ -1,4 +1,4 @@
-//! What customers leave in the queues: sold products, and products saved for later.
+//! The objects that customers leave in the queues: sold products, and products saved for later.
 
 use super::customers::Customer;
 use super::goods::Product;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Schedule {
     /// Set when the run starts.
     start: OnceLock<Instant>,
-    /// When latencies are logged from.
+    /// The time from which latencies are logged.
     pub(super) log_start: i64,
     end: i64,
     /// Set when the run is given up. Sleeping threads are unparked then.
@@ -29,7 +29,7 @@ pub(super) fn nanoseconds(time: Duration) -> i64 {
 }
 
 impl Schedule {
-    /// Of a workload that has not started.
+    /// The schedule of a workload that has not started.
     pub(super) fn new(workload: &Workload) -> Schedule {
         Schedule {
             start: OnceLock::new(),
@@ -39,7 +39,7 @@ impl Schedule {
         }
     }
 
-    /// Starts the run. All threads say the same instant.
+    /// Starts the run at `instant`. A second call has no effect.
     pub(super) fn start(&self, instant: Instant) {
         self.start.get_or_init(|| instant);
     }

@@ -3,10 +3,9 @@
 //! With `AllowAnyMatch` both searches are always made, with sets of products. Without it, only the
 //! first is, with sorted arrays of numbers. All sets and arrays are objects of the heap.
 
-use super::goods::{Goods, ID, NewId, Product};
-use super::shop::Common;
+use super::goods::{Goods, ID, Id, NewId, Product};
 use super::table::{ENTRY, Set};
-use super::text::{Dictionary, Text, Work, draw};
+use super::text::{Made, Text, Work};
 use allotment::{
     Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, Stack, alloc, rebind, root,
 };
@@ -15,25 +14,40 @@ use allotment::{
 pub(super) type Found = Array<Option<Product>>;
 
 /// Words of a query.
-pub(super) type Query = Array<Option<Text>>;
+pub(super) type Words = Array<Option<Text>>;
+
+/// A query: words, and where they are looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Query<'q> {
+    pub(super) goods: Local<'q, Goods>,
+    pub(super) words: Local<'q, Words>,
+}
+
+impl Query<'_> {
+    fn len(self, mutator: &Mutator<'_>) -> usize {
+        self.words.get(mutator).len()
+    }
+
+    /// The numbers of the products that have the word at a place: in their names, and in their
+    /// descriptions.
+    fn ids<'g>(self, mutator: &'g Mutator<'_>, at: usize) -> impl Iterator<Item = Gc<'g, Id>> {
+        let word = self.words.get(mutator).at(at).load(mutator).expect("a query is full when it is made");
+        let goods = self.goods.get(mutator);
+        let indexes = [goods.names.load(mutator), goods.descriptions.load(mutator)];
+        let sets = indexes.into_iter().filter_map(move |index| index.get(mutator, word));
+        sets.flat_map(move |ids| ids.table(mutator).keys(mutator))
+    }
+}
 
 /// `count` different random words of the dictionary. Nothing is copied.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn query<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    dictionary: Local<'_, Dictionary>,
-    count: usize,
-) -> Result<Gc<'m, Query>, OutOfMemory> {
+pub(super) fn words<'m>(mutator: &'m mut Mutator<'_>, work: &mut Work<'_>, count: usize) -> Made<'m, Words> {
     work.count(16 + 8 * count);
     let words = alloc!(mutator, NewArray::<Option<Text>>::new(count, None))?;
     let mut drawn = 0;
     while drawn < count {
-        let word = draw(mutator, work, dictionary.get(mutator));
-        let known = words.as_ref()[..drawn].iter().filter_map(|known| known.load(mutator));
-        if known.into_iter().any(|known| known.chars(mutator) == word.chars(mutator)) {
+        let word = work.draw(mutator);
+        let mut known = words.as_ref()[..drawn].iter().filter_map(|known| known.load(mutator));
+        if known.any(|known| known.chars(mutator) == word.chars(mutator)) {
             continue;
         }
         words.at(drawn).store(mutator, Some(word));
@@ -42,92 +56,69 @@ pub(super) fn query<'m>(
     Ok(rebind!(mutator, words))
 }
 
-/// A search by one thread. `'t` is its attachment.
+/// A thread that searches. `'t` is its attachment.
 pub(super) struct Search<'a, 't> {
-    pub(super) common: &'a Common,
-    /// Products between an index and what they are found for: no object.
+    pub(super) work: Work<'a>,
+    /// `AllowAnyMatch` of the workload.
+    allows_any: bool,
+    /// Products on their way from an index to a set or an array, outside the heap.
     found: Stack<'t, Product>,
-    /// Numbers, likewise.
+    /// Numbers on the same way.
     numbers: Vec<u64>,
 }
 
 impl<'a, 't> Search<'a, 't> {
     /// For a thread.
-    pub(super) fn new(mutator: &Mutator<'t>, common: &'a Common) -> Self {
-        Search { common, found: Stack::new(mutator), numbers: Vec::new() }
+    pub(super) fn new(mutator: &Mutator<'t>, work: Work<'a>, allows_any: bool) -> Self {
+        Search { work, allows_any, found: Stack::new(mutator), numbers: Vec::new() }
     }
 
     /// The candidates of a query: all that match all words; if there are none, all that match any.
-    ///
-    /// # Errors
-    /// The heap is full.
     pub(super) fn candidates<'m>(
         &mut self,
         mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
-        if !self.common.workload.allow_any_match {
-            return self.all_by_arrays(mutator, work, goods, query);
+        query: Query<'_>,
+    ) -> Made<'m, Found> {
+        if !self.allows_any {
+            return self.all_by_arrays(mutator, query);
         }
-        root!(mutator, all = self.all_by_sets(mutator, work, goods, query)?);
-        root!(mutator, any = self.any(mutator, work, goods, query)?);
+        root!(mutator, all = self.all_by_sets(mutator, query)?);
+        root!(mutator, any = self.any(mutator, query)?);
         let all = all.get(mutator);
         Ok(if all.is_empty() { any.get(mutator) } else { all })
     }
 
-    fn word<'g>(mutator: &'g Mutator<'_>, query: Local<'_, Query>, at: usize) -> Gc<'g, Text> {
-        query.get(mutator).at(at).load(mutator).expect("a query is full when it is made")
-    }
-
-    /// Adds the products that have a word to a set.
+    /// Adds the products that have the word at a place to a set.
     fn add(
         &mut self,
         mutator: &mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
+        query: Query<'_>,
         at: usize,
         to: Local<'_, Set<Product>>,
     ) -> Result<(), OutOfMemory> {
-        let (word, here) = (Self::word(mutator, query, at), goods.get(mutator));
-        for index in [here.names.load(mutator), here.descriptions.load(mutator)] {
-            let Some(ids) = index.get(mutator, word) else { continue };
-            let products = ids.table(mutator).keys(mutator).filter_map(|id| here.product(mutator, id));
-            products.for_each(|product| self.found.push(mutator, product));
-        }
-        self.insert(mutator, work, to)
+        let goods = query.goods.get(mutator);
+        let products = query.ids(mutator, at).filter_map(|id| goods.product(mutator, id));
+        products.for_each(|product| self.found.push(mutator, product));
+        self.insert(mutator, to)
     }
 
     /// Moves what was found to a set.
-    fn insert(
-        &mut self,
-        mutator: &mut Mutator<'t>,
-        work: &mut Work,
-        to: Local<'_, Set<Product>>,
-    ) -> Result<(), OutOfMemory> {
+    fn insert(&mut self, mutator: &mut Mutator<'t>, to: Local<'_, Set<Product>>) -> Result<(), OutOfMemory> {
         while let Some(product) = self.found.pop(mutator) {
             root!(mutator, product = product);
             if Set::insert(mutator, to, product)? {
-                work.count(ENTRY);
+                self.work.count(ENTRY);
             }
         }
         Ok(())
     }
 
-    fn all_by_sets<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
+    fn all_by_sets<'m>(&mut self, mutator: &'m mut Mutator<'t>, query: Query<'_>) -> Made<'m, Found> {
         root!(mutator, all = Set::<Product>::make(mutator)?);
-        self.add(mutator, work, goods, query, 0, all)?;
-        for at in 1..query.get(mutator).len() {
+        self.add(mutator, query, 0, all)?;
+        for at in 1..query.len(mutator) {
             root!(mutator, these = Set::<Product>::make(mutator)?);
-            self.add(mutator, work, goods, query, at, these)?;
+            self.add(mutator, query, at, these)?;
             root!(mutator, missing = Set::<Product>::make(mutator)?);
             let table = these.get(mutator).table(mutator);
             for product in all.get(mutator).table(mutator).keys(mutator) {
@@ -135,39 +126,28 @@ impl<'a, 't> Search<'a, 't> {
                     self.found.push(mutator, product);
                 }
             }
-            self.insert(mutator, work, missing)?;
+            self.insert(mutator, missing)?;
             let table = all.get(mutator).table(mutator);
             for product in missing.get(mutator).table(mutator).keys(mutator) {
                 table.remove(mutator, product);
             }
-            work.count(2 * Set::<Product>::BYTES);
+            self.work.count(2 * Set::<Product>::BYTES);
         }
-        self.array(mutator, work, all)
+        self.array(mutator, all)
     }
 
-    fn any<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
+    fn any<'m>(&mut self, mutator: &'m mut Mutator<'t>, query: Query<'_>) -> Made<'m, Found> {
         root!(mutator, any = Set::<Product>::make(mutator)?);
-        for at in 0..query.get(mutator).len() {
-            self.add(mutator, work, goods, query, at, any)?;
+        for at in 0..query.len(mutator) {
+            self.add(mutator, query, at, any)?;
         }
-        self.array(mutator, work, any)
+        self.array(mutator, any)
     }
 
     /// The products of a set.
-    fn array<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        set: Local<'_, Set<Product>>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
+    fn array<'m>(&mut self, mutator: &'m mut Mutator<'t>, set: Local<'_, Set<Product>>) -> Made<'m, Found> {
         let len = set.get(mutator).table(mutator).len();
-        work.count(Set::<Product>::BYTES + 16 + 8 * len);
+        self.work.count(Set::<Product>::BYTES + 16 + 8 * len);
         let array = alloc!(mutator, NewArray::<Option<Product>>::new(len, None))?;
         for (at, product) in set.get(mutator).table(mutator).keys(mutator).enumerate() {
             array.at(at).store(mutator, Some(product));
@@ -175,47 +155,35 @@ impl<'a, 't> Search<'a, 't> {
         Ok(rebind!(mutator, array))
     }
 
-    /// The sorted numbers of the products that have a word; a product that has it in its name and
-    /// in its description is there twice.
+    /// The sorted numbers of the products that have the word at a place; a product that has it in
+    /// its name and in its description is there twice.
     fn sorted<'m>(
         &mut self,
         mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
+        query: Query<'_>,
         at: usize,
-    ) -> Result<Gc<'m, Slots<u64>>, OutOfMemory> {
-        let (word, here) = (Self::word(mutator, query, at), goods.get(mutator));
+    ) -> Made<'m, Slots<u64>> {
         self.numbers.clear();
-        for index in [here.names.load(mutator), here.descriptions.load(mutator)] {
-            let Some(ids) = index.get(mutator, word) else { continue };
-            self.numbers.extend(ids.table(mutator).keys(mutator).map(|id| id.value));
-        }
+        self.numbers.extend(query.ids(mutator, at).map(|id| id.value));
         self.numbers.sort_unstable();
-        work.count(16 + 8 * self.numbers.len());
+        self.work.count(16 + 8 * self.numbers.len());
         alloc!(mutator, NewSlots::from(&self.numbers[..]))
     }
 
-    fn all_by_arrays<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'t>,
-        work: &mut Work,
-        goods: Local<'_, Goods>,
-        query: Local<'_, Query>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
-        root!(mutator, first = self.sorted(mutator, work, goods, query, 0)?);
+    fn all_by_arrays<'m>(&mut self, mutator: &'m mut Mutator<'t>, query: Query<'_>) -> Made<'m, Found> {
+        root!(mutator, first = self.sorted(mutator, query, 0)?);
         let mut len = distinct(first.get(mutator));
-        for at in 1..query.get(mutator).len() {
-            let other = rebind!(self.sorted(mutator, work, goods, query, at)?);
+        for at in 1..query.len(mutator) {
+            let other = rebind!(self.sorted(mutator, query, at)?);
             len = intersect(first.get(mutator), len, other);
         }
-        work.count(16 + 8 * len);
+        self.work.count(16 + 8 * len);
         root!(mutator, found = alloc!(mutator, NewArray::<Option<Product>>::new(len, None))?);
         for at in 0..len {
-            work.count(ID);
+            self.work.count(ID);
             let value = first.get(mutator).at(at).get();
             let id = alloc!(mutator, NewId { value })?;
-            let product = goods.get(mutator).product(mutator, id);
+            let product = query.goods.get(mutator).product(mutator, id);
             found.get(mutator).at(at).store(mutator, product);
         }
         Ok(found.get(mutator))
@@ -254,30 +222,23 @@ fn intersect(array: Gc<'_, Slots<u64>>, len: usize, other: Gc<'_, Slots<u64>>) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::goods::Catalogue;
     use super::super::words::tests::with_dictionary;
-    use super::super::workload::Workload;
     use super::*;
     use crate::experiments::first_collection::FirstCollection;
 
     /// The numbers of the products that a search for words finds, and those that it should find:
     /// all that have all words, or else all that have any of them.
     fn searched(any: bool, keywords: usize, seed: u64) -> (Vec<u64>, Vec<u64>) {
-        let words: Vec<String> = (0..30).map(|word| format!("w{word}")).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let vocabulary: Vec<String> = (0..30).map(|word| format!("w{word}")).collect();
+        let vocabulary: Vec<&str> = vocabulary.iter().map(String::as_str).collect();
         let mut outcome = (Vec::new(), Vec::new());
-        with_dictionary(&words, |mutator, dictionary| {
-            let workload = Workload {
-                allow_any_match: any,
-                product_name_length: 2,
-                product_description_length: 6,
-                ..Workload::new()
-            };
-            let common = Common::new(workload, FirstCollection::default());
-            let work = &mut Work::new(seed, FirstCollection::default());
-            root!(mutator, goods = common.catalogue.build(mutator, work, dictionary, 40)?);
-            root!(mutator, words = query(mutator, work, dictionary, keywords)?);
-            let mut search = Search::new(mutator, &common);
-            root!(mutator, found = search.candidates(mutator, work, goods, words)?);
+        with_dictionary(&vocabulary, |mutator, dictionary| {
+            let mut work = Work::new(seed, FirstCollection::default(), dictionary);
+            root!(mutator, goods = Catalogue::new(2, 6).build(mutator, &mut work, 40)?);
+            root!(mutator, words = words(mutator, &mut work, keywords)?);
+            let mut search = Search::new(mutator, work, any);
+            root!(mutator, found = search.candidates(mutator, Query { goods, words })?);
             mutator.collect();
             let found = found.get(mutator).iter(mutator).flatten().map(|product| product.id);
             outcome.0 = found.collect();

@@ -1,17 +1,17 @@
 //! A server thread: one duty in each period. It serves sold products, forgets saved ones that have
 //! expired, and replaces customers and products.
 
-use super::customers::{ByName, Customer, customer};
+use super::customers::{Customers, customer};
+use super::goods::Goods;
 use super::latency::{Duty, KINDS, Latencies, Logs};
-use super::locks::hold;
-use super::queue::NewChange;
 use super::schedule::nanoseconds;
-use super::shop::{Common, Shop};
+use super::shop::OpenShop;
 use super::text::Work;
 use super::visit::Seat;
-use allotment::{Local, Mutator, OutOfMemory, alloc, root};
+use crate::experiments::hold::hold;
+use allotment::{Mutator, OutOfMemory, root};
 
-/// What a server thread has done while latencies were logged.
+/// The work of a server thread while latencies were logged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Service {
     pub(super) latencies: [Latencies; KINDS],
@@ -30,24 +30,20 @@ impl Service {
 }
 
 /// Plays a server thread to the end of the run.
-///
-/// # Errors
-/// The heap is full.
 pub(super) fn play(
     mutator: &mut Mutator<'_>,
-    common: &Common,
-    shop: Local<'_, Shop>,
+    open: OpenShop<'_>,
     seat: Seat,
 ) -> Result<Service, OutOfMemory> {
-    let workload = &common.workload;
+    let (common, workload) = (open.common, &open.common.workload);
     let (index, threads) = (seat.index as i64, workload.server_threads as i64);
     let period = nanoseconds(workload.server_period);
     let staggered = |period: i64| period * index / threads;
     root!(mutator, arrays = seat.arrays.get(mutator));
+    root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
     let mut thread = ServerThread {
-        common,
-        shop,
-        work: Work::new(seat.seed, common.first.clone()),
+        open,
+        work: Work::new(seat.seed, common.first.clone(), dictionary),
         sales: (workload.sales_queues - 1) - seat.index % workload.sales_queues,
         saved: (workload.browsing_queues - 1) - seat.index % workload.browsing_queues,
         next_customers: staggered(nanoseconds(workload.customer_replacement_period)),
@@ -67,7 +63,7 @@ pub(super) fn play(
         if is_logged {
             logs.add(mutator, done as usize, common.schedule.late(release));
         }
-        thread.work.tell();
+        thread.work.report();
         duty = (duty + 3) % 4;
         release += period;
     }
@@ -76,9 +72,8 @@ pub(super) fn play(
 }
 
 struct ServerThread<'a> {
-    common: &'a Common,
-    shop: Local<'a, Shop>,
-    work: Work,
+    open: OpenShop<'a>,
+    work: Work<'a>,
     /// The queues of this thread.
     sales: usize,
     saved: usize,
@@ -91,7 +86,7 @@ struct ServerThread<'a> {
 impl ServerThread<'_> {
     /// Serves all sold products of a queue.
     fn serve(&mut self, mutator: &mut Mutator<'_>, release: i64, is_logged: bool) -> Duty {
-        while let Some(sale) = self.common.next_sale(mutator, self.shop.get(mutator), self.sales) {
+        while let Some(sale) = self.open.next_sale(mutator, self.sales) {
             let product = sale.product.load(mutator).id;
             sale.customer.load(mutator).buys(product, release);
             self.service.sold += u64::from(is_logged);
@@ -102,12 +97,10 @@ impl ServerThread<'_> {
 
     /// Forgets the saved products whose time is over.
     fn expire(&mut self, mutator: &mut Mutator<'_>, release: i64, is_logged: bool) -> Duty {
-        loop {
-            let shop = self.shop.get(mutator);
-            let Some(saved) = self.common.next_expired(mutator, shop, self.saved, release) else { break };
+        while let Some(saved) = self.open.next_expired(mutator, self.saved, release) {
             let customer = saved.customer.load(mutator);
             {
-                let _held = hold(self.common.locks.ring(customer.id));
+                let _held = hold(self.open.common.locks.ring(customer.id));
                 customer.forget(mutator, saved);
             }
             self.service.expired += u64::from(is_logged);
@@ -121,27 +114,17 @@ impl ServerThread<'_> {
         if release < self.next_customers {
             return Ok(Duty::Idle);
         }
-        let common = self.common;
-        for _ in 0..common.workload.customer_replacement_count {
-            root!(mutator, customers = common.customers(mutator, &mut self.work, self.shop)?);
+        let (open, workload) = (self.open, &self.open.common.workload);
+        for _ in 0..workload.customer_replacement_count {
+            root!(mutator, customers = open.snapshot::<Customers>(mutator, &mut self.work)?);
             root!(mutator, by_name = customers.get(mutator).by_name.load(mutator));
-            let place = self.work.random.below(customers.get(mutator).len(mutator));
-            let change = self.new_customer(mutator, by_name)?;
-            root!(mutator, new = change);
-            let change = alloc!(mutator, NewChange::of(place, new.get(mutator)))?;
-            common.change_customer(mutator, self.shop.get(mutator), change);
+            let place = self.work.random.below(workload.customers);
+            let next_id = &open.common.next_customer;
+            root!(mutator, new = customer(mutator, &mut self.work, by_name, next_id)?);
+            open.change::<Customers>(mutator, place, new)?;
         }
-        self.next_customers += nanoseconds(common.workload.customer_replacement_period);
+        self.next_customers += nanoseconds(workload.customer_replacement_period);
         Ok(Duty::Customers)
-    }
-
-    fn new_customer<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'_>,
-        by_name: Local<'_, ByName>,
-    ) -> Result<allotment::Gc<'m, Customer>, OutOfMemory> {
-        root!(mutator, dictionary = self.shop.get(mutator).dictionary.load(mutator));
-        customer(mutator, &mut self.work, dictionary, by_name, &self.common.next_customer)
     }
 
     /// Puts new products in the place of random ones, if it is time.
@@ -149,15 +132,13 @@ impl ServerThread<'_> {
         if release < self.next_products {
             return Ok(Duty::Idle);
         }
-        let common = self.common;
-        root!(mutator, dictionary = self.shop.get(mutator).dictionary.load(mutator));
-        for _ in 0..common.workload.product_replacement_count {
-            let place = self.work.random.below(common.workload.products);
-            root!(mutator, new = common.catalogue.product(mutator, &mut self.work, dictionary)?);
-            let change = alloc!(mutator, NewChange::of(place, new.get(mutator)))?;
-            common.change_product(mutator, self.shop.get(mutator), change);
+        let (open, workload) = (self.open, &self.open.common.workload);
+        for _ in 0..workload.product_replacement_count {
+            let place = self.work.random.below(workload.products);
+            root!(mutator, new = open.common.catalogue.product(mutator, &mut self.work)?);
+            open.change::<Goods>(mutator, place, new)?;
         }
-        self.next_products += nanoseconds(common.workload.product_replacement_period);
+        self.next_products += nanoseconds(workload.product_replacement_period);
         Ok(Duty::Products)
     }
 }

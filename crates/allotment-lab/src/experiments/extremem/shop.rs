@@ -1,31 +1,66 @@
 //! The shop: the one object that leads to all others, and what its threads share outside the heap.
 
 use super::customers::{self, Customer, Customers};
-use super::goods::{self, Catalogue, Goods, Product};
-use super::locks::{Locks, hold};
-use super::queue::{Change, Queue};
+use super::goods::{Catalogue, Goods, Product};
+use super::locks::{DataBaseLocks, Locks};
+use super::queue::{Change, Linked, NewChange, Queue};
 use super::sales::{Sale, Saved};
 use super::schedule::Schedule;
-use super::text::{Dictionary, Work};
-use super::words::{dictionary, fill, words};
+use super::text::{Dictionary, Made, Text, Work};
+use super::words::{fill, words};
 use super::workload::Workload;
 use crate::experiments::first_collection::FirstCollection;
+use crate::experiments::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+
+/// Queues of one kind; each has a lock.
+type Queues<T> = Array<Option<Queue<T>>>;
 
 /// The shop.
 #[derive(Object)]
 pub(super) struct Shop {
     pub(super) dictionary: Field<Dictionary>,
-    goods: Field<Goods>,
-    customers: Field<Customers>,
-    sales: Field<Array<Option<Queue<Sale>>>>,
-    saved: Field<Array<Option<Queue<Saved>>>>,
-    product_changes: Field<Queue<Change<Product>>>,
-    customer_changes: Field<Queue<Change<Customer>>>,
+    pub(super) goods: Field<Goods>,
+    pub(super) customers: Field<Customers>,
+    sales: Field<Queues<Sale>>,
+    saved: Field<Queues<Saved>>,
+    pub(super) product_changes: Field<Queue<Change<Product>>>,
+    pub(super) customer_changes: Field<Queue<Change<Customer>>>,
 }
 
-/// What the threads share outside the heap.
+/// A data base: which rows there are, with indexes over them. A snapshot of it is an object of the
+/// same type.
+pub(super) trait DataBase: Object<View = Self> + Sized {
+    /// An object that it leads to: a product, or a customer.
+    type Row: Object;
+
+    /// The data base of a shop.
+    fn published(shop: &Shop) -> &Field<Self>;
+
+    /// The log of changes that are not published yet.
+    fn changes(shop: &Shop) -> &Field<Queue<Change<Self::Row>>>;
+
+    /// The locks of both.
+    fn locks(locks: &Locks) -> &DataBaseLocks;
+
+    /// A snapshot of the shop's data base, which `lock` protects.
+    fn snapshot<'m>(mutator: &'m mut Mutator<'_>, shop: Local<'_, Shop>, lock: &Mutex<()>) -> Made<'m, Self>;
+
+    /// Takes over what another data base has. The caller holds the lock of this one.
+    fn publish(&self, mutator: &Mutator<'_>, new: Gc<'_, Self>);
+
+    /// The data base with the changes applied, built anew, and the number of changes.
+    fn rebuild<'m>(
+        mutator: &'m mut Mutator<'_>,
+        work: &mut Work<'_>,
+        old: Local<'_, Self>,
+        changes: Local<'_, Option<Change<Self::Row>>>,
+    ) -> Result<(Gc<'m, Self>, usize), OutOfMemory>;
+}
+
+/// The state that the threads share outside the heap.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) workload: Workload,
@@ -50,40 +85,20 @@ impl Common {
     }
 
     /// Builds the shop: dictionary, products, customers, empty queues.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn build<'m>(
-        &self,
-        mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
-    ) -> Result<Gc<'m, Shop>, OutOfMemory> {
+    pub(super) fn build<'m>(&self, mutator: &'m mut Mutator<'_>) -> Made<'m, Shop> {
         let Workload { dictionary_size, distinct_words, products, customers, .. } = self.workload;
-        root!(mutator, words_here = dictionary(mutator, dictionary_size)?);
-        fill(mutator, work, words_here, &words(distinct_words))?;
-        root!(mutator, goods = self.catalogue.build(mutator, work, words_here, products)?);
-        root!(
-            mutator,
-            customers = customers::build(mutator, work, words_here, &self.next_customer, customers)?
-        );
-        let Workload { sales_queues, browsing_queues, .. } = self.workload;
-        root!(mutator, sales = alloc!(mutator, NewArray::<Option<Queue<Sale>>>::new(sales_queues, None))?);
-        for at in 0..sales_queues {
-            let queue = rebind!(Queue::make(mutator)?);
-            sales.get(mutator).at(at).store(mutator, Some(queue));
-        }
-        root!(
-            mutator,
-            saved = alloc!(mutator, NewArray::<Option<Queue<Saved>>>::new(browsing_queues, None))?
-        );
-        for at in 0..browsing_queues {
-            let queue = rebind!(Queue::make(mutator)?);
-            saved.get(mutator).at(at).store(mutator, Some(queue));
-        }
+        root!(mutator, dictionary = alloc!(mutator, NewArray::<Option<Text>>::new(dictionary_size, None))?);
+        let seed = u64::from(self.workload.random_seed);
+        let work = &mut Work::new(seed, self.first.clone(), dictionary);
+        fill(mutator, work, dictionary, &words(distinct_words))?;
+        root!(mutator, goods = self.catalogue.build(mutator, work, products)?);
+        root!(mutator, customers = customers::build(mutator, work, &self.next_customer, customers)?);
+        root!(mutator, sales = queues::<Sale>(mutator, self.workload.sales_queues)?);
+        root!(mutator, saved = queues::<Saved>(mutator, self.workload.browsing_queues)?);
         root!(mutator, product_changes = Queue::<Change<Product>>::make(mutator)?);
         root!(mutator, customer_changes = Queue::<Change<Customer>>::make(mutator)?);
         let new = NewShop {
-            dictionary: words_here.get(mutator),
+            dictionary: dictionary.get(mutator),
             goods: goods.get(mutator),
             customers: customers.get(mutator),
             sales: sales.get(mutator),
@@ -93,141 +108,98 @@ impl Common {
         };
         alloc!(mutator, new)
     }
+}
 
-    /// A snapshot of the products.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn goods<'m>(
-        &self,
+fn queues<'m, T: Linked>(mutator: &'m mut Mutator<'_>, count: usize) -> Made<'m, Queues<T>> {
+    root!(mutator, queues = alloc!(mutator, NewArray::<Option<Queue<T>>>::new(count, None))?);
+    for at in 0..count {
+        let queue = rebind!(Queue::make(mutator)?);
+        queues.get(mutator).at(at).store(mutator, Some(queue));
+    }
+    Ok(queues.get(mutator))
+}
+
+/// The shop, as a thread has it.
+#[derive(Clone, Copy)]
+pub(super) struct OpenShop<'a> {
+    pub(super) common: &'a Common,
+    pub(super) shop: Local<'a, Shop>,
+}
+
+impl<'a> OpenShop<'a> {
+    /// A snapshot of a data base.
+    pub(super) fn snapshot<'m, D: DataBase>(
+        self,
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
-        shop: Local<'_, Shop>,
-    ) -> Result<Gc<'m, Goods>, OutOfMemory> {
-        work.count(goods::SNAPSHOT);
-        let goods = shop.get(mutator).goods.load(mutator);
-        let new = {
-            let _held = hold(&self.locks.goods);
-            goods.snapshot(mutator)
+        work: &mut Work<'_>,
+    ) -> Made<'m, D> {
+        work.count(8 + size_of::<D>());
+        D::snapshot(mutator, self.shop, &D::locks(&self.common.locks).published)
+    }
+
+    /// Appends to the log of changes: `new` is to take a place.
+    pub(super) fn change<D: DataBase>(
+        self,
+        mutator: &mut Mutator<'_>,
+        place: usize,
+        new: Local<'_, D::Row>,
+    ) -> Result<(), OutOfMemory> {
+        let change = alloc!(mutator, NewChange::of(place, new.get(mutator)))?;
+        let _held = hold(&D::locks(&self.common.locks).changes);
+        D::changes(self.shop.get(mutator).as_ref()).load(mutator).push(mutator, change);
+        Ok(())
+    }
+
+    /// Publishes a data base with the changes so far, and returns their number.
+    pub(super) fn rebuild<D: DataBase>(
+        self,
+        mutator: &mut Mutator<'_>,
+        work: &mut Work<'_>,
+    ) -> Result<usize, OutOfMemory> {
+        let locks = D::locks(&self.common.locks);
+        root!(mutator, old = self.snapshot::<D>(mutator, work)?);
+        let changes = {
+            let _held = hold(&locks.changes);
+            D::changes(self.shop.get(mutator).as_ref()).load(mutator).take(mutator)
         };
-        alloc!(mutator, new)
-    }
-
-    /// A snapshot of the customers.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn customers<'m>(
-        &self,
-        mutator: &'m mut Mutator<'_>,
-        work: &mut Work,
-        shop: Local<'_, Shop>,
-    ) -> Result<Gc<'m, Customers>, OutOfMemory> {
-        work.count(customers::SNAPSHOT);
-        let customers = shop.get(mutator).customers.load(mutator);
-        let new = {
-            let _held = hold(&self.locks.customers);
-            customers.snapshot(mutator)
-        };
-        alloc!(mutator, new)
-    }
-
-    /// Publishes products.
-    pub(super) fn publish_goods(&self, mutator: &Mutator<'_>, shop: Gc<'_, Shop>, new: Gc<'_, Goods>) {
-        let _held = hold(&self.locks.goods);
-        shop.goods.load(mutator).publish(mutator, new);
-    }
-
-    /// Publishes customers.
-    pub(super) fn publish_customers(
-        &self,
-        mutator: &Mutator<'_>,
-        shop: Gc<'_, Shop>,
-        new: Gc<'_, Customers>,
-    ) {
-        let _held = hold(&self.locks.customers);
-        shop.customers.load(mutator).publish(mutator, new);
-    }
-
-    /// Appends to the log of changed products.
-    pub(super) fn change_product(
-        &self,
-        mutator: &Mutator<'_>,
-        shop: Gc<'_, Shop>,
-        change: Gc<'_, Change<Product>>,
-    ) {
-        let _held = hold(&self.locks.product_changes);
-        shop.product_changes.load(mutator).push(mutator, change);
-    }
-
-    /// Appends to the log of changed customers.
-    pub(super) fn change_customer(
-        &self,
-        mutator: &Mutator<'_>,
-        shop: Gc<'_, Shop>,
-        change: Gc<'_, Change<Customer>>,
-    ) {
-        let _held = hold(&self.locks.customer_changes);
-        shop.customer_changes.load(mutator).push(mutator, change);
-    }
-
-    /// Takes the log of changed products.
-    pub(super) fn product_changes<'g>(
-        &self,
-        mutator: &'g Mutator<'_>,
-        shop: Gc<'g, Shop>,
-    ) -> Option<Gc<'g, Change<Product>>> {
-        let _held = hold(&self.locks.product_changes);
-        shop.product_changes.load(mutator).take(mutator)
-    }
-
-    /// Takes the log of changed customers.
-    pub(super) fn customer_changes<'g>(
-        &self,
-        mutator: &'g Mutator<'_>,
-        shop: Gc<'g, Shop>,
-    ) -> Option<Gc<'g, Change<Customer>>> {
-        let _held = hold(&self.locks.customer_changes);
-        shop.customer_changes.load(mutator).take(mutator)
+        root!(mutator, changes = changes);
+        let (new, changed) = rebind!(D::rebuild(mutator, work, old, changes)?);
+        let _held = hold(&locks.published);
+        D::published(self.shop.get(mutator).as_ref()).load(mutator).publish(mutator, new);
+        Ok(changed)
     }
 
     /// Appends a sale to a queue.
-    pub(super) fn sell(&self, mutator: &Mutator<'_>, shop: Gc<'_, Shop>, queue: usize, sale: Gc<'_, Sale>) {
-        let _held = hold(&self.locks.sales[queue]);
-        if let Some(queue) = shop.sales.load(mutator).at(queue).load(mutator) {
+    pub(super) fn sell(self, mutator: &Mutator<'_>, queue: usize, sale: Gc<'_, Sale>) {
+        let _held = hold(&self.common.locks.sales[queue]);
+        if let Some(queue) = self.shop.get(mutator).sales.load(mutator).at(queue).load(mutator) {
             queue.push(mutator, sale);
         }
     }
 
     /// Takes the first sale out of a queue.
-    pub(super) fn next_sale<'g>(
-        &self,
-        mutator: &'g Mutator<'_>,
-        shop: Gc<'g, Shop>,
-        queue: usize,
-    ) -> Option<Gc<'g, Sale>> {
-        let _held = hold(&self.locks.sales[queue]);
-        shop.sales.load(mutator).at(queue).load(mutator)?.pop(mutator)
+    pub(super) fn next_sale<'g>(self, mutator: &'g Mutator<'_>, queue: usize) -> Option<Gc<'g, Sale>> {
+        let _held = hold(&self.common.locks.sales[queue]);
+        self.shop.get(mutator).sales.load(mutator).at(queue).load(mutator)?.pop(mutator)
     }
 
     /// Appends a saved product to a queue.
-    pub(super) fn keep(&self, mutator: &Mutator<'_>, shop: Gc<'_, Shop>, queue: usize, saved: Gc<'_, Saved>) {
-        let _held = hold(&self.locks.saved[queue]);
-        if let Some(queue) = shop.saved.load(mutator).at(queue).load(mutator) {
+    pub(super) fn keep(self, mutator: &Mutator<'_>, queue: usize, saved: Gc<'_, Saved>) {
+        let _held = hold(&self.common.locks.saved[queue]);
+        if let Some(queue) = self.shop.get(mutator).saved.load(mutator).at(queue).load(mutator) {
             queue.push(mutator, saved);
         }
     }
 
     /// Takes the first saved product out of a queue, if it has expired at `now`.
     pub(super) fn next_expired<'g>(
-        &self,
+        self,
         mutator: &'g Mutator<'_>,
-        shop: Gc<'g, Shop>,
         queue: usize,
         now: i64,
     ) -> Option<Gc<'g, Saved>> {
-        let _held = hold(&self.locks.saved[queue]);
-        let queue = shop.saved.load(mutator).at(queue).load(mutator)?;
+        let _held = hold(&self.common.locks.saved[queue]);
+        let queue = self.shop.get(mutator).saved.load(mutator).at(queue).load(mutator)?;
         let first = queue.first(mutator)?;
         if first.expiry.load(mutator).nanoseconds() > now { None } else { queue.pop(mutator) }
     }

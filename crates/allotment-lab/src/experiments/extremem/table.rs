@@ -4,6 +4,7 @@
 //! Refused: the library's `Map`, which keeps its entries in arrays. It has half as many objects and
 //! hardly any references between them, so a collector would see another heap.
 
+use super::text::Made;
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, Plain, Unboxed, Word, alloc, root,
 };
@@ -14,7 +15,7 @@ const FIRST: usize = 16;
 /// Bytes of an entry with its header.
 pub(super) const ENTRY: usize = 40;
 
-/// A key by content.
+/// A key that is compared by its content.
 pub(super) trait Hashed: Word {
     /// The hash of a key; the same for keys that are the same.
     fn hash<'g>(mutator: &'g Mutator<'_>, key: Self::Of<'g>) -> u32;
@@ -55,13 +56,7 @@ fn bucket(hash: u32, buckets: usize) -> usize {
 
 impl<K: Hashed, V: Word> Table<K, V> {
     /// A table for `expected` entries; 0: without an array yet.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn make<'m>(
-        mutator: &'m mut Mutator<'_>,
-        expected: usize,
-    ) -> Result<Gc<'m, Self>, OutOfMemory> {
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>, expected: usize) -> Made<'m, Self> {
         let mut length = FIRST;
         while 3 * length < 4 * expected {
             length *= 2;
@@ -73,7 +68,7 @@ impl<K: Hashed, V: Word> Table<K, V> {
         alloc!(mutator, NewTable { buckets, len: Plain::new(0) })
     }
 
-    /// Entries.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.len.get()
     }
@@ -177,10 +172,7 @@ impl<K: Hashed> Set<K> {
     pub(super) const BYTES: usize = 16 + 24;
 
     /// An empty set.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Result<Gc<'m, Self>, OutOfMemory> {
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Made<'m, Self> {
         let table = allotment::rebind!(Table::<K, Unboxed<bool>>::make(mutator, 0)?);
         alloc!(mutator, NewSet { table })
     }

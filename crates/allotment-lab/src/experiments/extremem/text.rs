@@ -29,38 +29,43 @@ pub(super) struct Text {
     hash: Plain<u32>,
 }
 
-/// The words of the shop. Entries are separate strings, also where their texts are equal.
+/// The words of the shop. Entries are separate strings, even if their texts are equal.
 pub(super) type Dictionary = Array<Option<Text>>;
 
-/// What a thread works with outside the heap.
-pub(super) struct Work {
+/// A new object, unless the heap is full.
+pub(super) type Made<'m, T> = Result<Gc<'m, T>, OutOfMemory>;
+
+/// The state of a thread outside the heap: with it the thread draws words, and makes texts of them.
+pub(super) struct Work<'a> {
     pub(super) random: Random,
+    /// The words that texts are made of.
+    dictionary: Local<'a, Dictionary>,
     /// Text that becomes a string of the heap next.
     scratch: String,
-    /// Bytes of the objects that the thread has allocated, and has not told yet.
+    /// Bytes of the objects that the thread has allocated and not yet reported.
     allocated: usize,
     first: FirstCollection,
 }
 
-/// Bytes of which a thread tells at once.
-const TOLD: usize = 4 << 10;
+/// Bytes that a thread reports at once.
+const REPORTED: usize = 4 << 10;
 
-impl Work {
-    /// Of the thread with this seed. `first` is told what it allocates.
-    pub(super) fn new(seed: u64, first: FirstCollection) -> Work {
-        Work { random: Random::new(seed), scratch: String::new(), allocated: 0, first }
+impl<'a> Work<'a> {
+    /// The state of the thread with this seed. The thread reports its allocations to `first`.
+    pub(super) fn new(seed: u64, first: FirstCollection, dictionary: Local<'a, Dictionary>) -> Work<'a> {
+        Work { random: Random::new(seed), dictionary, scratch: String::new(), allocated: 0, first }
     }
 
     /// Records that the thread has allocated `bytes` bytes.
     pub(super) fn count(&mut self, bytes: usize) {
         self.allocated += bytes;
-        if self.allocated >= TOLD {
-            self.tell();
+        if self.allocated >= REPORTED {
+            self.report();
         }
     }
 
-    /// Tells what was allocated.
-    pub(super) fn tell(&mut self) {
+    /// Reports what was allocated.
+    pub(super) fn report(&mut self) {
         self.first.allocated(std::mem::take(&mut self.allocated));
     }
 
@@ -68,7 +73,102 @@ impl Work {
     pub(super) fn fraction(&mut self) -> f64 {
         (self.random.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
+
+    /// A string of these characters, which do not lie in the heap.
+    pub(super) fn text<'m>(&mut self, mutator: &'m mut Mutator<'_>, chars: &str) -> Made<'m, Text> {
+        self.count(TEXT + BYTES + chars.len().next_multiple_of(8));
+        let chars = alloc!(mutator, NewStr::from(chars))?;
+        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
+    }
+
+    /// The bytes `range` of a string of ASCII as a new string.
+    pub(super) fn piece<'m>(
+        &mut self,
+        mutator: &'m mut Mutator<'_>,
+        of: Local<'_, Text>,
+        range: Range<usize>,
+    ) -> Made<'m, Text> {
+        self.count(TEXT + BYTES + range.len().next_multiple_of(8));
+        let chars = of.get(mutator).chars.load(mutator);
+        let chars = alloc!(mutator, NewStr::part(chars, range))?;
+        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
+    }
+
+    /// A random entry of the dictionary.
+    pub(super) fn draw<'g>(&mut self, mutator: &'g Mutator<'_>) -> Gc<'g, Text> {
+        let from = self.dictionary.get(mutator);
+        let index = self.random.below(from.len());
+        from.at(index).load(mutator).expect("the dictionary is full before anything is drawn from it")
+    }
+
+    /// `words` random words with spaces between them, made by 2 x `words` - 1 concatenations.
+    pub(super) fn concatenation<'m>(&mut self, mutator: &'m mut Mutator<'_>, words: usize) -> Made<'m, Text> {
+        let mut whole = std::mem::take(&mut self.scratch);
+        whole.clear();
+        for word in 0..words {
+            if word > 0 {
+                whole.push(' ');
+                self.text(mutator, &whole)?;
+            }
+            whole.push_str(self.draw(mutator).chars(mutator));
+            if word + 1 < words {
+                self.text(mutator, &whole)?;
+            }
+        }
+        let made = self.text(mutator, &whole);
+        self.scratch = whole;
+        made
+    }
+
+    /// A name of two random words, each with a capital letter.
+    pub(super) fn name<'m>(&mut self, mutator: &'m mut Mutator<'_>) -> Made<'m, Text> {
+        let mut whole = std::mem::take(&mut self.scratch);
+        whole.clear();
+        for part in 0..2 {
+            if part > 0 {
+                whole.push(' ');
+            }
+            let begin = whole.len();
+            whole.push_str(self.draw(mutator).chars(mutator));
+            whole[begin..begin + 1].make_ascii_uppercase();
+        }
+        let made = self.text(mutator, &whole);
+        self.scratch = whole;
+        made
+    }
+
+    /// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are
+    /// cut out as strings and searched for, until one is found; each that is not found lowers the
+    /// score.
+    pub(super) fn score(
+        &mut self,
+        mutator: &mut Mutator<'_>,
+        word: Local<'_, Text>,
+        within: Local<'_, Text>,
+    ) -> Result<f32, OutOfMemory> {
+        let (mut score, mut penalty) = (1.0, PENALTY);
+        let whole = word.get(mutator).chars(mutator).len();
+        for length in (1..=whole).rev() {
+            for start in 0..=whole - length {
+                let found = if length == whole {
+                    within.get(mutator).chars(mutator).contains(word.get(mutator).chars(mutator))
+                } else {
+                    let piece = allotment::rebind!(self.piece(mutator, word, start..start + length)?);
+                    within.get(mutator).chars(mutator).contains(piece.chars(mutator))
+                };
+                if found {
+                    return Ok(score);
+                }
+                score *= penalty;
+            }
+            penalty *= PENALTY;
+        }
+        Ok(score)
+    }
 }
+
+/// The factor of the score for a piece that is not found, and of the penalty for a shorter piece.
+const PENALTY: f32 = 0.9375;
 
 impl Text {
     /// The string's characters.
@@ -100,127 +200,6 @@ impl Ordered for Text {
     }
 }
 
-/// A string of these characters, which do not lie in the heap.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn text<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    chars: &str,
-) -> Result<Gc<'m, Text>, OutOfMemory> {
-    work.count(TEXT + BYTES + chars.len().next_multiple_of(8));
-    let chars = alloc!(mutator, NewStr::from(chars))?;
-    alloc!(mutator, NewText { chars, hash: Plain::new(0) })
-}
-
-/// The bytes `range` of a string of ASCII as a new string.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn piece<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    of: Local<'_, Text>,
-    range: Range<usize>,
-) -> Result<Gc<'m, Text>, OutOfMemory> {
-    work.count(TEXT + BYTES + range.len().next_multiple_of(8));
-    let chars = of.get(mutator).chars.load(mutator);
-    let chars = alloc!(mutator, NewStr::part(chars, range))?;
-    alloc!(mutator, NewText { chars, hash: Plain::new(0) })
-}
-
-/// A random entry of the dictionary.
-pub(super) fn draw<'g>(mutator: &'g Mutator<'_>, work: &mut Work, from: Gc<'g, Dictionary>) -> Gc<'g, Text> {
-    let index = work.random.below(from.len());
-    from.at(index).load(mutator).expect("the dictionary is full before anything is drawn from it")
-}
-
-/// `words` random words with spaces between them, made by 2 x `words` - 1 concatenations.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn concatenation<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    dictionary: Local<'_, Dictionary>,
-    words: usize,
-) -> Result<Gc<'m, Text>, OutOfMemory> {
-    let mut whole = std::mem::take(&mut work.scratch);
-    whole.clear();
-    for word in 0..words {
-        if word > 0 {
-            whole.push(' ');
-            text(mutator, work, &whole)?;
-        }
-        whole.push_str(draw(mutator, work, dictionary.get(mutator)).chars(mutator));
-        if word + 1 < words {
-            text(mutator, work, &whole)?;
-        }
-    }
-    let made = text(mutator, work, &whole);
-    work.scratch = whole;
-    made
-}
-
-/// A name of two random words, each with a capital letter.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn name<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work,
-    dictionary: Local<'_, Dictionary>,
-) -> Result<Gc<'m, Text>, OutOfMemory> {
-    let mut whole = std::mem::take(&mut work.scratch);
-    whole.clear();
-    for part in 0..2 {
-        if part > 0 {
-            whole.push(' ');
-        }
-        let begin = whole.len();
-        whole.push_str(draw(mutator, work, dictionary.get(mutator)).chars(mutator));
-        whole[begin..begin + 1].make_ascii_uppercase();
-    }
-    let made = text(mutator, work, &whole);
-    work.scratch = whole;
-    made
-}
-
-/// The factor of the score for a piece that is not found, and of the penalty for a shorter piece.
-const PENALTY: f32 = 0.9375;
-
-/// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are cut
-/// out as strings and searched for, until one is found; each that is not found lowers the score.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn score(
-    mutator: &mut Mutator<'_>,
-    work: &mut Work,
-    word: Local<'_, Text>,
-    within: Local<'_, Text>,
-) -> Result<f32, OutOfMemory> {
-    let (mut score, mut penalty) = (1.0, PENALTY);
-    let whole = word.get(mutator).chars(mutator).len();
-    for length in (1..=whole).rev() {
-        for start in 0..=whole - length {
-            let found = if length == whole {
-                within.get(mutator).chars(mutator).contains(word.get(mutator).chars(mutator))
-            } else {
-                let piece = allotment::rebind!(piece(mutator, work, word, start..start + length)?);
-                within.get(mutator).chars(mutator).contains(piece.chars(mutator))
-            };
-            if found {
-                return Ok(score);
-            }
-            score *= penalty;
-        }
-        penalty *= PENALTY;
-    }
-    Ok(score)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::words::tests::with_dictionary;
@@ -230,14 +209,14 @@ mod tests {
     #[test]
     fn a_concatenation_makes_a_string_for_each_step() {
         with_dictionary(&["one"], |mutator, dictionary| {
-            let work = &mut Work::new(1, FirstCollection::default());
-            let made = allotment::rebind!(concatenation(mutator, work, dictionary, 3)?);
+            let work = &mut Work::new(1, FirstCollection::default(), dictionary);
+            let made = allotment::rebind!(work.concatenation(mutator, 3)?);
             assert_eq!(made.chars(mutator), "one one one");
             // one, one_, one one, one one_, one one one: of 3, 4, 7, 8 and 11 bytes.
             assert_eq!(work.allocated, 5 * (TEXT + BYTES) + 3 * 8 + 8 + 16);
-            work.tell();
+            work.report();
             assert_eq!(work.allocated, 0);
-            let named = allotment::rebind!(name(mutator, work, dictionary)?);
+            let named = allotment::rebind!(work.name(mutator)?);
             assert_eq!(named.chars(mutator), "One One");
             Ok(())
         });
@@ -246,13 +225,13 @@ mod tests {
     #[test]
     fn a_score_falls_with_each_piece_that_is_not_found() {
         with_dictionary(&["abc", "xx ab yy", "c", "zz", "abcd"], |mutator, dictionary| {
-            let work = &mut Work::new(1, FirstCollection::default());
+            let work = &mut Work::new(1, FirstCollection::default(), dictionary);
             let mut of = |word: usize, within: usize| -> Result<f32, OutOfMemory> {
                 let at = |index: usize| dictionary.get(mutator).at(index).load(mutator).unwrap();
                 root!(mutator, word = at(word));
                 let at = |index: usize| dictionary.get(mutator).at(index).load(mutator).unwrap();
                 root!(mutator, within = at(within));
-                score(mutator, work, word, within)
+                work.score(mutator, word, within)
             };
             assert_eq!(of(0, 4)?, 1.0, "the whole word is there");
             assert_eq!(of(0, 1)?, PENALTY, "abc is not there, ab is");

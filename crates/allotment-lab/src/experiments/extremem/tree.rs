@@ -1,18 +1,19 @@
 //! A sorted map in the heap: a red-black tree with an object for each node, which knows its parent,
 //! as in Java's library.
 //!
-//! The rules: a red node has black children, and each way from the root to a leaf has as many black
-//! nodes. Nothing is ever removed: a tree is built, read, and dropped as a whole.
+//! The rules: a red node has black children, and all ways from the root to a leaf have equally many
+//! black nodes. Nothing is ever removed: a tree is built, read, and dropped as a whole.
 //!
 //! Refused: a sorted array or a B-tree. Both have fewer and larger objects, so a collector would
 //! see another heap.
 
+use super::text::Made;
 use allotment::{Field, Gc, Local, Mutator, Object, OutOfMemory, Plain, Word, alloc};
 use std::cmp::Ordering;
 
 /// A key with an order.
 pub(super) trait Ordered: Word {
-    /// How `one` stands to `other`.
+    /// The order of `one` and `other`.
     fn order<'g>(mutator: &'g Mutator<'_>, one: Self::Of<'g>, other: Self::Of<'g>) -> Ordering;
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Tree<K: Word, V: Word> {
     len: Plain<usize>,
 }
 
-/// A node or nothing.
+/// A node, or none.
 type At<'g, K, V> = Option<Gc<'g, Node<K, V>>>;
 
 impl<K: Word, V: Word> Node<K, V> {
@@ -57,14 +58,11 @@ impl<K: Word, V: Word> Node<K, V> {
 
 impl<K: Ordered, V: Word> Tree<K, V> {
     /// An empty tree.
-    ///
-    /// # Errors
-    /// The heap is full.
-    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Result<Gc<'m, Self>, OutOfMemory> {
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Made<'m, Self> {
         alloc!(mutator, NewTree { root: None, len: Plain::new(0) })
     }
 
-    /// Nodes.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.len.get()
     }

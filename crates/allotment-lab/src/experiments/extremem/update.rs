@@ -7,9 +7,9 @@
 use super::customers::Customers;
 use super::goods::Goods;
 use super::schedule::nanoseconds;
-use super::shop::{Common, Shop};
+use super::shop::OpenShop;
 use super::text::Work;
-use allotment::{Local, Mutator, OutOfMemory, root};
+use allotment::{Mutator, OutOfMemory, root};
 
 /// The rebuilds of one data base in a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Rebuilds {
     pub(super) longest: i64,
 }
 
-/// Those of both data bases.
+/// The rebuilds of both data bases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Updates {
     pub(super) customers: Rebuilds,
@@ -30,29 +30,23 @@ pub(super) struct Updates {
 }
 
 /// Plays the update thread to the end of the run.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn play(
-    mutator: &mut Mutator<'_>,
-    common: &Common,
-    shop: Local<'_, Shop>,
-) -> Result<Updates, OutOfMemory> {
-    let schedule = &common.schedule;
+pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>) -> Result<Updates, OutOfMemory> {
+    let (common, schedule) = (open.common, &open.common.schedule);
     let interval = nanoseconds(common.workload.phased_update_interval);
     let mut updates = Updates::default();
+    root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
     // This thread draws nothing.
-    let mut work = Work::new(0, common.first.clone());
+    let mut work = Work::new(0, common.first.clone(), dictionary);
     let mut release = interval;
     let mut is_customers = true;
     while schedule.release(mutator, release).is_some() {
         let begun = schedule.now();
         let (replaced, of) = if is_customers {
-            (customers(mutator, common, shop, &mut work)?, &mut updates.customers)
+            (open.rebuild::<Customers>(mutator, &mut work)?, &mut updates.customers)
         } else {
-            (goods(mutator, common, shop, &mut work)?, &mut updates.products)
+            (open.rebuild::<Goods>(mutator, &mut work)?, &mut updates.products)
         };
-        work.tell();
+        work.report();
         let now = schedule.now();
         of.count += 1;
         of.replaced += replaced as u64;
@@ -62,32 +56,4 @@ pub(super) fn play(
         release = now + interval;
     }
     Ok(updates)
-}
-
-fn customers(
-    mutator: &mut Mutator<'_>,
-    common: &Common,
-    shop: Local<'_, Shop>,
-    work: &mut Work,
-) -> Result<usize, OutOfMemory> {
-    root!(mutator, old = common.customers(mutator, work, shop)?);
-    let changes = common.customer_changes(mutator, shop.get(mutator));
-    root!(mutator, changes = changes);
-    let (new, changed) = allotment::rebind!(Customers::rebuild(mutator, work, old, changes)?);
-    common.publish_customers(mutator, shop.get(mutator), new);
-    Ok(changed)
-}
-
-fn goods(
-    mutator: &mut Mutator<'_>,
-    common: &Common,
-    shop: Local<'_, Shop>,
-    work: &mut Work,
-) -> Result<usize, OutOfMemory> {
-    root!(mutator, old = common.goods(mutator, work, shop)?);
-    let changes = common.product_changes(mutator, shop.get(mutator));
-    root!(mutator, changes = changes);
-    let (new, changed) = allotment::rebind!(Goods::rebuild(mutator, work, old, changes)?);
-    common.publish_goods(mutator, shop.get(mutator), new);
-    Ok(changed)
 }

@@ -1,13 +1,13 @@
-//! The verdict on runs: how late preparations are, and what happened right after the start.
+//! The verdict on runs: the lateness of preparations, and the time right after the start.
 //!
 //! Runs are noisy where a machine is shared, so the worst third of at least three runs is left out,
 //! as in the mail about JDK-8359947: of six runs the two with the largest P100 are dropped, and the
 //! others averaged.
 
 use super::latency::PERCENTILES;
-use crate::experiments::saying::{ours, place};
+use crate::experiments::saying::{metric, ours, place, time_of};
 use crate::format::coordinates::value;
-use crate::format::phrase::{self, count, nanoseconds_of};
+use crate::format::phrase::count;
 use crate::format::{Metric, ScoreRow};
 use crate::harness::JVM;
 
@@ -15,13 +15,9 @@ use crate::harness::JVM;
 pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let ours = ours(rows);
     let told = |row: &ScoreRow| {
-        let time = |label: &str| {
-            let metric = row.secondary.iter().find(|metric| metric.label == label)?;
-            Some(phrase::time(metric.score() * nanoseconds_of(&metric.unit)?))
-        };
-        let half = time("preparation.p50")?;
-        let most = time("preparation.p99").map_or(String::new(), |most| format!(", 99 % at most {most}"));
-        let latest = time("preparation.p100")?;
+        let (half, latest) = (time_of(row, "preparation.p50")?, time_of(row, "preparation.p100")?);
+        let most = time_of(row, "preparation.p99");
+        let most = most.map_or(String::new(), |most| format!(", 99 % at most {most}"));
         let place = place(row, &ours, &[]);
         let place = if place.is_empty() { place } else { format!(" with {place}") };
         Some(format!(
@@ -31,7 +27,7 @@ pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
     ours.iter().filter_map(told).collect()
 }
 
-/// A line for each row, those of JVMs behind ours.
+/// A line for each row, those of JVMs after ours.
 pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let ours = ours(rows);
     let theirs: Vec<ScoreRow> = rows.iter().filter(|row| value(row, JVM).is_some()).cloned().collect();
@@ -93,8 +89,7 @@ fn best(worst: &[f64]) -> Vec<usize> {
 
 /// A metric, run by run.
 fn runs(row: &ScoreRow, label: &str) -> Option<Vec<f64>> {
-    let metric = row.secondary.iter().find(|metric| metric.label == label)?;
-    Some(Metric::pooled_values(metric)).filter(|values| !values.is_empty())
+    metric(row, label).map(Metric::pooled_values).filter(|values| !values.is_empty())
 }
 
 /// A time for reading, given in ms.

@@ -1,26 +1,28 @@
 //! A customer thread: an engagement in each period. It searches, reviews the candidates, thinks,
 //! ranks them, and decides.
 
-use super::customers::Customer;
+use super::customers::{Customer, Customers};
+use super::goods::{Goods, Product};
 use super::latency::{Arrays, KINDS, Latencies, Logs, Visit};
 use super::sales::{NewSale, NewSaved, NewTime, SALE, SAVED, Sale, Saved};
 use super::schedule::nanoseconds;
-use super::search::{Found, Query, Search, query};
-use super::shop::{Common, Shop};
-use super::text::{Text, Work, concatenation, score};
-use allotment::{Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, alloc, rebind, root};
+use super::search::{self, Found, Query, Search, Words};
+use super::shop::OpenShop;
+use super::text::{Made, Work};
+use crate::experiments::hold::hold;
+use allotment::{Array, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, alloc, rebind, root};
 
 /// The candidates of a customer with their reviews.
 type Offers = Array<Option<Sale>>;
 
-/// What a customer thread is given.
+/// The place of a thread among those of its kind.
 pub(super) struct Seat {
     pub(super) index: usize,
     pub(super) seed: u64,
     pub(super) arrays: Root<Arrays>,
 }
 
-/// What a customer thread has done while latencies were logged.
+/// The visits of a customer thread while latencies were logged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub(super) latencies: [Latencies; KINDS],
@@ -45,22 +47,14 @@ impl Visits {
 }
 
 /// Plays a customer thread to the end of the run.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn play(
-    mutator: &mut Mutator<'_>,
-    common: &Common,
-    shop: Local<'_, Shop>,
-    seat: Seat,
-) -> Result<Visits, OutOfMemory> {
-    let workload = &common.workload;
+pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>, seat: Seat) -> Result<Visits, OutOfMemory> {
+    let (common, workload) = (open.common, &open.common.workload);
     root!(mutator, arrays = seat.arrays.get(mutator));
+    root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
+    let work = Work::new(seat.seed, common.first.clone(), dictionary);
     let mut thread = CustomerThread {
-        common,
-        shop,
-        work: Work::new(seat.seed, common.first.clone()),
-        search: Search::new(mutator, common),
+        open,
+        search: Search::new(mutator, work, workload.allow_any_match),
         logs: Logs::new(arrays),
         visits: Visits::default(),
         sales: (workload.sales_queues - 1) - seat.index % workload.sales_queues,
@@ -70,7 +64,7 @@ pub(super) fn play(
     let mut release = period * seat.index as i64 / workload.customer_threads as i64;
     while let Some(now) = common.schedule.release(mutator, release) {
         thread.engage(mutator, release, now >= common.schedule.log_start)?;
-        thread.work.tell();
+        thread.search.work.report();
         release += period;
     }
     thread.visits.latencies = thread.logs.latencies(mutator);
@@ -78,9 +72,8 @@ pub(super) fn play(
 }
 
 struct CustomerThread<'a, 't> {
-    common: &'a Common,
-    shop: Local<'a, Shop>,
-    work: Work,
+    open: OpenShop<'a>,
+    /// The thread's searches, and its state.
     search: Search<'a, 't>,
     logs: Logs<'a>,
     visits: Visits,
@@ -91,15 +84,15 @@ struct CustomerThread<'a, 't> {
 
 impl<'t> CustomerThread<'_, 't> {
     fn engage(&mut self, mutator: &mut Mutator<'t>, release: i64, logs: bool) -> Result<(), OutOfMemory> {
-        let (common, shop) = (self.common, self.shop);
-        let workload = &common.workload;
-        root!(mutator, customers = common.customers(mutator, &mut self.work, shop)?);
-        let place = self.work.random.below(customers.get(mutator).len(mutator));
+        let (open, common, workload) = (self.open, self.open.common, &self.open.common.workload);
+        root!(mutator, customers = open.snapshot::<Customers>(mutator, &mut self.search.work)?);
+        let place = self.search.work.random.below(customers.get(mutator).len(mutator));
         let Some(customer) = customers.get(mutator).at(mutator, place) else { return Ok(()) };
-        root!(mutator, customer = customer, dictionary = shop.get(mutator).dictionary.load(mutator));
-        root!(mutator, goods = common.goods(mutator, &mut self.work, shop)?);
-        root!(mutator, keywords = query(mutator, &mut self.work, dictionary, workload.keyword_search_count)?);
-        root!(mutator, found = self.search.candidates(mutator, &mut self.work, goods, keywords)?);
+        root!(mutator, customer = customer);
+        let work = &mut self.search.work;
+        root!(mutator, goods = open.snapshot::<Goods>(mutator, work)?);
+        root!(mutator, words = search::words(mutator, work, workload.keyword_search_count)?);
+        root!(mutator, found = self.search.candidates(mutator, Query { goods, words })?);
         let matches = found.get(mutator).len();
         root!(mutator, candidates = self.with_saved(mutator, customer, found)?);
         let count = candidates.get(mutator).len();
@@ -116,18 +109,16 @@ impl<'t> CustomerThread<'_, 't> {
             return Ok(());
         }
         root!(mutator, offers = self.offers(mutator, customer, candidates)?);
-        root!(
-            mutator,
-            criteria = query(mutator, &mut self.work, dictionary, workload.selection_criteria_count)?
-        );
+        let (work, criteria) = (&mut self.search.work, workload.selection_criteria_count);
+        root!(mutator, criteria = search::words(mutator, work, criteria)?);
         self.log(mutator, logs, Visit::Preparation, release);
         common.schedule.sleep(mutator, decision);
         let best = self.best(mutator, offers, criteria)?;
         let Some(chosen) = offers.get(mutator).at(best).load(mutator) else { return Ok(()) };
         root!(mutator, chosen = chosen);
-        let drawn = self.work.fraction();
+        let drawn = self.search.work.fraction();
         let outcome = if drawn < workload.buy_threshold {
-            common.sell(mutator, shop.get(mutator), self.sales, chosen.get(mutator));
+            open.sell(mutator, self.sales, chosen.get(mutator));
             Visit::Purchase
         } else if drawn < workload.buy_threshold + workload.save_for_later_threshold {
             self.save(mutator, customer, chosen)?;
@@ -141,7 +132,7 @@ impl<'t> CustomerThread<'_, 't> {
 
     /// Logs how late this moment is.
     fn log(&mut self, mutator: &Mutator<'_>, logs: bool, visit: Visit, planned: i64) {
-        let late = self.common.schedule.late(planned);
+        let late = self.open.common.schedule.late(planned);
         if logs {
             self.logs.add(mutator, visit as usize, late);
         } else if visit == Visit::Preparation {
@@ -155,32 +146,29 @@ impl<'t> CustomerThread<'_, 't> {
         mutator: &'m mut Mutator<'t>,
         customer: Local<'_, Customer>,
         found: Local<'_, Found>,
-    ) -> Result<Gc<'m, Found>, OutOfMemory> {
+    ) -> Made<'m, Found> {
         let id = customer.get(mutator).id;
-        let lock = self.common.locks.ring(id);
-        let mut saved = {
-            let _held = super::locks::hold(lock);
+        let lock = self.open.common.locks.ring(id);
+        let saved = {
+            let _held = hold(lock);
             customer.get(mutator).saved(mutator).len()
         };
-        self.work.count(16 + 8 * saved);
+        self.search.work.count(16 + 8 * saved);
         let copies = alloc!(mutator, NewArray::<Option<Saved>>::new(saved, None))?;
-        {
-            let _held = super::locks::hold(lock);
+        let saved = {
+            let _held = hold(lock);
             // The ring may have changed.
-            let mut there = 0;
-            for (at, one) in customer.get(mutator).saved(mutator).take(saved).enumerate() {
-                copies.at(at).store(mutator, one);
-                there += 1;
-            }
-            saved = there;
-        }
+            let customer = customer.get(mutator);
+            let there = customer.saved(mutator).take(saved).enumerate();
+            there.map(|(at, one)| copies.at(at).store(mutator, one)).count()
+        };
         if saved == 0 {
             return Ok(found.get(mutator));
         }
         root!(mutator, copies = copies);
         let len = found.get(mutator).len();
-        self.work.count(16 + 8 * (len + saved));
-        let both = alloc!(mutator, NewArray::<Option<super::goods::Product>>::new(len + saved, None))?;
+        self.search.work.count(16 + 8 * (len + saved));
+        let both = alloc!(mutator, NewArray::<Option<Product>>::new(len + saved, None))?;
         both.copy_from(mutator, 0, found.get(mutator), 0..len);
         for (at, one) in copies.get(mutator).iter(mutator).take(saved).enumerate() {
             both.at(len + at).store(mutator, one.map(|one| one.product.load(mutator)));
@@ -194,14 +182,13 @@ impl<'t> CustomerThread<'_, 't> {
         mutator: &'m mut Mutator<'t>,
         customer: Local<'_, Customer>,
         candidates: Local<'_, Found>,
-    ) -> Result<Gc<'m, Offers>, OutOfMemory> {
+    ) -> Made<'m, Offers> {
         let count = candidates.get(mutator).len();
-        let words = self.common.workload.product_review_length;
-        root!(mutator, dictionary = self.shop.get(mutator).dictionary.load(mutator));
+        let words = self.open.common.workload.product_review_length;
         root!(mutator, offers = alloc!(mutator, NewArray::<Option<Sale>>::new(count, None))?);
-        self.work.count(16 + 8 * count + SALE * count);
+        self.search.work.count(16 + 8 * count + SALE * count);
         for at in 0..count {
-            let review = rebind!(concatenation(mutator, &mut self.work, dictionary, words)?);
+            let review = rebind!(self.search.work.concatenation(mutator, words)?);
             let Some(product) = candidates.get(mutator).at(at).load(mutator) else { continue };
             let sale = alloc!(mutator, NewSale::of(customer.get(mutator), product, review))?;
             offers.get(mutator).at(at).store(mutator, Some(sale));
@@ -214,10 +201,10 @@ impl<'t> CustomerThread<'_, 't> {
         &mut self,
         mutator: &mut Mutator<'t>,
         offers: Local<'_, Offers>,
-        criteria: Local<'_, Query>,
+        criteria: Local<'_, Words>,
     ) -> Result<usize, OutOfMemory> {
         let count = offers.get(mutator).len();
-        self.work.count(16 + (4 * count).next_multiple_of(8));
+        self.search.work.count(16 + (4 * count).next_multiple_of(8));
         root!(mutator, ranks = alloc!(mutator, NewSlots::new(count, 0.0_f32))?);
         for at in 0..count {
             let Some(offer) = offers.get(mutator).at(at).load(mutator) else { continue };
@@ -226,21 +213,12 @@ impl<'t> CustomerThread<'_, 't> {
             for word in 0..criteria.get(mutator).len() {
                 let Some(word) = criteria.get(mutator).at(word).load(mutator) else { continue };
                 root!(mutator, word = word);
-                rank *= self.rank(mutator, word, review)?;
+                rank *= self.search.work.score(mutator, word, review)?;
             }
             ranks.get(mutator).at(at).set(rank);
         }
         let ranks = ranks.get(mutator).iter().enumerate();
         Ok(ranks.reduce(|best, next| if next.1 > best.1 { next } else { best }).map_or(0, |(at, _)| at))
-    }
-
-    fn rank(
-        &mut self,
-        mutator: &mut Mutator<'t>,
-        word: Local<'_, Text>,
-        review: Local<'_, Text>,
-    ) -> Result<f32, OutOfMemory> {
-        score(mutator, &mut self.work, word, review)
     }
 
     /// Saves a product for later: in the queue of this thread, then in the ring of the customer.
@@ -250,9 +228,9 @@ impl<'t> CustomerThread<'_, 't> {
         customer: Local<'_, Customer>,
         chosen: Local<'_, Sale>,
     ) -> Result<(), OutOfMemory> {
-        let common = self.common;
+        let common = self.open.common;
         let expiry = common.schedule.now() + nanoseconds(common.workload.browsing_expiration);
-        self.work.count(SAVED);
+        self.search.work.count(SAVED);
         let expiry = NewTime {
             seconds: (expiry / 1_000_000_000) as u64,
             nanoseconds: (expiry % 1_000_000_000) as u64,
@@ -260,8 +238,8 @@ impl<'t> CustomerThread<'_, 't> {
         let expiry = alloc!(mutator, expiry)?;
         let product = chosen.get(mutator).product.load(mutator);
         root!(mutator, saved = alloc!(mutator, NewSaved::of(customer.get(mutator), product, expiry))?);
-        common.keep(mutator, self.shop.get(mutator), self.saved, saved.get(mutator));
+        self.open.keep(mutator, self.saved, saved.get(mutator));
         let id = customer.get(mutator).id;
-        Customer::save(mutator, &mut self.work, common.locks.ring(id), customer, saved)
+        Customer::save(mutator, &mut self.search.work, common.locks.ring(id), customer, saved)
     }
 }

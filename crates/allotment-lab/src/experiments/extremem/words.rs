@@ -5,9 +5,9 @@
 //! of the dictionary are the words in turn, so each word occurs as often as every other, or once
 //! more.
 
-use super::text::{Dictionary, Work, text};
+use super::text::{Dictionary, Work};
 use crate::walk::Random;
-use allotment::{Gc, Local, Mutator, NewArray, OutOfMemory, alloc};
+use allotment::{Local, Mutator, OutOfMemory};
 use std::collections::HashSet;
 use std::f64::consts::TAU;
 
@@ -40,40 +40,27 @@ fn length(random: &mut Random) -> usize {
     (LENGTH.0 + LENGTH.1 * normal).round().clamp(LENGTHS.0, LENGTHS.1) as usize
 }
 
-/// Fills `dictionary` with a string for each entry.
-///
-/// # Errors
-/// The heap is full.
+/// Fills a dictionary with a string for each entry.
 pub(super) fn fill(
     mutator: &mut Mutator<'_>,
-    work: &mut Work,
+    work: &mut Work<'_>,
     dictionary: Local<'_, Dictionary>,
     words: &[Box<str>],
 ) -> Result<(), OutOfMemory> {
     let entries = dictionary.get(mutator).len();
     for (entry, word) in (0..entries).zip(words.iter().cycle()) {
-        let made = allotment::rebind!(text(mutator, work, word)?);
+        let made = allotment::rebind!(work.text(mutator, word)?);
         dictionary.get(mutator).at(entry).store(mutator, Some(made));
     }
     Ok(())
 }
 
-/// A dictionary of `entries` entries, without their words.
-///
-/// # Errors
-/// The heap is full.
-pub(super) fn dictionary<'m>(
-    mutator: &'m mut Mutator<'_>,
-    entries: usize,
-) -> Result<Gc<'m, Dictionary>, OutOfMemory> {
-    alloc!(mutator, NewArray::new(entries, None))
-}
-
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::text::Text;
     use super::*;
     use crate::experiments::first_collection::FirstCollection;
-    use allotment::{Heap, root};
+    use allotment::{Heap, NewArray, alloc, root};
 
     /// Calls a function with a dictionary of these words, in a heap of its own.
     pub(in super::super) fn with_dictionary(
@@ -84,8 +71,9 @@ pub(super) mod tests {
             Heap::builder().max_heap_size(32 << 20).options("VerifyBeforeGC=true").unwrap().build().unwrap();
         let words: Vec<Box<str>> = words.iter().map(|word| (*word).into()).collect();
         heap.attach(|mutator| {
-            root!(mutator, dictionary = dictionary(mutator, words.len())?);
-            fill(mutator, &mut Work::new(0, FirstCollection::default()), dictionary, &words)?;
+            root!(mutator, dictionary = alloc!(mutator, NewArray::new(words.len(), None))?);
+            let work = &mut Work::new(0, FirstCollection::default(), dictionary);
+            fill(mutator, work, dictionary, &words)?;
             body(mutator, dictionary)
         })
         .unwrap()
@@ -107,9 +95,9 @@ pub(super) mod tests {
     #[test]
     fn entries_are_strings_of_their_own() {
         with_dictionary(&["a", "b"], |mutator, short| {
-            root!(mutator, long = dictionary(mutator, 5)?);
+            root!(mutator, long = alloc!(mutator, NewArray::<Option<Text>>::new(5, None))?);
             let words: Vec<Box<str>> = ["a", "b"].map(Box::from).into();
-            fill(mutator, &mut Work::new(0, FirstCollection::default()), long, &words)?;
+            fill(mutator, &mut Work::new(0, FirstCollection::default(), long), long, &words)?;
             let at = |index: usize| long.get(mutator).at(index).load(mutator).unwrap();
             assert_eq!([0, 1, 2, 3, 4].map(|index| at(index).chars(mutator)), ["a", "b", "a", "b", "a"]);
             assert!(!at(0).is_same(at(2)) && short.get(mutator).len() == 2);

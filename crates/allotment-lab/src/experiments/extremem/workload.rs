@@ -11,50 +11,62 @@ use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
 use std::time::Duration;
 
-/// Everything that the workload's options decide.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Workload {
-    pub(super) allow_any_match: bool,
-    pub(super) random_seed: u32,
+/// Makes the structure of the options, and the table of their names.
+macro_rules! options {
+    ($($(#[$doc:meta])* $name:literal => $field:ident: $kind:ident($type:ty),)*) => {
+        /// Everything that the workload's options decide.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub(super) struct Workload {
+            $($(#[$doc])* pub(super) $field: $type,)*
+        }
+
+        /// The options of this workload, in Extremem's order.
+        const OPTIONS: &[(&str, Kind)] = &[$(($name, Kind::$kind(|workload| &mut workload.$field)),)*];
+    };
+}
+
+options! {
+    "AllowAnyMatch" => allow_any_match: Switch(bool),
+    "PhasedUpdateInterval" => phased_update_interval: Time(Duration),
+    "RandomSeed" => random_seed: Seed(u32),
     /// Entries of the dictionary, which may repeat words.
-    pub(super) dictionary_size: usize,
+    "DictionarySize" => dictionary_size: Count(usize),
     /// Different words in the dictionary. Extremem reads them from a file.
-    pub(super) distinct_words: usize,
-    pub(super) products: usize,
+    "DistinctWords" => distinct_words: Count(usize),
+    "NumProducts" => products: Count(usize),
     /// Words.
-    pub(super) product_name_length: usize,
+    "ProductNameLength" => product_name_length: Count(usize),
     /// Words.
-    pub(super) product_description_length: usize,
+    "ProductDescriptionLength" => product_description_length: Count(usize),
     /// Words.
-    pub(super) product_review_length: usize,
-    pub(super) customers: usize,
-    pub(super) customer_threads: usize,
-    pub(super) customer_period: Duration,
-    pub(super) customer_think_time: Duration,
+    "ProductReviewLength" => product_review_length: Count(usize),
+    "NumCustomers" => customers: Count(usize),
+    "CustomerThreads" => customer_threads: Count(usize),
+    "CustomerPeriod" => customer_period: Time(Duration),
+    "CustomerThinkTime" => customer_think_time: Time(Duration),
     /// Words of a query.
-    pub(super) keyword_search_count: usize,
+    "KeywordSearchCount" => keyword_search_count: Count(usize),
     /// Words that candidates are ranked by.
-    pub(super) selection_criteria_count: usize,
-    pub(super) buy_threshold: f64,
-    pub(super) save_for_later_threshold: f64,
-    pub(super) browsing_expiration: Duration,
-    pub(super) server_threads: usize,
-    pub(super) server_period: Duration,
-    pub(super) sales_queues: usize,
-    pub(super) browsing_queues: usize,
+    "SelectionCriteriaCount" => selection_criteria_count: Count(usize),
+    "BuyThreshold" => buy_threshold: Probability(f64),
+    "SaveForLaterThreshold" => save_for_later_threshold: Probability(f64),
+    "BrowsingExpiration" => browsing_expiration: Time(Duration),
+    "ServerThreads" => server_threads: Count(usize),
+    "ServerPeriod" => server_period: Time(Duration),
+    "SalesTransactionQueueCount" => sales_queues: Count(usize),
+    "BrowsingHistoryQueueCount" => browsing_queues: Count(usize),
     /// Of each server thread.
-    pub(super) customer_replacement_period: Duration,
-    pub(super) customer_replacement_count: usize,
+    "CustomerReplacementPeriod" => customer_replacement_period: Time(Duration),
+    "CustomerReplacementCount" => customer_replacement_count: Count(usize),
     /// Of each server thread.
-    pub(super) product_replacement_period: Duration,
-    pub(super) product_replacement_count: usize,
-    pub(super) phased_update_interval: Duration,
+    "ProductReplacementPeriod" => product_replacement_period: Time(Duration),
+    "ProductReplacementCount" => product_replacement_count: Count(usize),
     /// The measured part of a run.
-    pub(super) simulation: Duration,
+    "SimulationDuration" => simulation: Time(Duration),
     /// The time before it, in which nothing is logged.
-    pub(super) warmup: Duration,
+    "WarmupDuration" => warmup: Time(Duration),
     /// Samples that each log of latencies has room for.
-    pub(super) response_time_measurements: usize,
+    "ResponseTimeMeasurements" => response_time_measurements: Count(usize),
 }
 
 /// How an option is read.
@@ -81,40 +93,11 @@ const GOALS: &str = "the search for a rate that meets goals is not implemented";
 const PHASED: &str = "only the mode PhasedUpdates is implemented, which all three configurations of \
                       JDK-8359947 use";
 
-/// Every option, in Extremem's order.
-const OPTIONS: &[(&str, Kind)] = &[
-    ("AllowAnyMatch", Kind::Switch(|w| &mut w.allow_any_match)),
+/// The options of Extremem that take one value, or none.
+const FIXED: &[(&str, Kind)] = &[
     ("FastAndFurious", Kind::Only("false", PHASED)),
     ("PhasedUpdates", Kind::Only("true", PHASED)),
-    ("PhasedUpdateInterval", Kind::Time(|w| &mut w.phased_update_interval)),
-    ("RandomSeed", Kind::Seed(|w| &mut w.random_seed)),
     ("MaxArrayLength", Kind::Only("0", "the index arrays are single arrays")),
-    ("DictionarySize", Kind::Count(|w| &mut w.dictionary_size)),
-    ("DistinctWords", Kind::Count(|w| &mut w.distinct_words)),
-    ("NumProducts", Kind::Count(|w| &mut w.products)),
-    ("ProductNameLength", Kind::Count(|w| &mut w.product_name_length)),
-    ("ProductDescriptionLength", Kind::Count(|w| &mut w.product_description_length)),
-    ("ProductReviewLength", Kind::Count(|w| &mut w.product_review_length)),
-    ("NumCustomers", Kind::Count(|w| &mut w.customers)),
-    ("CustomerThreads", Kind::Count(|w| &mut w.customer_threads)),
-    ("CustomerPeriod", Kind::Time(|w| &mut w.customer_period)),
-    ("CustomerThinkTime", Kind::Time(|w| &mut w.customer_think_time)),
-    ("KeywordSearchCount", Kind::Count(|w| &mut w.keyword_search_count)),
-    ("SelectionCriteriaCount", Kind::Count(|w| &mut w.selection_criteria_count)),
-    ("BuyThreshold", Kind::Probability(|w| &mut w.buy_threshold)),
-    ("SaveForLaterThreshold", Kind::Probability(|w| &mut w.save_for_later_threshold)),
-    ("BrowsingExpiration", Kind::Time(|w| &mut w.browsing_expiration)),
-    ("ServerThreads", Kind::Count(|w| &mut w.server_threads)),
-    ("ServerPeriod", Kind::Time(|w| &mut w.server_period)),
-    ("SalesTransactionQueueCount", Kind::Count(|w| &mut w.sales_queues)),
-    ("BrowsingHistoryQueueCount", Kind::Count(|w| &mut w.browsing_queues)),
-    ("CustomerReplacementPeriod", Kind::Time(|w| &mut w.customer_replacement_period)),
-    ("CustomerReplacementCount", Kind::Count(|w| &mut w.customer_replacement_count)),
-    ("ProductReplacementPeriod", Kind::Time(|w| &mut w.product_replacement_period)),
-    ("ProductReplacementCount", Kind::Count(|w| &mut w.product_replacement_count)),
-    ("SimulationDuration", Kind::Time(|w| &mut w.simulation)),
-    ("WarmupDuration", Kind::Time(|w| &mut w.warmup)),
-    ("ResponseTimeMeasurements", Kind::Count(|w| &mut w.response_time_measurements)),
     ("ReportCSV", Kind::Refused(REPORTS)),
     ("ReportIndividualThreads", Kind::Refused(REPORTS)),
     ("DictionaryFile", Kind::Refused("words are generated, as many different ones as DistinctWords says")),
@@ -168,7 +151,7 @@ impl Workload {
                 Kind::Count(field) => field(&mut of).to_string(),
                 Kind::Seed(field) => field(&mut of).to_string(),
                 Kind::Time(field) => format!("{}ms", field(&mut of).as_millis()),
-                // With a point, also if it is 0.
+                // With a point, even if it is 0.
                 Kind::Probability(field) => format!("{:?}", field(&mut of)),
                 Kind::Switch(field) => field(&mut of).to_string(),
                 Kind::Only(..) | Kind::Refused(_) => return None,
@@ -181,9 +164,10 @@ impl Workload {
     fn set(&mut self, option: &str) -> Result<(), String> {
         let (name, value) =
             option.split_once('=').ok_or_else(|| format!("`{option}` is not an option; write Name=value"))?;
-        let Some((_, kind)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
+        let all = OPTIONS.iter().chain(FIXED);
+        let Some((_, kind)) = all.clone().find(|(known, _)| *known == name) else {
             let taken = |(_, kind): &&(&str, Kind)| !matches!(kind, Kind::Refused(_));
-            let hint = did_you_mean(name, OPTIONS.iter().filter(taken).map(|(name, _)| *name));
+            let hint = did_you_mean(name, all.filter(taken).map(|(name, _)| *name));
             return Err(format!("Extremem has no option `{name}`; {hint}").trim_end_matches("; ").into());
         };
         let wrong = |what: String| format!("{name}: {what}");

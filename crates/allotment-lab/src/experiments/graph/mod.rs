@@ -16,9 +16,10 @@ mod vertex;
 use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, spread, takes, values};
+use super::shots::{check_parts, check_shots};
 use crate::format::coordinates::{mode, value};
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError};
+use crate::harness::{Axis, Case, Charts, Experiment, Kind, Mode, ObjectShape, ParameterError};
 use anyhow::ensure;
 use load::Mix;
 
@@ -96,14 +97,9 @@ fn objects() -> Vec<ObjectShape> {
 fn check(case: &Case) -> anyhow::Result<()> {
     let (live, death) = (case.size("live")?, case.count("death")?);
     let shot = case.mode == "shot";
-    ensure!(
-        shot == (case.jmh_mode == JmhMode::SingleShot),
-        "{}: ss measures shots, and nothing else does",
-        case.jmh_mode
-    );
+    check_shots(case, shot, "ss measures shots, and nothing else does")?;
     if shot {
-        let steps = case.count("steps")?;
-        ensure!(steps >= case.threads as u64, "{steps} steps: every thread has one at least");
+        check_parts(case, "steps")?;
     }
     ensure!(live / case.threads >= MIN_PART, "{live} live bytes: a thread has at least {MIN_PART}");
     ensure!(death <= 100, "death={death}: of 100 steps at most 100 replace a vertex");
@@ -119,7 +115,7 @@ fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

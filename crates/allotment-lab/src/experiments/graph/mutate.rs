@@ -5,6 +5,7 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
+use super::super::hold::hold;
 use super::super::memory::Advice;
 use super::super::together::{Member, Shot, Together};
 use super::load::Mix;
@@ -14,7 +15,7 @@ use crate::harness::{Bench, Case, Worker};
 use crate::walk::Random;
 use allotment::{Mutator, OutOfMemory, root};
 use anyhow::{Context, bail};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Steps between two checks of the harness.
 const STEPS: u64 = 64;
@@ -39,7 +40,7 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         Advice::of(&heap, "the heap is full before the first step: a larger --factor or fewer threads fit");
     let boards = Mutex::new(board::make(&heap, case.threads)?);
     bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
-        let board = boards.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let board = hold(&boards).pop();
         let board = board.context("there is a root of the board for each thread")?;
         // A different sequence from the one that the part draws its steps from.
         let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);

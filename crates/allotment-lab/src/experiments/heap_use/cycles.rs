@@ -5,7 +5,7 @@
 //! like those of other collectors. The parts have rows of their own, named after what they do. A
 //! part that the collector gets later has a row without a change here.
 //!
-//! Refused: one row for the whole time of a cycle. It says nothing of what a mutator pays: loads
+//! Refused: one row for the whole time of a cycle. It hides the cost to a mutator: loads
 //! cost more during evacuation and update, stores more during marking.
 
 use super::{by_object, mebibytes, milliseconds};
@@ -22,7 +22,7 @@ const SHORT: &[(&str, &str)] = &[
 ];
 
 /// The row of a part of a cycle: `concurrent.mark` of `Concurrent marking`, `pause.init-mark` of
-/// `Pause Init Mark`. `None`: it is no part of a cycle.
+/// `Pause Init Mark`. `None`: it is not a part of a cycle.
 pub(in super::super) fn label(part: &str) -> Option<String> {
     let (kind, name) = part.split_once(' ')?;
     let kind = match kind {

@@ -7,6 +7,7 @@
 mod cycles;
 
 use super::collectors::is_concurrent;
+use super::hold::hold;
 use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::Resident;
 use crate::statistics::percentile;
@@ -15,7 +16,7 @@ use allotment::heap::{BuildError, HeapBuilder};
 use allotment::stats::{CollectionKind, CollectionRecord, TlabStatistics};
 use cycles::Cycles;
 pub(super) use cycles::label;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Reads a heap's figures before and after each iteration. It reports, per iteration:
@@ -30,7 +31,7 @@ use std::time::Duration;
 /// | `gc.moved` | MiB | objects copied or slid |
 /// | `plab.waste` | % | unused part of the memory young collections copied to, if any |
 /// | `tlab.waste` | % | discarded part of the bytes of all buffers |
-/// | `heap.peak` | MiB | the most memory behind the heap: at beginning, end and collections |
+/// | `heap.peak` | MiB | the most committed memory: at beginning, end and collections |
 /// | `rss`, `rss.peak` | MiB | resident memory of the process at the end; its peak so far |
 ///
 /// Of a heap whose collector works beside threads also:
@@ -55,14 +56,13 @@ use std::time::Duration;
 /// mean of 200 pauses.
 pub(super) struct HeapUse {
     heap: Heap,
-    log: Arc<Log>,
+    log: Log,
     waste_before: TlabStatistics,
     committed_before: usize,
 }
 
 /// The listener's notes since the last iteration.
-#[derive(Default)]
-struct Log(Mutex<Heard>);
+type Log = Arc<Mutex<Heard>>;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
@@ -106,18 +106,9 @@ fn by_object(time: Duration, live_objects: usize) -> f64 {
     if live_objects == 0 { f64::NAN } else { time.as_nanos() as f64 / live_objects as f64 }
 }
 
-fn milliseconds(time: Duration) -> f64 {
+/// Milliseconds of a time.
+pub(super) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
-}
-
-impl Log {
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take(&self) -> Heard {
-        std::mem::take(&mut *self.lock())
-    }
 }
 
 impl Heard {
@@ -201,10 +192,10 @@ impl HeapUse {
         builder: HeapBuilder,
         listen: impl Fn(&CollectionRecord) + Send + Sync + 'static,
     ) -> Result<(Heap, HeapUse), BuildError> {
-        let log = Arc::new(Log::default());
+        let log = Log::default();
         let own = Arc::clone(&log);
         let hook = move |record: &CollectionRecord| {
-            own.lock().add(record);
+            hold(&own).add(record);
             listen(record);
         };
         let heap = builder.on_collection(hook).build()?;
@@ -213,7 +204,8 @@ impl HeapUse {
         Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
     }
 
-    /// For workers that collect while they prepare. Those collections are no part of the iteration.
+    /// For workers that collect while they prepare. Those collections are not part of the
+    /// iteration.
     pub(super) fn preparation(&self) -> Preparation {
         Preparation(Arc::clone(&self.log))
     }
@@ -221,24 +213,24 @@ impl HeapUse {
 
 /// See [`HeapUse::preparation`].
 #[derive(Clone)]
-pub(super) struct Preparation(Arc<Log>);
+pub(super) struct Preparation(Log);
 
 impl Preparation {
     /// Forgets the collections so far. The last worker to prepare calls it.
     pub(super) fn is_over(&self) {
-        self.0.take();
+        *hold(&self.0) = Heard::default();
     }
 }
 
 impl Probe for HeapUse {
     fn before(&mut self) {
-        self.log.take();
+        *hold(&self.log) = Heard::default();
         self.waste_before = self.heap.tlab_totals().sum;
         self.committed_before = self.heap.memory().committed_bytes;
     }
 
     fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
-        let heard = self.log.take();
+        let heard = std::mem::take(&mut *hold(&self.log));
         let waste = self.heap.tlab_totals().sum.since(&self.waste_before);
         let committed = self.heap.memory().committed_bytes;
         let peak = committed.max(self.committed_before).max(heard.committed_bytes);

@@ -12,9 +12,10 @@ mod shot;
 use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, of_mode, ours, takes};
+use super::shots::{check_parts, check_shots};
 use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
-    Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, ParameterError, TimeUnit,
+    Axis, Bench, Case, Charts, Experiment, Kind, Mode, ObjectShape, ParameterError, TimeUnit,
 };
 use anyhow::{bail, ensure};
 use node::BYTES;
@@ -57,7 +58,7 @@ pub(super) static LISTS: Experiment = Experiment {
     charts: Charts { along: None, by_mode: true },
     check,
     on_jvm: |case| on_jvm::lists(case, heap_bytes(case)?),
-    objects,
+    objects: || vec![ObjectShape::of::<node::Node>(Some("Lists$Node:Lists$Padded"))],
     run,
     ..Experiment::NEW
 };
@@ -77,10 +78,6 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     said
 }
 
-fn objects() -> Vec<ObjectShape> {
-    vec![ObjectShape::of::<node::Node>(Some("Lists$Node:Lists$Padded"))]
-}
-
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match case.mode.as_str() {
         "forced" => shot::run(case, bench),
@@ -91,16 +88,11 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let nodes = case.size("nodes")?;
-    let (forced, forced_or_shot) = (case.mode == "forced", case.mode != "queue");
-    ensure!(
-        forced_or_shot == (case.jmh_mode == JmhMode::SingleShot),
-        "{}: ss measures the modes forced and shot, and nothing else does",
-        case.jmh_mode
-    );
+    let forced = case.mode == "forced";
+    check_shots(case, case.mode != "queue", "ss measures the modes forced and shot, and nothing else does")?;
     let (threads, collector) = (case.threads, case.text("collector")?);
     if case.mode == "shot" {
-        let steps = case.count("steps")?;
-        ensure!(steps >= threads as u64, "{steps} steps: every thread has one at least");
+        check_parts(case, "steps")?;
     }
     ensure!(!forced || threads == 1, "{threads} threads: one thread at a time forces a collection");
     ensure!(!forced || collector != "epsilon", "epsilon collects nothing, and cannot be forced to");
@@ -124,7 +116,7 @@ fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

@@ -11,7 +11,6 @@ use super::collectors::fits;
 use super::heap_use::HeapUse;
 use super::memory::Advice;
 use super::saying::{all_against, ours, spread};
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, Worker, keep};
 use crate::walk::Random;
 use allotment::heap::HeapBuilder;
@@ -46,21 +45,13 @@ pub(crate) static OPTIONS: Experiment = Experiment {
         .quick(&[DEFAULTS, "TLABSize=64k"]),
     ],
     baseline: Some(("set", DEFAULTS)),
-    answers,
+    answers: |rows| spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect(),
     needs: "a row with the defaults and one with another --set",
-    verdicts,
+    verdicts: |rows, _| all_against(&ours(rows), "set", DEFAULTS, "threads"),
     check,
     run,
     ..Experiment::NEW
 };
-
-fn answers(rows: &[ScoreRow]) -> Vec<String> {
-    spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect()
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    all_against(&ours(rows), "set", DEFAULTS, "threads")
-}
 
 fn check(case: &Case) -> anyhow::Result<()> {
     builder(case)?.resolve()?;

@@ -100,7 +100,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// The estimated number of so many objects that are sampled with a probability.
+    /// The estimate of `count` objects, each sampled with the probability `sampled`.
     fn of(estimate: f64, count: f64, sampled: f64) -> Estimate {
         let missed = 1.0 - sampled;
         Estimate {

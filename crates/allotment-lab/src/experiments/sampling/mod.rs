@@ -13,11 +13,12 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, of_mode, ours, spread, whose};
+use super::saying::{all_against, metric, of_mode, ours, spread, whose};
+use super::shots::check_shots;
 use super::sizes::{self, WithSize, by_size};
 use crate::format::phrase::{range, time};
 use crate::format::{Comparison, Metric, ScoreRow};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, TimeUnit};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, TimeUnit};
 use allotment::Heap;
 use anyhow::{bail, ensure};
 use programs::PROGRAMS;
@@ -88,13 +89,12 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
     said.extend(rows.iter().filter_map(|row| {
-        let found = |label: &str| row.secondary.iter().find(|metric| metric.label == label);
-        if let Some(sample) = found("sample") {
+        if let Some(sample) = metric(row, "sample") {
             let place = whose(row, &rows);
             return Some(format!("{place}: a sample costs {:.0} ns.", sample.score()));
         }
-        let error = found("error.bytes")?.score();
-        let worst = found("deviation.max").map_or(String::new(), |worst| {
+        let error = metric(row, "error.bytes")?.score();
+        let worst = metric(row, "deviation.max").map_or(String::new(), |worst| {
             format!(", and no estimate by more than {:.1} standard deviations", worst.score())
         });
         let place = whose(row, &rows);
@@ -127,11 +127,7 @@ fn heap(options: &str) -> anyhow::Result<Heap> {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let estimates = case.mode == "estimate";
-    ensure!(
-        estimates == (case.jmh_mode == JmhMode::SingleShot),
-        "{}: ss measures estimates, and nothing else does",
-        case.jmh_mode
-    );
+    check_shots(case, estimates, "ss measures estimates, and nothing else does")?;
     if estimates {
         ensure!(case.threads <= 1, "{} threads: one runs a program, which has its own", case.threads);
         let (allocated, least) = (case.size("allocated")?, programs::LEAST_BYTES);
@@ -146,7 +142,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

@@ -39,20 +39,15 @@ pub(super) fn options(program: &str) -> &'static str {
     if program == "outside" { "-UseTLAB" } else { "" }
 }
 
-/// Runs a program that allocates about `allocated` bytes. Returns what it made.
+/// Runs a program that allocates about `allocated` bytes. Returns its objects.
 pub(super) fn run(program: &str, heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
     let advice = Advice::of(heap, "all objects are garbage, so this is an error of the heap");
     match program {
         "sizes" => {
-            const SIZES: [usize; 9] = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
-            let of = |bytes| Made { bytes, objects: (allocated / SIZES.len() / bytes) as u64 };
-            one_after_the_other(heap, &SIZES.map(of), advice)
+            let sizes = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
+            one_after_the_other(heap, &sizes, allocated, advice)
         }
-        "outside" => {
-            const SIZES: [usize; 2] = [64, 96 << 10];
-            let of = |bytes| Made { bytes, objects: (allocated / SIZES.len() / bytes) as u64 };
-            one_after_the_other(heap, &SIZES.map(of), advice)
-        }
+        "outside" => one_after_the_other(heap, &[64, 96 << 10], allocated, advice),
         "threads" => short_threads(heap, allocated, advice),
         _ => periodic(heap, allocated, advice),
     }
@@ -70,12 +65,19 @@ fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, objects: u64) -> Result<
     Ok(())
 }
 
-fn one_after_the_other(heap: &Heap, all: &[Made], advice: Advice) -> anyhow::Result<Vec<Made>> {
-    for made in all {
-        let shape = shape(heap, made.bytes)?;
-        advice.on(heap.attach(|mutator| allocate(mutator, shape, made.objects))?)?;
-    }
-    Ok(all.to_vec())
+/// Objects of each size, with as many bytes of each.
+fn one_after_the_other(
+    heap: &Heap,
+    sizes: &[usize],
+    allocated: usize,
+    advice: Advice,
+) -> anyhow::Result<Vec<Made>> {
+    let one = |&bytes: &usize| {
+        let (shape, objects) = (shape(heap, bytes)?, (allocated / sizes.len() / bytes) as u64);
+        advice.on(heap.attach(|mutator| allocate(mutator, shape, objects))?)?;
+        Ok(Made { bytes, objects })
+    };
+    sizes.iter().map(one).collect()
 }
 
 fn short_threads(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec<Made>> {

@@ -1,5 +1,5 @@
-//! A thread's access to the store, and to what it is compared with: the standard library's B-tree
-//! map.
+//! A thread's access to the store, and to the map that it is compared with: the standard library's
+//! B-tree map.
 //!
 //! Both are shared by the same lock, which also holds the clock. A thread that puts a tick may hold
 //! the lock over a safepoint, where it waits for all other threads of the heap. So a thread waits

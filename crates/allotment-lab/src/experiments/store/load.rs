@@ -1,4 +1,4 @@
-//! The load: which ticks are put, and what is asked.
+//! The load: the ticks that are put, and the questions.
 //!
 //! Time in the store is a count of puts, not the machine's clock: a tick each microsecond, so that
 //! a faster store does not keep more ticks than a slower one. The window is the time of `ticks`
@@ -112,7 +112,7 @@ impl Load {
         due
     }
 
-    /// The time in which one instrument has so many ticks.
+    /// The time in which one instrument has `ticks` ticks.
     fn span(self, ticks: u64) -> u64 {
         ticks * self.instruments * STEP
     }

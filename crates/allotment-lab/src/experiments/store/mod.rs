@@ -19,9 +19,9 @@ mod worker;
 use super::collectors::{self, heap_of};
 use super::heap_use::HeapUse;
 use super::memory::{self, Advice};
-use super::saying::{all_against, ours, spread, takes, values};
+use super::saying::{all_against, metric, ours, spread, takes, values};
 use crate::format::coordinates::{MODE, mode};
-use crate::format::{Comparison, Metric, ScoreRow, phrase};
+use crate::format::{Metric, ScoreRow, phrase};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, ParameterError, TimeUnit};
 use access::{InHeap, InMap, Map};
 use allotment::{Heap, Root, root};
@@ -86,7 +86,7 @@ pub(super) static STORE: Experiment = Experiment {
     baseline: Some(("collector", MAP)),
     answers,
     needs: "a row of any mode",
-    verdicts,
+    verdicts: |rows, _| all_against(&ours(rows), "collector", MAP, "ticks"),
     charts: Charts { along: Some("ticks"), by_mode: true },
     check,
     run,
@@ -101,10 +101,6 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     said.extend(modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "collector", MAP)));
     said.extend(never_filled(&rows));
     said
-}
-
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
-    all_against(&ours(rows), "collector", MAP, "ticks")
 }
 
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -127,7 +123,7 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 /// nothing about collectors.
 fn never_filled(rows: &[ScoreRow]) -> Option<String> {
     let count = |row: &ScoreRow| {
-        let of = |label: &str| row.secondary.iter().find(|metric| metric.label == label).map(Metric::score);
+        let of = |label: &str| metric(row, label).map(Metric::score);
         let counts: Vec<f64> = ["gc.young", "gc.full", "gc.concurrent"].into_iter().filter_map(of).collect();
         (!counts.is_empty()).then(|| counts.iter().sum::<f64>())
     };

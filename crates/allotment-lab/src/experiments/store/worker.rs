@@ -1,4 +1,4 @@
-//! The worker: puts, asks and scans, and checks what it is told.
+//! The worker: puts, asks and scans, and checks each answer.
 
 use super::super::memory::Advice;
 use super::access::Access;

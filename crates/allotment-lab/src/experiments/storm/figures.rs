@@ -1,6 +1,7 @@
 //! The figures of a storm: percentiles of its operations, of the first operations separately, and
 //! the number of threads that waited.
 
+use crate::experiments::heap_use::milliseconds;
 use crate::harness::SecondaryValue;
 use crate::machine::CpuTime;
 use crate::statistics::{Weighted, distribution, percentile};
@@ -31,10 +32,6 @@ const LONG: Duration = Duration::from_millis(1);
 
 fn microseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 fn sorted(times: impl Iterator<Item = f64>) -> Vec<Weighted> {

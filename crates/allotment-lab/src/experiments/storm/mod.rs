@@ -20,7 +20,8 @@ mod shot;
 mod verdict;
 
 use super::collectors::COLLECTOR;
-use crate::harness::{Axis, Case, Experiment, JmhMode, Kind, Latency, Mode};
+use super::shots::check_shots;
+use crate::harness::{Axis, Case, Experiment, Kind, Latency, Mode};
 use anyhow::ensure;
 use plan::HeapPlan;
 
@@ -62,11 +63,7 @@ pub(super) static STORM: Experiment = Experiment {
 };
 
 fn check(case: &Case) -> anyhow::Result<()> {
-    ensure!(
-        case.jmh_mode == JmhMode::SingleShot,
-        "{}: each storm has a fresh heap, so only ss measures it",
-        case.jmh_mode
-    );
+    check_shots(case, true, "each storm has a fresh heap, so only ss measures it")?;
     ensure!(
         case.threads <= 1,
         "{} threads: one measures; how many begin together is --mutators",
@@ -74,12 +71,10 @@ fn check(case: &Case) -> anyhow::Result<()> {
     );
     HeapPlan::of(case)?.fits()
 }
-
-/// Known where threads sleep between operations: these sleeps are most of the time.
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     fn refused(selection: Selection) -> String {
         expand(&[&STORM], &Selection { quick: true, ..selection }, 2).unwrap_err().to_string()

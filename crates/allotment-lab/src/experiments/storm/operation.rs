@@ -16,10 +16,10 @@ const KEPT_OF: usize = 10;
 /// Bytes before an array's elements: header and length.
 const ARRAY_HEADER: usize = 16;
 
-/// Arrays have 16 to 144 bytes in steps of 8, so many different sizes.
+/// Arrays have 16 to 144 bytes in steps of 8: this many sizes.
 const SIZES: usize = 17;
 
-/// The arrays that a thread keeps: the latest in the first slot, the ring behind it.
+/// The arrays that a thread keeps: the latest in the first slot, the ring after it.
 pub(super) type Ring = Array<Option<Slots<u8>>>;
 
 /// An empty ring.

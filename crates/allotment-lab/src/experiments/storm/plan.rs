@@ -76,8 +76,8 @@ impl HeapPlan {
         Ok(builder.initial_heap_size(self.heap).always_pre_touch(true))
     }
 
-    /// The time that threads sleep from the instant until the last has done its operations; `None` if
-    /// they do not sleep.
+    /// The time that threads sleep from the instant until the last has done its operations; `None`
+    /// if they do not sleep.
     pub(super) fn paced_time(&self) -> Option<Duration> {
         let pauses = u32::try_from(self.operations).ok()?;
         (!self.pace.is_zero()).then(|| self.pace.saturating_mul(pauses))

@@ -106,7 +106,7 @@ impl Prepared for Storm {
 }
 
 impl Drop for Storm {
-    /// No thread may be left behind in a heap that is no longer used.
+    /// No thread may be left in a heap that is no longer used.
     fn drop(&mut self) {
         self.start.call_off();
         self.first.end();
@@ -117,7 +117,7 @@ impl Drop for Storm {
     }
 }
 
-/// Reports that a thread is done, also when the thread unwinds.
+/// Reports that a thread is done, even if the thread unwinds.
 struct Leaves(Arc<Start>);
 
 impl Drop for Leaves {
@@ -192,7 +192,7 @@ impl Part {
 /// Measures storms.
 ///
 /// # Errors
-/// A heap or a thread that cannot be had, or what a thread failed with.
+/// There is no memory for a heap or a thread, or a thread has failed.
 pub(super) fn run(plan: &HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     measure(bench, || Storm::prepare(plan))
 }

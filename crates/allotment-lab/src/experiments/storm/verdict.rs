@@ -1,22 +1,19 @@
 //! The verdict on a storm: how many threads waited for their first operation, and why.
 
-use crate::experiments::saying::{ours, place, values};
+use crate::experiments::saying::{metric, ours, place, time_of, values};
 use crate::format::coordinates::value;
-use crate::format::phrase::{self, count, nanoseconds_of, range};
+use crate::format::phrase::{count, range};
 use crate::format::{Metric, ScoreRow};
 
-/// How long the first operation took, for each number of threads. Of several kinds of storms with as
-/// many threads the first is told, which is the paced one.
+/// How long the first operation took, for each number of threads. Of several kinds of storms with
+/// as many threads the first is told, which is the paced one.
 pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let told = |(mutators, _): &(String, String)| {
         let has = |row: &&ScoreRow| value(row, "mutators").is_some_and(|(value, _)| value == *mutators);
         let row = rows.iter().find(|row| has(row))?;
-        let time = |label: &str| {
-            let metric = row.secondary.iter().find(|metric| metric.label == label)?;
-            Some(phrase::time(metric.score() * nanoseconds_of(&metric.unit)?))
-        };
-        let (half, most, longest) = (time("first.p50")?, time("first.p99")?, time("op.max")?);
+        let (half, most) = (time_of(row, "first.p50")?, time_of(row, "first.p99")?);
+        let longest = time_of(row, "op.max")?;
         let threads = mutators.parse().map_or_else(|_| mutators.clone(), |number| count(number, "thread"));
         let place = place(row, &rows, &["mutators"]);
         let place = if place.is_empty() { place } else { format!(", {place}") };
@@ -35,16 +32,12 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
 }
 
 fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
-    let metric = |label: &str| {
-        let found = row.secondary.iter().find(|metric| metric.label == label)?;
-        Some(found.score()).filter(|score| score.is_finite())
-    };
     let waited = waiting(row)?;
     let (_, mutators) = value(row, "mutators")?;
     let threads =
         mutators.parse().map_or_else(|_| format!("{mutators} threads"), |number| count(number, "thread"));
     let mut text = format!("{waited} of {threads} waited over 1 ms in the first operation");
-    if let Some(waste) = metric("first-gc.waste") {
+    if let Some(waste) = metric(row, "first-gc.waste").map(Metric::score).filter(|waste| waste.is_finite()) {
         text += &format!("; {waste:.1} % of what was handed out was unused at the first collection");
     }
     if let Some((longest, storm)) = longest(row) {
@@ -72,7 +65,7 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
 /// the most.
 fn waiting(row: &ScoreRow) -> Option<String> {
     const LABEL: &str = "first.over-1ms";
-    let score = row.secondary.iter().find(|metric| metric.label == LABEL)?.score();
+    let score = metric(row, LABEL)?.score();
     let (fewest, most) = range(storms(row, LABEL)?.into_iter());
     // A file may have only the mean.
     let (fewest, most) = if fewest.is_finite() { (fewest, most) } else { (score.floor(), score.ceil()) };
@@ -99,7 +92,7 @@ fn of_storm(row: &ScoreRow, label: &str, storm: usize) -> Option<f64> {
 
 /// A metric, storm by storm.
 fn storms(row: &ScoreRow, label: &str) -> Option<Vec<f64>> {
-    row.secondary.iter().find(|metric| metric.label == label).map(Metric::pooled_values)
+    metric(row, label).map(Metric::pooled_values)
 }
 
 #[cfg(test)]

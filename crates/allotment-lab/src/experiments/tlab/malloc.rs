@@ -6,7 +6,9 @@
 
 use super::eden::HEADER;
 use super::widest::{Loop, Only, widest};
-use crate::harness::{Bench, Case, Worker, keep};
+#[cfg(feature = "peers")]
+use crate::harness::Case;
+use crate::harness::{Bench, Worker, keep};
 use allotment::internals::platform::write_word_and_zeroes;
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -27,9 +29,7 @@ impl<const BYTES: usize, A: GlobalAlloc> Ring<'_, BYTES, A> {
         Ok(layout) => layout,
         Err(_) => panic!("8 is a power of two"),
     };
-}
 
-impl<const BYTES: usize, A: GlobalAlloc> Ring<'_, BYTES, A> {
     /// Allocates an object and frees the oldest.
     #[inline(always)]
     fn replace(&mut self) {
@@ -79,7 +79,6 @@ impl<const BYTES: usize, A: GlobalAlloc> Drop for Ring<'_, BYTES, A> {
 /// A ring of live objects in any allocator.
 pub(super) fn ring<const BYTES: usize, A: GlobalAlloc + Sync>(
     allocator: &A,
-    _case: &Case,
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
     bench

@@ -164,11 +164,11 @@ impl WithSize for Tlab {
             mode if SHARING.contains(&mode) => shared::run::<BYTES, NoPrefetch>(case, bench),
             "collected" if prefetches(case)? => collected::run::<BYTES, BySize>(case, bench),
             "collected" => collected::run::<BYTES, NoPrefetch>(case, bench),
-            "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, case, bench),
+            "malloc" => malloc::ring::<BYTES, _>(&std::alloc::System, bench),
             #[cfg(feature = "peers")]
-            "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, case, bench),
+            "mimalloc" => malloc::ring::<BYTES, _>(&mimalloc::MiMalloc, bench),
             #[cfg(feature = "peers")]
-            "jemalloc" => malloc::ring::<BYTES, _>(&tikv_jemallocator::Jemalloc, case, bench),
+            "jemalloc" => malloc::ring::<BYTES, _>(&tikv_jemallocator::Jemalloc, bench),
             #[cfg(feature = "peers")]
             "bumpalo" => malloc::arena::<BYTES>(case, bench),
             other => bail!("there is no mode `{other}`"),

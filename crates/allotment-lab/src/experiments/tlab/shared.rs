@@ -23,9 +23,10 @@ use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, Emitter, Initialise};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a thread allocates between attaching and detaching, with and without buffers. It is
-/// enough to hide the cost of attaching, about a microsecond.
-const ATTACHED_BYTES: (usize, usize) = (4 << 20, 256 << 10);
+/// Bytes that a thread allocates between attaching and detaching. It is enough to hide the cost of
+/// attaching, about a microsecond.
+const BYTES_WITH_BUFFERS: usize = 4 << 20;
+const BYTES_WITHOUT_BUFFERS: usize = 256 << 10;
 
 /// Everything that is decided before the heap is made.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl HeapPlan {
     pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
         let eden = case.size("eden")?;
         let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
-        let mut attached = if case.mode == "shared" { ATTACHED_BYTES.0 } else { ATTACHED_BYTES.1 };
+        let mut attached = if case.mode == "shared" { BYTES_WITH_BUFFERS } else { BYTES_WITHOUT_BUFFERS };
         let options = match case.mode.as_str() {
             "no-tlab" | "no-tlab-emitted" => "-UseTLAB".to_string(),
             "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".to_string(),

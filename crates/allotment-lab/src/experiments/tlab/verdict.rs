@@ -6,8 +6,8 @@ use crate::format::ScoreRow;
 use crate::format::answer::capital;
 use crate::format::coordinates::{THREADS, mode};
 
-/// What a buffer buys over a shared pointer: by hand against by hand, then the library against
-/// itself, or against the pointer where it has no other row. Then what it costs over a bare loop.
+/// The gain of a buffer over a shared pointer: by hand against by hand, then the library against
+/// itself, or against the pointer where it has no other row. Then its cost over a bare loop.
 pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
     const BUFFER: (&str, &str) = ("tlab", "the library's buffer (tlab)");
     const LOOP: (&str, &str) = ("bare", "a bare loop (bare)");

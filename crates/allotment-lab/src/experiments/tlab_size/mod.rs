@@ -18,10 +18,10 @@ mod verdict;
 
 use super::on_jvm;
 use super::prefetching::{PREFETCH, prefetches};
+use super::shots::check_shots;
 use super::sizes::{self, WithSize};
-use crate::harness::{Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode};
+use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode};
 use allotment::raw::{BySize, NoPrefetch};
-use anyhow::ensure;
 use plan::HeapPlan;
 
 /// Modes with objects made on the fast path, which alone prefetches.
@@ -66,11 +66,7 @@ pub(super) static TLAB_SIZE: Experiment = Experiment {
 };
 
 fn check(case: &Case) -> anyhow::Result<()> {
-    ensure!(
-        case.jmh_mode == JmhMode::SingleShot,
-        "{}: each shot fills a fresh heap, so only ss measures it",
-        case.jmh_mode
-    );
+    check_shots(case, true, "each shot fills a fresh heap, so only ss measures it")?;
     sizes::check(case.size("size")?)?;
     HeapPlan::of(case)?.fits()
 }
@@ -92,7 +88,7 @@ impl WithSize for TlabSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     fn left_out(values: &[(&str, &str)]) -> Vec<String> {
         let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();

@@ -17,9 +17,10 @@ mod tree;
 use super::collectors::{COLLECTOR, WORKERS, by_workers, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling, spread, takes};
+use super::shots::check_shots;
 use crate::format::coordinates::THREADS;
 use crate::format::{Comparison, ScoreRow};
-use crate::harness::{Axis, Case, Charts, Experiment, JmhMode, Kind, Mode, ObjectShape, TimeUnit};
+use crate::harness::{Axis, Case, Charts, Experiment, Kind, Mode, ObjectShape, TimeUnit};
 use allotment::Heap;
 use anyhow::ensure;
 
@@ -49,7 +50,7 @@ pub(super) static TREES: Experiment = Experiment {
     charts: Charts { along: Some("heap"), by_mode: false },
     check,
     on_jvm: on_jvm::trees,
-    objects,
+    objects: || vec![ObjectShape::of::<node::Node>(Some("Trees$Node:Trees$Padded"))],
     run: shot::run,
     ..Experiment::NEW
 };
@@ -69,17 +70,9 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     said
 }
 
-fn objects() -> Vec<ObjectShape> {
-    vec![ObjectShape::of::<node::Node>(Some("Trees$Node:Trees$Padded"))]
-}
-
 fn check(case: &Case) -> anyhow::Result<()> {
     let (depth, rounds) = (case.count("depth")?, case.count("rounds")?);
-    ensure!(
-        case.jmh_mode == JmhMode::SingleShot,
-        "{}: the work is a shot, which only ss measures",
-        case.jmh_mode
-    );
+    check_shots(case, true, "the work is a shot, which only ss measures")?;
     ensure!(depth <= MAX_DEPTH, "trees of depth {depth}: at most {MAX_DEPTH} works");
     ensure!(rounds != 0, "no rounds: there is nothing to make");
     check_heap(case.text("collector")?, case.size("heap")?)?;
@@ -90,7 +83,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

@@ -17,13 +17,13 @@ mod witness;
 use super::collectors::{self, COLLECTOR, heap_of};
 use super::heap_use::HeapUse;
 use super::memory::mebibytes;
-use super::saying::{contrast, ours, takes, whose};
+use super::saying::{contrast, metric, ours, takes, whose};
+use super::shots::{check_parts, check_shots};
 use super::together::{Member, Together};
 use crate::format::phrase::range;
 use crate::format::{Comparison, Metric, ScoreRow};
 use crate::harness::{
-    Axis, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, ObjectShape, Probe, SecondaryValue,
-    TimeUnit,
+    Axis, Bench, Case, Experiment, Iteration, Kind, Mode, ObjectShape, Probe, SecondaryValue, TimeUnit,
 };
 use allotment::root;
 use anyhow::{bail, ensure};
@@ -67,7 +67,7 @@ pub(super) static WEAK: Experiment = Experiment {
     needs: "a row of mode field, root or shot",
     verdicts,
     check,
-    objects,
+    objects: || vec![ObjectShape::of::<cache::Value>(None), ObjectShape::of::<cache::Entry>(None)],
     run,
     ..Experiment::NEW
 };
@@ -85,14 +85,10 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
 fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
     let rows = ours(rows);
     let found = rows.iter().filter_map(|row| {
-        let hits = row.secondary.iter().find(|metric| metric.label == "hits")?;
-        Some(format!("{}: {:.1} % of lookups found a value.", whose(row, &rows), hits.score()))
+        let hits = metric(row, "hits")?.score();
+        Some(format!("{}: {hits:.1} % of lookups found a value.", whose(row, &rows)))
     });
     contrast(&rows, "mode", "root", "field", "collector").into_iter().chain(found).collect()
-}
-
-fn objects() -> Vec<ObjectShape> {
-    vec![ObjectShape::of::<cache::Value>(None), ObjectShape::of::<cache::Entry>(None)]
 }
 
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -128,14 +124,9 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
 fn check(case: &Case) -> anyhow::Result<()> {
     let shot = case.mode == "shot";
     let (entries, window) = (case.size("entries")?, case.size("window")?);
-    ensure!(
-        shot == (case.jmh_mode == JmhMode::SingleShot),
-        "{}: ss measures shots, and nothing else does",
-        case.jmh_mode
-    );
+    check_shots(case, shot, "ss measures shots, and nothing else does")?;
     if shot {
-        let lookups = case.count("lookups")?;
-        ensure!(lookups >= case.threads as u64, "{lookups} lookups: every thread has one at least");
+        check_parts(case, "lookups")?;
     }
     ensure!((1..=MAX_ENTRIES).contains(&entries), "{entries} entries: 1 to {MAX_ENTRIES} work");
     ensure!((1..=100).contains(&window), "a window of {window} %: 1 to 100 work");
@@ -178,7 +169,7 @@ impl Probe for Cleared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{JmhMode, Selection, expand};
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {

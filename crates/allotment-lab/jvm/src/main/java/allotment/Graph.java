@@ -31,7 +31,7 @@ public class Graph {
     /** The least live bytes of a thread: some dozens of vertices. */
     private static final long MIN_PART = 64 << 10;
 
-    /** What the parts of all threads have in common. */
+    /** The state that the parts of all threads share. */
     @State(Scope.Benchmark)
     public static class Shared {
         /** Bytes that are alive, of all threads. */

@@ -101,7 +101,7 @@ final class Layout {
         demand(hasNarrowReferences() ? padded : plain, bytes);
     }
 
-    /** What is wrong, and what of the machine's settings decides it. */
+    /** The fault, and the setting of the machine that decides it. */
     static IllegalStateException wrong(String what) {
         return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()
                 + " here; headers of 12, or 8 with -XX:+UseCompactObjectHeaders, are expected, so no"

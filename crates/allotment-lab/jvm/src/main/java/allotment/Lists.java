@@ -27,7 +27,7 @@ public class Lists {
     /** Steps between two looks at the harness. */
     private static final int STEPS = 256;
 
-    /** What {@link Forced#nodes} is unless told otherwise: {@code -opi} has to be the same. */
+    /** The default of {@link Forced#nodes}: {@code -opi} has to be the same. */
     private static final int NODES = 1_000_000;
 
     /**
@@ -46,7 +46,7 @@ public class Lists {
         }
     }
 
-    /** What a node is where references have 4 bytes: of the same size. */
+    /** A node for references of 4 bytes, as large as one for 8. */
     private static final class Padded extends Node {
         int rest;
 

@@ -16,14 +16,14 @@ record Load(Kind kind, int length) {
     /** Bytes before the elements of an array of ours. */
     private static final int ARRAY_BASE = 16;
 
-    /** Every so many references of ours there is a leaf. */
+    /** One of this many references of ours is a leaf. */
     static final int LEAF_EVERY = 8;
 
     /** Elements that an array has more because its header has fewer bytes than ours. */
     private static final int MORE_BYTES = ARRAY_BASE - Layout.arrayBase(byte.class);
     private static final int MORE_PLACES = (ARRAY_BASE - Layout.arrayBase(Object.class)) / Layout.referenceBytes();
 
-    /** How often what hangs on a vertex: of 100 vertices so many have each, and the others nothing. */
+    /** The number of vertices with each load, of 100 vertices; the others have none. */
     enum Mix {
         SMALL(20, 0, 0),
         DEFAULT(20, 8, 2),
@@ -81,7 +81,7 @@ record Load(Kind kind, int length) {
         return Vertex.BYTES + Vertex.Leaf.BYTES + load;
     }
 
-    /** Leaves of an array of so many references of ours. */
+    /** Leaves of an array of {@code length} references of ours. */
     static int leaves(int length) {
         return (length + LEAF_EVERY - 1) / LEAF_EVERY;
     }

@@ -30,7 +30,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 public class Refills {
-    /** What all threads have in common. */
+    /** The state that all threads share. */
     @State(Scope.Benchmark)
     public static class Heap {
         /** Objects that each thread allocates and keeps. */

@@ -24,7 +24,7 @@ final class Sized {
 
     private Sized() {}
 
-    /** What makes an object, which is decided when the first size is asked for. */
+    /** The maker of objects. It is chosen when the first size is requested. */
     private static final class Chosen {
         static final MethodHandle MAKE = handle(wanted);
     }
@@ -73,7 +73,7 @@ final class Sized {
         }
     }
 
-    /** What makes an object of {@code bytes}, or of the largest class that is not larger. */
+    /** The maker of an object of {@code bytes}, or of the largest class that is not larger. */
     private static MethodHandle handle(int bytes) {
         MethodType objects = MethodType.methodType(Object.class);
         if (bytes >= LEAST_ARRAY) {

@@ -95,7 +95,7 @@ public class Trees {
         }
     }
 
-    /** What a node is where references have 4 bytes: of the same size. */
+    /** A node for references of 4 bytes, as large as one for 8. */
     private static final class Padded extends Node {
         long rest;
 

@@ -42,7 +42,7 @@ class Vertex {
         this.array = array;
     }
 
-    /** What a vertex is where references have 4 bytes: of the same size. */
+    /** A vertex for references of 4 bytes, as large as one for 8. */
     private static final class Padded extends Vertex {
         long rest0, rest1, rest2, rest3;
 
@@ -113,7 +113,7 @@ class Vertex {
                 : new Vertex(place, number, cross, medium, bytes, array);
     }
 
-    /** What hangs on it. */
+    /** The load that hangs on the vertex. */
     Load load() {
         if (medium != null) {
             return new Load(Load.Kind.MEDIUM, 0);

@@ -12,7 +12,7 @@ final class Customers {
         byName = of.byName;
     }
 
-    /** A data base of so many places, without customers. */
+    /** A data base without customers. */
     Customers(int count) {
         names = new String[count];
         int capacity = 16;

@@ -25,7 +25,7 @@ final class Dictionary {
 
     private final String[] entries;
 
-    /** A dictionary of so many entries, of which {@code distinct} differ. The words take turns. */
+    /** A dictionary of {@code size} entries, of which {@code distinct} differ. The words take turns. */
     Dictionary(int size, int distinct) {
         List<String> words = words(distinct);
         entries = new String[size];

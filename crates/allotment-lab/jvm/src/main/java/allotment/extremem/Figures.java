@@ -94,7 +94,7 @@ public final class Figures implements InternalProfiler {
         }
     }
 
-    /** What customers did: shares of all engagements with a candidate, but {@code nothing} of all. */
+    /** The decisions of customers: shares of all engagements with a candidate, but {@code nothing} of all. */
     private static void addVisits(List<Figure> figures, Run run, long[] counts) {
         double all = sum(run, thread -> thread.engagements);
         double decided = counts[1] + counts[2] + counts[3];

@@ -88,7 +88,7 @@ final class Schedule {
         return time;
     }
 
-    /** What {@link #release} says when the run is over for a thread. */
+    /** The result of {@link #release} when the run is over for a thread. */
     static final long OVER = -1;
 
     /** Sleeps until a release. */
