@@ -19,21 +19,9 @@ mod stores;
 use super::caches::{Caches, Supply, Wanted, line_of};
 use super::latencies::{Geometry, Latencies};
 use super::program::{Program, Step};
-use super::protocol::Protocol;
-use clap::ValueEnum;
+use super::scenario::{Arbitration, Scenario};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// Which of the queued cores gets a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Arbitration {
-    /// Who came first.
-    Fifo,
-    /// Anyone, by the seed.
-    Random,
-    /// The core with the number nearest to the last one's, as on a ring.
-    Nearest,
-}
 
 /// An access at the time it became visible. Tests check with it what cores may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,17 +140,10 @@ pub struct Engine<P> {
 }
 
 impl<P: Program> Engine<P> {
-    /// One core for each program, at most 256, over `bytes` of zeroes. `seed` is the seed of
-    /// [`Arbitration::Random`].
-    pub fn new(
-        programs: Vec<P>,
-        bytes: u64,
-        protocol: Protocol,
-        latencies: Latencies,
-        geometry: Geometry,
-        arbitration: Arbitration,
-        seed: u64,
-    ) -> Engine<P> {
+    /// One core for each program, at most 256, over `bytes` of zeroes. The scenario says which
+    /// machine they are on: the protocol, latencies and sizes, the arbitration and its seed.
+    pub fn new(programs: Vec<P>, bytes: u64, machine: &Scenario) -> Engine<P> {
+        let Scenario { protocol, latencies, geometry, arbitration, seed, .. } = *machine;
         let caches = Caches::new(protocol, programs.len(), bytes, &geometry);
         let lines = bytes.div_ceil(64) as usize;
         let core = |program| Core {

@@ -15,8 +15,9 @@ use super::engine::Engine;
 use super::regions::Regions;
 use super::scenario::CollectorModel;
 use super::thread::{Role, Thread};
-use allotment::internals::shenandoah::{ChooseSettings, reserve_regions};
-use allotment::internals::shenandoah::{CycleKind, Ended, Trigger, TriggerSettings};
+use allotment::internals::shenandoah::{
+    ChooseSettings, CycleKind, Ended, Trigger, TriggerSettings, reserve_regions,
+};
 use allotment::options::Options;
 use std::time::Duration;
 
@@ -194,7 +195,7 @@ impl Engine {
 
     /// Notes the first collection of all.
     pub(super) fn collected(&mut self) {
-        if self.is_unleashed() && self.tally.first_unused.is_none() {
+        if self.unleashed.is_some() && self.tally.first_unused.is_none() {
             let granted = (self.tally.granted - self.tally.granted_before) as f64;
             let objects = (self.regions.objects - self.tally.objects_before) as f64;
             self.tally.first_unused = Some(100.0 * (1.0 - objects / granted.max(1.0)).max(0.0));

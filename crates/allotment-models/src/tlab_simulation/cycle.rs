@@ -16,8 +16,7 @@ use super::engine::{Engine, nanoseconds};
 use super::regions::Region;
 use super::scenario::CollectorModel;
 use super::thread::Stage;
-use allotment::internals::shenandoah::CycleKind;
-use allotment::internals::shenandoah::{Candidate, Space, choose};
+use allotment::internals::shenandoah::{Candidate, CycleKind, Space, choose};
 use std::time::Duration;
 
 /// Clearing the tables of the last cycle, and what a cycle does about weak references, in ns of one
@@ -87,7 +86,8 @@ impl Engine {
                 self.end_visits();
                 let set = std::mem::take(&mut self.collector.set);
                 self.regions.release(&set);
-                self.place_live();
+                // Live objects that do not stay in regions filled by threads get regions of their own.
+                self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
                 false
             }
         }
@@ -201,11 +201,6 @@ impl Engine {
             // Nothing moves: regions without live objects are free at once.
             self.next_phase()
         }
-    }
-
-    /// Live objects that do not stay in regions filled by threads get regions of their own.
-    fn place_live(&mut self) {
-        self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
     }
 
     /// A cycle ends `later` ns from now.

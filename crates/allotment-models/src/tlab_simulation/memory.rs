@@ -4,8 +4,7 @@
 use super::engine::Engine;
 use super::regions::Piece;
 use super::thread::Buffer;
-use allotment::internals::tlab::Request;
-use allotment::internals::tlab::{CensusEntry, Settlement};
+use allotment::internals::tlab::{CensusEntry, Request, Settlement};
 
 /// How a thread came to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +139,8 @@ impl Engine {
         (0..self.threads.len()).for_each(|id| self.retire(id, true));
     }
 
-    /// The same. The tails that earlier buffers left for others become waste.
+    /// Gives back the buffers of all threads. The tails that earlier buffers left for others become
+    /// waste.
     pub(super) fn end_buffers(&mut self) {
         self.retire_all();
         self.waste += self.regions.forget_spares();

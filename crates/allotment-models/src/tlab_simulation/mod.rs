@@ -17,7 +17,8 @@
 //! | `regions` | who has which memory |
 //! | `thread` | a thread, its operation and its buffer |
 //! | `memory` | refills, with the policies' own code |
-//! | `operation` | what threads do, and what is counted of it |
+//! | `tally` | what is counted |
+//! | `operation` | what threads do |
 //! | `cpus` | tasks that take CPUs in turn; stops of the world |
 //! | `collect` | the collector's state, and what is alive |
 //! | `cycle` | cycles beside threads |
@@ -36,6 +37,7 @@ mod preset;
 mod regions;
 mod room;
 mod scenario;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod thread;

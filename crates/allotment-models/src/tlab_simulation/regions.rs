@@ -222,27 +222,11 @@ impl Regions {
 
     /// The last resort: the rest of any shared region, and then a spare.
     fn scavenge(&mut self, min: u64, desired: u64) -> Option<Piece> {
-        for cpu in 0..self.slots.len() {
-            let region = self.slots[cpu];
-            if region != NONE
-                && let Some(piece) = self.carve(region, min, desired)
-            {
-                return Some(piece);
-            }
-        }
-        let mut full = Vec::new();
-        let mut found = None;
-        for &region in &self.partial {
-            if self.room(region) >= min {
-                found = Some(region);
-                break;
-            }
-            if self.room(region) < LEAST {
-                full.push(region);
-            }
-        }
-        self.partial.retain(|region| !full.contains(region));
-        match found {
+        let Regions { size, table, slots, partial, .. } = self;
+        let room = |region: u32| *size - table[region as usize].top;
+        partial.retain(|region| room(*region) >= LEAST);
+        let shared = slots.iter().filter(|slot| **slot != NONE).chain(&*partial);
+        match shared.copied().find(|region| room(*region) >= min) {
             Some(region) => self.carve(region, min, desired),
             None => (0..self.slots.len()).find_map(|cpu| self.take_spare(cpu, min)),
         }

@@ -1,9 +1,10 @@
 //! Requests for lines: their way to the directory, the order in which the directory serves them,
 //! and the effects of a request when its turn comes.
 
-use super::{Arbitration, Engine, Purpose, Request, Waiting, What};
+use super::{Engine, Purpose, Request, Waiting, What};
 use crate::coherence::caches::{Supply, Wanted};
 use crate::coherence::program::{Program, Step};
+use crate::coherence::scenario::Arbitration;
 use std::collections::VecDeque;
 
 impl<P: Program> Engine<P> {
