@@ -252,7 +252,7 @@ fn what_is_no_log_is_said_in_one_line() {
             vec!["-"],
             "[1s] TLAB: fill thread\n",
             1,
-            "is whole in standard input (1 damaged, 0 of sizes asked for",
+            "is whole in standard input (1 damaged, 0 requests",
         ),
         (vec!["-"], "{\"log\":\"[1s] TLAB: fill thread\\n\"}\n", 1, "jq -r .log FILE | allotment tlab-log -"),
         (vec![gone], "", 1, "gone.log"),

@@ -29,7 +29,7 @@ pub use units::factor;
 use code::Code;
 use drop_frames::DropFrames;
 use file::File;
-use foreign::{Foreign, foreign};
+use foreign::foreign;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
@@ -238,10 +238,7 @@ fn unpacked(file: impl Read) -> Result<Vec<u8>, PprofError> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(PprofError::TooLong);
     }
-    match foreign(&bytes) {
-        Some(Foreign { is, hint }) => Err(PprofError::Foreign { is, hint }),
-        None => Ok(bytes),
-    }
+    foreign(&bytes).map_or(Ok(bytes), Err)
 }
 
 /// Names of sample types with their units.

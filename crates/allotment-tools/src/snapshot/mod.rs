@@ -122,9 +122,10 @@ pub enum SnapshotFileError {
 }
 
 /// How much of a file is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// The rows.
+    #[default]
     Rows,
     /// And the references.
     References,

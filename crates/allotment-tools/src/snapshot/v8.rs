@@ -3,12 +3,8 @@
 use super::input::Input;
 use super::labels::{Label, Numbers};
 use super::{Depth, Graph, Layout, Row, Snapshot, SnapshotFileError};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// The most bytes of the head, of a key and of a name. A shape has some 200 bytes in the head.
@@ -23,84 +19,52 @@ const MOST_FIELDS: usize = 32;
 /// The most entries of a list in the meta data. V8 has two dozen types.
 const MOST_ENTRIES: usize = 1024;
 
-#[derive(Deserialize)]
+/// What the head says.
+#[derive(Default)]
 struct Head {
-    meta: Meta,
     node_count: u64,
     edge_count: u64,
-    #[serde(default)]
-    allotment: Option<Own>,
+    node_fields: Vec<String>,
+    edge_fields: Vec<String>,
+    /// By field: the names of its types; none where one word stands for all numbers.
+    node_types: Vec<Vec<String>>,
+    edge_types: Vec<Vec<String>>,
+    layouts: Option<Vec<Layout>>,
 }
 
-#[derive(Deserialize)]
-struct Own {
+/// What our heaps add to the head.
+#[derive(serde::Deserialize)]
+struct Addition {
     shapes: Vec<Layout>,
 }
 
-#[derive(Deserialize)]
-struct Meta {
-    node_fields: Entries<String>,
-    node_types: Entries<Types>,
-    edge_fields: Entries<String>,
-    edge_types: Entries<Types>,
-}
-
-/// A list of at most [`MOST_ENTRIES`]: a small packed file may announce billions.
-struct Entries<T>(Vec<T>);
-
-/// The types of a field: names by number, or one word for all numbers.
-enum Types {
-    Names(Vec<String>),
-    Word,
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct List<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
-            type Value = Entries<T>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entries<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = list.next_element()? {
-                    if entries.len() == MOST_ENTRIES {
-                        return Err(Error::custom(format_args!(
-                            "a list of more than {MOST_ENTRIES} entries"
-                        )));
+impl Head {
+    fn read(input: &mut Input<'_>) -> Result<Head, SnapshotFileError> {
+        let mut head = Head::default();
+        object(input, |input, key| {
+            match key {
+                "meta" => object(input, |input, key| {
+                    match key {
+                        "node_fields" => head.node_fields = list(input, string)?,
+                        "edge_fields" => head.edge_fields = list(input, string)?,
+                        "node_types" => head.node_types = list(input, types)?,
+                        "edge_types" => head.edge_types = list(input, types)?,
+                        _ => skip(input)?,
                     }
-                    entries.push(entry);
+                    Ok(())
+                })?,
+                "node_count" => head.node_count = number(input)?,
+                "edge_count" => head.edge_count = number(input)?,
+                "allotment" => {
+                    let addition: Addition = serde_json::from_slice(&value(input)?)
+                        .map_err(|error| input.broken(format!("`allotment`: {error}")))?;
+                    head.layouts = Some(addition.shapes);
                 }
-                Ok(Entries(entries))
+                _ => skip(input)?,
             }
-        }
-        from.deserialize_seq(List(PhantomData))
-    }
-}
-
-impl<'de> Deserialize<'de> for Types {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Types;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a list of names, or a word")
-            }
-
-            fn visit_str<E: Error>(self, _: &str) -> Result<Types, E> {
-                Ok(Types::Word)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Types, A::Error> {
-                let names = Entries::deserialize(SeqAccessDeserializer::new(list))?;
-                Ok(Types::Names(names.0))
-            }
-        }
-        from.deserialize_any(Either)
+            Ok(())
+        })?;
+        Ok(head)
     }
 }
 
@@ -135,6 +99,7 @@ enum EdgeKind {
 }
 
 /// The part of a file that was read so far.
+#[derive(Default)]
 struct Reader {
     depth: Depth,
     head: Option<(Head, Fields)>,
@@ -159,41 +124,16 @@ struct Reader {
 }
 
 pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
-    let mut reader = Reader {
-        depth,
-        head: None,
-        places: HashMap::new(),
-        names: Vec::new(),
-        labels: Numbers::default(),
-        edges_of_rows: Vec::new(),
-        snapshot: Snapshot { format: "V8 heap snapshot", ..Snapshot::default() },
-        counts: Vec::new(),
-        nodes: 0,
-        edges: 0,
-        edges_seen: false,
-        announced: 0,
-        strings: false,
-    };
-    expect(input, b'{')?;
-    loop {
-        let key = string(input)?;
-        if reader.head.is_none() && key != "snapshot" {
-            return Err(SnapshotFileError::Unknown);
-        }
-        expect(input, b':')?;
-        match key.as_str() {
-            "snapshot" => reader.take_head(input)?,
-            "nodes" => reader.take_nodes(input)?,
-            "edges" => reader.take_edges(input)?,
-            "strings" => reader.take_strings(input)?,
-            _ => skip(input)?,
-        }
-        match token(input)? {
-            b',' => {}
-            b'}' => break,
-            other => return Err(input.broken(format!("{:?} where , or }} belongs", other as char))),
-        }
-    }
+    let snapshot = Snapshot { format: "V8 heap snapshot", ..Snapshot::default() };
+    let mut reader = Reader { depth, snapshot, ..Reader::default() };
+    object(input, |input, key| match key {
+        "snapshot" => reader.take_head(input),
+        _ if reader.head.is_none() => Err(SnapshotFileError::Unknown),
+        "nodes" => reader.take_nodes(input),
+        "edges" => reader.take_edges(input),
+        "strings" => reader.take_strings(input),
+        _ => skip(input),
+    })?;
     reader.finish(input)
 }
 
@@ -202,11 +142,13 @@ impl Reader {
         if self.head.is_some() {
             return Err(input.broken("the key `snapshot` twice"));
         }
+        // The whole text has a limit. So all that is made of it has one.
         let text = value(input)?;
-        let mut head: Head = serde_json::from_slice(&text)
-            .map_err(|error| input.broken(format!("`snapshot` is not what V8 writes: {error}")))?;
-        let fields = fields(&head.meta).map_err(|what| input.broken(what))?;
-        self.snapshot.layouts = head.allotment.take().map(|own| own.shapes);
+        let wrong =
+            |error: &dyn fmt::Display| input.broken(format!("`snapshot` is not what V8 writes: {error}"));
+        let mut head = Head::read(&mut Input::new(&mut &text[..])).map_err(|error| wrong(&error))?;
+        let fields = fields(&head).map_err(|error| wrong(&error))?;
+        self.snapshot.layouts = head.layouts.take();
         self.head = Some((head, fields));
         Ok(())
     }
@@ -404,16 +346,13 @@ impl Reader {
     }
 }
 
-fn fields(meta: &Meta) -> Result<Fields, String> {
+fn fields(head: &Head) -> Result<Fields, String> {
     let find = |list: &[String], name: &str| {
         let place = list.iter().position(|field| field == name);
         place.ok_or_else(|| format!("a snapshot without the field `{name}`"))
     };
-    let names = |types: &Entries<Types>, place: usize| match types.0.get(place) {
-        Some(Types::Names(names)) => names.clone(),
-        Some(Types::Word) | None => Vec::new(),
-    };
-    let (nodes, edges) = (&meta.node_fields.0, &meta.edge_fields.0);
+    let names = |types: &[Vec<String>], place: usize| types.get(place).cloned().unwrap_or_default();
+    let (nodes, edges) = (&head.node_fields, &head.edge_fields);
     if nodes.len() > MOST_FIELDS || edges.len() > MOST_FIELDS {
         return Err(format!("more than {MOST_FIELDS} fields"));
     }
@@ -435,50 +374,88 @@ fn fields(meta: &Meta) -> Result<Fields, String> {
         edge_kind,
         edge_name: find(edges, "name_or_index")?,
         to: find(edges, "to_node")?,
-        kinds: names(&meta.node_types, kind),
-        edge_kinds: names(&meta.edge_types, edge_kind).iter().map(|name| edge_of(name)).collect(),
+        kinds: names(&head.node_types, kind),
+        edge_kinds: names(&head.edge_types, edge_kind).iter().map(|name| edge_of(name)).collect(),
     })
 }
 
-/// The next byte that is no blank.
-fn token(input: &mut Input<'_>) -> Result<u8, SnapshotFileError> {
-    loop {
-        match input.byte("a snapshot")? {
-            b' ' | b'\n' | b'\r' | b'\t' => {}
-            byte => return Ok(byte),
-        }
+/// Passes over blanks.
+fn blanks(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+    while matches!(input.peek()?, Some(b' ' | b'\n' | b'\r' | b'\t')) {
+        input.byte("a snapshot")?;
     }
+    Ok(())
 }
 
+/// Takes a byte behind blanks.
 fn expect(input: &mut Input<'_>, wanted: u8) -> Result<(), SnapshotFileError> {
-    match token(input)? {
+    blanks(input)?;
+    match input.byte("a snapshot")? {
         byte if byte == wanted => Ok(()),
         byte => Err(input.broken(format!("{:?} where {:?} belongs", byte as char, wanted as char))),
     }
 }
 
-/// Calls `each` before each element of an array, which `each` reads.
-fn array(
+/// Calls `each` before each of the elements between two brackets, which `each` reads.
+fn elements(
     input: &mut Input<'_>,
+    [open, close]: [u8; 2],
     mut each: impl FnMut(&mut Input<'_>) -> Result<(), SnapshotFileError>,
 ) -> Result<(), SnapshotFileError> {
-    expect(input, b'[')?;
+    expect(input, open)?;
     loop {
-        // An empty array, or the first element.
-        while matches!(input.peek()?, Some(b' ' | b'\n' | b'\r' | b'\t')) {
-            input.byte("an array")?;
-        }
-        if input.peek()? == Some(b']') {
-            input.byte("an array")?;
-            return Ok(());
+        blanks(input)?;
+        if input.peek()? == Some(close) {
+            return expect(input, close);
         }
         each(input)?;
-        match token(input)? {
-            b',' => {}
-            b']' => return Ok(()),
-            other => return Err(input.broken(format!("{:?} where , or ] belongs", other as char))),
+        blanks(input)?;
+        if input.peek()? != Some(close) {
+            expect(input, b',')?;
         }
     }
+}
+
+/// Calls `each` before each element of an array.
+fn array(
+    input: &mut Input<'_>,
+    each: impl FnMut(&mut Input<'_>) -> Result<(), SnapshotFileError>,
+) -> Result<(), SnapshotFileError> {
+    elements(input, *b"[]", each)
+}
+
+/// Calls `each` with each key of an object, before its value.
+fn object(
+    input: &mut Input<'_>,
+    mut each: impl FnMut(&mut Input<'_>, &str) -> Result<(), SnapshotFileError>,
+) -> Result<(), SnapshotFileError> {
+    elements(input, *b"{}", |input| {
+        let key = string(input)?;
+        expect(input, b':')?;
+        blanks(input)?;
+        each(input, &key)
+    })
+}
+
+/// A list of at most [`MOST_ENTRIES`]: a small packed file may announce billions.
+fn list<T>(
+    input: &mut Input<'_>,
+    entry: fn(&mut Input<'_>) -> Result<T, SnapshotFileError>,
+) -> Result<Vec<T>, SnapshotFileError> {
+    let mut entries = Vec::new();
+    array(input, |input| {
+        if entries.len() == MOST_ENTRIES {
+            return Err(input.broken(format!("a list of more than {MOST_ENTRIES} entries")));
+        }
+        entries.push(entry(input)?);
+        Ok(())
+    })?;
+    Ok(entries)
+}
+
+/// The types of a field: names by number, or one word for all numbers.
+fn types(input: &mut Input<'_>) -> Result<Vec<String>, SnapshotFileError> {
+    if input.peek()? == Some(b'[') { list(input, string) } else { string(input).map(|_| Vec::new()) }
 }
 
 /// Calls `each` with `width` numbers of an array at a time.

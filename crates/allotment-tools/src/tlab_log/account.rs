@@ -27,7 +27,7 @@ pub struct Sizes {
 }
 
 /// The sums of a thread over all its cycles.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
     /// The thread.
     pub thread: ThreadId,
@@ -121,22 +121,21 @@ pub(super) struct Closed {
 
 impl Account {
     pub(super) fn new(thread: ThreadId) -> Self {
-        Self {
-            thread,
-            refills: 0,
-            most_refills: 0,
-            cycles: 0,
-            slow_allocations: 0,
-            waste: Waste::default(),
-            buffers: 0,
-            allocated: 0,
-            sizes: None,
-            open: Open::default(),
-            lost: 0,
-            last: None,
-            last_gc: None,
-            before: 0,
-        }
+        Self { thread, ..Self::default() }
+    }
+
+    /// Adds the sums of another thread.
+    pub(super) fn add(&mut self, other: &Account) {
+        let sums = [
+            (&mut self.refills, other.refills),
+            (&mut self.slow_allocations, other.slow_allocations),
+            (&mut self.buffers, other.buffers),
+            (&mut self.allocated, other.allocated),
+            (&mut self.lost, other.lost),
+        ];
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        self.most_refills = self.most_refills.max(other.most_refills);
+        self.waste.add(&other.waste);
     }
 
     /// Takes in a refill. `requested` is the size requested just before, if a line gives it.
@@ -206,17 +205,9 @@ impl Account {
 
     /// Records a size that the thread desires.
     pub(super) fn desires(&mut self, size: u64) {
-        match &mut self.sizes {
-            Some(sizes) => {
-                *sizes = Sizes {
-                    first: sizes.first,
-                    last: size,
-                    min: sizes.min.min(size),
-                    max: sizes.max.max(size),
-                };
-            }
-            none => *none = Some(Sizes { first: size, last: size, min: size, max: size }),
-        }
+        let Sizes { first, min, max, .. } =
+            self.sizes.unwrap_or(Sizes { first: size, last: size, min: size, max: size });
+        self.sizes = Some(Sizes { first, last: size, min: min.min(size), max: max.max(size) });
     }
 
     fn update(&mut self, line: &ThreadLine, requested: Option<u64>) {

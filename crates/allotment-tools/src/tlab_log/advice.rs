@@ -90,7 +90,7 @@ pub enum Advice {
 impl Advice {
     /// Chooses from the settings that a JVM has. `own` are those of the log's JVM.
     pub fn of(log: &Log, replay: &Replay<'_>, own: &Candidate) -> Advice {
-        let found = log.cycles.found();
+        let found = log.cycles.found;
         if log.cycles.is_empty() {
             return Advice::Unknown("it takes a collection to know what buffers cost".into());
         }

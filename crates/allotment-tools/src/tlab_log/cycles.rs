@@ -72,14 +72,14 @@ pub(super) struct End {
 pub struct Cycles {
     pub(super) shares: Vec<Share>,
     pub(super) ends: Vec<End>,
-    /// What is kept, in sum.
-    pub(super) found: Found,
+    /// The refills, slow allocations and waste in the collections that are kept.
+    pub found: Found,
     /// The objects that waited for a buffer.
     pub(super) waiting: Waiting,
-    /// Whether there were more cycles than are kept.
-    pub(super) cut: bool,
+    /// Whether the log has more collections than are kept.
+    pub is_cut: bool,
     /// Collections, kept or not.
-    count: u64,
+    pub count: u64,
     open: Open,
     /// For each thread, the number of the collection, counted here, of its last line.
     seen: Vec<u64>,
@@ -118,19 +118,9 @@ impl Known {
 }
 
 impl Cycles {
-    /// The number of collections, including those that are not kept.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The number of collections that are kept.
     pub fn len(&self) -> usize {
         self.ends.len()
-    }
-
-    /// The refills, slow allocations and waste in the collections that are kept.
-    pub fn found(&self) -> Found {
-        self.found
     }
 
     /// Bytes that threads allocated in the collections that are kept.
@@ -141,11 +131,6 @@ impl Cycles {
     /// Whether no thread allocated anything.
     pub fn is_empty(&self) -> bool {
         self.shares.is_empty()
-    }
-
-    /// Whether the log has more collections than are kept.
-    pub fn is_cut(&self) -> bool {
-        self.cut
     }
 
     /// Takes in that a collection took a thread's buffer away, at a time in ns, if known.
@@ -175,13 +160,13 @@ impl Cycles {
         }
         self.enter(number, true).add(&known);
         self.seen[index] = self.count + 1;
-        if closed.allocated == 0 || self.cut {
+        if closed.allocated == 0 || self.is_cut {
             return;
         }
         if self.shares.len() == MOST_SHARES {
             // The cycle is incomplete.
             self.shares.truncate(self.ends.last().map_or(0, |end| end.shares));
-            self.cut = true;
+            self.is_cut = true;
             return;
         }
         let found = &mut self.found;
@@ -264,7 +249,7 @@ impl Cycles {
             return;
         }
         self.count += 1;
-        if self.cut {
+        if self.is_cut {
             return;
         }
         let last = self.ends.last().copied();

@@ -55,7 +55,7 @@ pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
-pub use log::{Agreement, Log, Skipped, Sum};
+pub use log::{Difference, Log, Skipped, Sum};
 pub use replay::{Replay, Replayed};
 pub use source::{Sources, read};
 pub use verdict::{Judge, Verdict};

@@ -178,23 +178,16 @@ impl Objects {
     pub(super) fn ends(&self, size: u64, limit: u64, increment: u64) -> End {
         let mut random = Random::new(size ^ limit);
         let mut places = Vec::new();
-        let mut sum = End::default();
+        let mut sums = [0.0; 5];
         for _ in 0..ENDS_OF_A_SIZE {
-            let one = self.end(size, limit, increment, &mut random, &mut places);
-            sum.dropped += one.dropped;
-            sum.outside += one.outside;
-            sum.outside_bytes += one.outside_bytes;
-            sum.large += one.large;
-            sum.large_bytes += one.large_bytes;
+            let End { dropped, outside, outside_bytes, large, large_bytes } =
+                self.end(size, limit, increment, &mut random, &mut places);
+            let parts = [dropped, outside, outside_bytes, large, large_bytes];
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
         }
-        let count = ENDS_OF_A_SIZE as f64;
-        End {
-            dropped: sum.dropped / count,
-            outside: sum.outside / count,
-            outside_bytes: sum.outside_bytes / count,
-            large: sum.large / count,
-            large_bytes: sum.large_bytes / count,
-        }
+        let [dropped, outside, outside_bytes, large, large_bytes] =
+            sums.map(|sum| sum / ENDS_OF_A_SIZE as f64);
+        End { dropped, outside, outside_bytes, large, large_bytes }
     }
 
     /// Runs one end of a buffer with room for `size` bytes. `places` gets the free bytes at each

@@ -228,7 +228,10 @@ fn a_replay_of_a_steady_thread_is_its_arithmetic() {
         );
     }
     let log = read(text.as_bytes());
-    assert_eq!((log.cycles.len(), log.totals.collections, log.agreement()), (10, 10, Agreement::Same));
+    assert_eq!(
+        (log.cycles.len(), log.totals.collections, log.difference()),
+        (10, 10, Some(Difference::default()))
+    );
     let refills = |settings: &str| {
         let done = replayed(&log, &Candidate::list(settings).unwrap()[0], 20 << 10);
         assert_eq!((done.gc_waste, done.slow_waste, done.buffers), (0, 0, 10 << 20), "{settings}: {done:?}");
@@ -319,7 +322,7 @@ proptest! {
             let truth = Truth { refills: account.refills, slow_allocations: account.slow_allocations, waste: account.waste };
             (account.thread.id, truth)
         }).collect();
-        prop_assert_eq!(log.agreement(), if sums.is_empty() { Agreement::Unknown } else { Agreement::Same });
+        prop_assert_eq!(log.difference(), if sums.is_empty() { None } else { Some(Difference::default()) });
         prop_assert_eq!(log.totals.collections, steps.iter().filter(|step| step.0 == 0).count() as u64 + 1);
         prop_assert_eq!(found, sums);
         prop_assert_eq!(log.skipped.damaged, 0);
