@@ -276,7 +276,7 @@ impl<P: Program> Engine<P> {
             self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
             return None;
         };
-        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
         Some(self.loaded(core, address, arrived + self.latency(supply)))
     }
 
@@ -313,7 +313,7 @@ impl<P: Program> Engine<P> {
             self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
             return None;
         };
-        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
         Some(self.locked(core, address, step, arrived))
     }
 

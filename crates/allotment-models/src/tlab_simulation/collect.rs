@@ -31,9 +31,7 @@ pub(super) const TENURING: usize = 3;
 /// Young bytes by cycles survived in a heap that has no old object: it is new, or was collected
 /// fully.
 pub(super) fn all_young(live: u64) -> [u64; TENURING] {
-    let mut aged = [0; TENURING];
-    aged[0] = live;
-    aged
+    std::array::from_fn(|age| if age == 0 { live } else { 0 })
 }
 
 /// The step of a concurrent cycle.
@@ -77,8 +75,6 @@ pub(super) struct Collector {
     pub(super) all: bool,
     /// Whether the next cycle does: the last one has left little free.
     pub(super) all_next: bool,
-    /// `ShenandoahMinFreeThreshold`: less of the heap is little, in percent.
-    pub(super) min_free_percent: usize,
     pub(super) trigger: Trigger,
     pub(super) choice: ChooseSettings,
     pub(super) reserve: usize,
@@ -94,11 +90,8 @@ pub(super) struct Collector {
     pub(super) staying: u64,
     /// Degenerated cycles since the last other one.
     pub(super) degenerated_in_row: usize,
-    /// `ShenandoahFullGCThreshold`: more of them in a row are followed by a full collection.
-    pub(super) most_in_row: usize,
-    /// `ShenandoahCriticalFreeThreshold`: if less of the heap is free after a cycle in a stop, in
-    /// percent, a full collection follows.
-    pub(super) critical_free_percent: usize,
+    /// The thresholds of cycles.
+    pub(super) options: Options,
     /// A full collection has left no memory for a thread.
     pub(super) out_of_memory: bool,
 }
@@ -121,7 +114,6 @@ impl Collector {
             free_at_begin: 0,
             all: false,
             all_next: false,
-            min_free_percent: options.shenandoah_min_free_threshold,
             trigger: Trigger::new(TriggerSettings::from(&options)),
             choice,
             reserve,
@@ -131,8 +123,7 @@ impl Collector {
             live: 0,
             staying: 0,
             degenerated_in_row: 0,
-            most_in_row: options.shenandoah_full_gc_threshold,
-            critical_free_percent: options.shenandoah_critical_free_threshold,
+            options,
             out_of_memory: false,
         }
     }

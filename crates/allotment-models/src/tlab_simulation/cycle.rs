@@ -215,7 +215,8 @@ impl Engine {
         self.fit_capacity();
         let (left, capacity) = (self.regions.left(), self.regions.capacity);
         let collector = &mut self.collector;
-        collector.all_next = !collector.all && left * 100 < capacity * collector.min_free_percent;
+        let least_percent = collector.options.shenandoah_min_free_threshold;
+        collector.all_next = !collector.all && left * 100 < capacity * least_percent;
         self.learn(kind, began, self.now + later);
         self.collected();
     }

@@ -145,27 +145,4 @@ impl Engine {
         self.retire_all();
         self.waste += self.regions.forget_spares();
     }
-
-    /// Checks that no byte is lost.
-    ///
-    /// # Errors
-    /// Says which sum is wrong.
-    #[cfg(test)]
-    pub(super) fn verify(&self) -> Result<(), String> {
-        use allotment::options::TlabPolicy;
-        self.regions.verify()?;
-        let held: u64 = self.threads.iter().filter_map(|thread| thread.buffer).map(Buffer::free).sum();
-        let (objects, waste, spared) = (self.regions.objects, self.waste, self.regions.spared());
-        let handed = self.regions.handed();
-        if handed != objects + waste + held + spared {
-            return Err(format!(
-                "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
-            ));
-        }
-        if self.config.policy() == TlabPolicy::Adaptive {
-            let entries = self.threads.iter().map(|thread| CensusEntry::from(&thread.sizing));
-            self.budget.verify(entries).map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
 }

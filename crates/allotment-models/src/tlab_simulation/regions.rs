@@ -130,12 +130,6 @@ impl Regions {
         self.capacity.saturating_sub(in_use).min(self.free.len())
     }
 
-    /// Bytes that were ever handed out and did not come back unused.
-    #[cfg(test)]
-    pub(super) fn handed(&self) -> u64 {
-        self.handed
-    }
-
     /// Bytes in spare tails.
     pub(super) fn spared(&self) -> u64 {
         self.spares.iter().flatten().map(|piece| piece.bytes()).sum()
@@ -320,38 +314,44 @@ impl Regions {
             self.live.push(region);
         }
     }
-
-    /// Checks the regions against their lists.
-    ///
-    /// # Errors
-    /// Says what does not hold.
-    #[cfg(test)]
-    pub(super) fn verify(&self) -> Result<(), String> {
-        let count = |state| self.table.iter().filter(|row| row.state == state).count();
-        let (free, live) = (count(Use::Free), count(Use::Live));
-        if (free, live) != (self.free.len(), self.live.len()) {
-            return Err(format!(
-                "{free} regions are free and {live} live, and listed are {} and {}",
-                self.free(),
-                self.live()
-            ));
-        }
-        if let Some(row) = self.table.iter().find(|row| row.top > self.size) {
-            return Err(format!("a region of {} bytes has handed out {}", self.size, row.top));
-        }
-        let listed = self.slots.iter().filter(|slot| **slot != NONE).chain(&self.partial);
-        for region in listed {
-            if self.table[*region as usize].state != Use::Shared {
-                return Err(format!("threads take from region {region}, which is not shared"));
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Regions {
+        /// Bytes that were ever handed out and did not come back unused.
+        pub(in super::super) fn handed(&self) -> u64 {
+            self.handed
+        }
+
+        /// Checks the regions against their lists.
+        ///
+        /// # Errors
+        /// Says what does not hold.
+        pub(in super::super) fn verify(&self) -> Result<(), String> {
+            let count = |state| self.table.iter().filter(|row| row.state == state).count();
+            let (free, live) = (count(Use::Free), count(Use::Live));
+            if (free, live) != (self.free.len(), self.live.len()) {
+                return Err(format!(
+                    "{free} regions are free and {live} live, and listed are {} and {}",
+                    self.free(),
+                    self.live()
+                ));
+            }
+            if let Some(row) = self.table.iter().find(|row| row.top > self.size) {
+                return Err(format!("a region of {} bytes has handed out {}", self.size, row.top));
+            }
+            let listed = self.slots.iter().filter(|slot| **slot != NONE).chain(&self.partial);
+            for region in listed {
+                if self.table[*region as usize].state != Use::Shared {
+                    return Err(format!("threads take from region {region}, which is not shared"));
+                }
+            }
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_piece_grows_in_place_until_another_thread_takes_what_is_behind() {

@@ -53,12 +53,12 @@ impl Engine {
         if self.allocate(id).is_some() {
             return true;
         }
-        if self.collector.degenerated_in_row <= self.collector.most_in_row {
+        if self.collector.degenerated_in_row <= self.collector.options.shenandoah_full_gc_threshold {
             self.begin_cycle(true);
             self.collector.began += *pause;
             *pause += self.finish_cycle(*pause);
         }
-        let critical = self.regions.table.len() * self.collector.critical_free_percent;
+        let critical = self.regions.table.len() * self.collector.options.shenandoah_critical_free_threshold;
         self.regions.free() * 100 >= critical && self.allocate(id).is_some()
     }
 

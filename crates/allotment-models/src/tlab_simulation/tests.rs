@@ -12,6 +12,33 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
+impl super::engine::Engine {
+    /// Checks that no byte is lost.
+    ///
+    /// # Errors
+    /// Says which sum is wrong.
+    fn verify(&self) -> Result<(), String> {
+        self.regions.verify()?;
+        let held: u64 =
+            self.threads.iter().filter_map(|thread| thread.buffer).map(super::thread::Buffer::free).sum();
+        let (objects, waste, spared) = (self.regions.objects, self.waste, self.regions.spared());
+        let handed = self.regions.handed();
+        if handed != objects + waste + held + spared {
+            return Err(format!(
+                "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
+            ));
+        }
+        if self.config.policy() == TlabPolicy::Adaptive {
+            let entries = self
+                .threads
+                .iter()
+                .map(|thread| allotment::internals::tlab::CensusEntry::from(&thread.sizing));
+            self.budget.verify(entries).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
 /// A small heap, so that what is rare elsewhere is common.
 fn small(policy: TlabPolicy, collector: CollectorModel) -> Scenario {
     Scenario {

@@ -73,12 +73,12 @@ impl<P: Program> Engine<P> {
         let hit = matches!(supply, Supply::L1 | Supply::L2);
         let cache = &mut self.caches.private[core];
         let slot = cache.find(line);
-        let before = if hit { slot.map_or(0, |slot| cache.ready(slot)) } else { 0 };
+        let before = if hit { slot.map_or(0, |slot| cache.copies[slot].ready) } else { 0 };
         let travelled = if hit { 0 } else { self.travel() };
         let arrived = before.max(self.now) + self.latency(supply).saturating_sub(travelled).max(1);
         if !hit {
             if let Some(slot) = slot {
-                self.caches.private[core].set_ready(slot, arrived);
+                self.caches.private[core].copies[slot].ready = arrived;
             }
             self.busy[line as usize] = arrived + self.latencies.keep;
         }

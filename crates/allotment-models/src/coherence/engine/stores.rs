@@ -45,7 +45,7 @@ impl<P: Program> Engine<P> {
         let line = line_of(address);
         match self.caches.hit(core, line, Wanted::Write) {
             Some((slot, _)) => {
-                let arrived = self.caches.private[core].ready(slot).max(self.now);
+                let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
                 self.stored(core, arrived + 1);
             }
             None => self.ask(line, Request { core: core as u16, purpose: Purpose::Drain }),
