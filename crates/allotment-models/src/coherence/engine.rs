@@ -55,7 +55,7 @@ impl SplitMix {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum Event {
     /// A core continues.
     Run(u16),
     /// The store buffer's oldest store may be written.
@@ -72,7 +72,7 @@ enum What {
 
 /// Time, sequence number and event. The sequence number keeps events of one cycle in the order in
 /// which they were planned.
-type Event = Reverse<(u64, u64, What)>;
+type PlannedEvent = Reverse<(u64, u64, Event)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
@@ -125,7 +125,7 @@ pub struct Engine<P> {
     arbitration: Arbitration,
     random: SplitMix,
     cores: Vec<Core<P>>,
-    events: BinaryHeap<Event>,
+    events: BinaryHeap<PlannedEvent>,
     planned: u64,
     now: u64,
     /// For each line, the cycle before which the directory does not hand the line out.
@@ -175,7 +175,7 @@ impl<P: Program> Engine<P> {
             trace: None,
         };
         for core in 0..engine.cores.len() {
-            engine.plan(0, What::Run(core as u16));
+            engine.plan(0, Event::Run(core as u16));
         }
         engine
     }
@@ -205,17 +205,17 @@ impl<P: Program> Engine<P> {
         while let Some(Reverse((time, _, what))) = self.events.pop() {
             self.now = time;
             match what {
-                What::Run(core) => self.advance(core.into()),
-                What::Drain(core) => self.drain(core.into()),
-                What::Drained(core) => self.drained(core.into()),
-                What::Filled(core) => self.cores[usize::from(core)].ahead -= 1,
-                What::Arrive(line, request) => self.arrive(line, request),
-                What::Free(line) => self.free(line),
+                Event::Run(core) => self.advance(core.into()),
+                Event::Drain(core) => self.drain(core.into()),
+                Event::Drained(core) => self.drained(core.into()),
+                Event::Filled(core) => self.cores[usize::from(core)].ahead -= 1,
+                Event::Arrive(line, request) => self.arrive(line, request),
+                Event::Free(line) => self.free(line),
             }
         }
     }
 
-    fn plan(&mut self, time: u64, what: What) {
+    fn plan(&mut self, time: u64, what: Event) {
         self.planned += 1;
         self.events.push(Reverse((time, self.planned, what)));
     }
@@ -235,7 +235,7 @@ impl<P: Program> Engine<P> {
             let Some(end) = self.begin(core, step) else { return };
             self.cores[core].step = None;
             if self.events.peek().is_some_and(|Reverse((time, ..))| *time <= end) {
-                return self.plan(end, What::Run(core as u16));
+                return self.plan(end, Event::Run(core as u16));
             }
             self.now = end;
         }

@@ -45,7 +45,7 @@ pub(super) enum Phase {
 
 /// The next step of a worker whose piece is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum WorkerTurn {
     /// It has another one.
     Works,
     /// Others are at the last pieces, or there is no cycle.

@@ -10,7 +10,7 @@
 //! nothing, and are not worth a move. With buffers of a region and many threads this decides
 //! whether a cycle frees anything.
 
-use super::collect::{Phase, Turn, work};
+use super::collect::{Phase, WorkerTurn, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
 use super::regions::Region;
@@ -232,25 +232,25 @@ impl Engine {
     }
 
     /// A worker has done its piece, and takes the next.
-    pub(super) fn next_piece(&mut self, worker: usize) -> Turn {
+    pub(super) fn next_piece(&mut self, worker: usize) -> WorkerTurn {
         let collector = &mut self.collector;
         (collector.pieces[worker], collector.begun[worker]) = (None, false);
         if collector.phase == Phase::Idle {
-            return Turn::Leaves;
+            return WorkerTurn::Leaves;
         }
         let visits = self.visit_some();
         let collector = &mut self.collector;
         if visits > 0 {
             (collector.pieces[worker], collector.begun[worker]) = (Some(visits), true);
-            return Turn::Works;
+            return WorkerTurn::Works;
         }
         if collector.left > 0 {
             let piece = collector.left.min(CHUNK);
             collector.left -= piece;
             (collector.pieces[worker], collector.begun[worker]) = (Some(piece), true);
-            return Turn::Works;
+            return WorkerTurn::Works;
         }
-        if collector.begun.contains(&true) { Turn::Leaves } else { Turn::EndsPhase }
+        if collector.begun.contains(&true) { WorkerTurn::Leaves } else { WorkerTurn::EndsPhase }
     }
 
     /// The last worker has ended a phase: a pause follows.

@@ -8,7 +8,7 @@ use allotment::internals::tlab::{CensusEntry, Request, Settlement};
 
 /// How a thread came to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum MemorySource {
     /// Behind its buffer.
     InPlace,
     /// As a buffer somewhere else.
@@ -21,14 +21,14 @@ impl Engine {
     /// Allocates the object that the thread wants next, in memory that it takes for this. `None`:
     /// the heap has none. The object comes at once: another thread may stop the world next, and
     /// take the buffer back.
-    pub(super) fn allocate(&mut self, id: usize) -> Option<Taken> {
+    pub(super) fn allocate(&mut self, id: usize) -> Option<MemorySource> {
         let Some(taken) = self.refill(id) else { return self.allocate_outside(id) };
         self.regions.objects += self.threads[id].bump();
         Some(taken)
     }
 
     /// Takes a new buffer; `None`: the object belongs outside, or there is no memory.
-    fn refill(&mut self, id: usize) -> Option<Taken> {
+    fn refill(&mut self, id: usize) -> Option<MemorySource> {
         let now_ms = self.now_ms();
         let thread = &mut self.threads[id];
         let object = thread.next;
@@ -55,7 +55,7 @@ impl Engine {
         {
             buffer.piece.end += bytes;
             self.granted(id, bytes);
-            return Some(Taken::InPlace);
+            return Some(MemorySource::InPlace);
         }
         let Some(piece) =
             self.take_buffer(id, object, min, size).or_else(|| self.take_buffer(id, object, object, size))
@@ -66,7 +66,7 @@ impl Engine {
         self.drop_buffer(id);
         self.threads[id].buffer = Some(Buffer { piece, top: piece.start });
         self.granted(id, piece.bytes());
-        Some(Taken::Elsewhere)
+        Some(MemorySource::Elsewhere)
     }
 
     /// Whether so much of the buffer is free that it is kept for smaller objects.
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     /// Memory for one object, without a buffer.
-    fn allocate_outside(&mut self, id: usize) -> Option<Taken> {
+    fn allocate_outside(&mut self, id: usize) -> Option<MemorySource> {
         let thread = &mut self.threads[id];
         let bytes = thread.next;
         let piece = self.regions.allocate(thread.cpu, bytes, bytes)?;
@@ -118,7 +118,7 @@ impl Engine {
         (thread.left, thread.next) = (thread.left.saturating_sub(bytes), 0);
         self.regions.objects += bytes;
         self.tally.granted += bytes;
-        Some(Taken::Outside)
+        Some(MemorySource::Outside)
     }
 
     /// Takes the buffer of a thread away. `give_back`: whether others may use the rest; otherwise

@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 
 /// The users of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum RegionState {
     /// Nobody yet.
     Free,
     /// All threads take memory from it.
@@ -38,7 +38,7 @@ pub(super) enum Use {
 /// A region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
-    pub(super) state: Use,
+    pub(super) state: RegionState,
     /// Bytes handed out.
     pub(super) top: u64,
     /// `top` when the cycle that is under way began to mark; `u64::MAX` if the region was not in
@@ -49,7 +49,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    const FREE: Region = Region { state: Use::Free, top: 0, border: u64::MAX, age_mark: 0 };
+    const FREE: Region = Region { state: RegionState::Free, top: 0, border: u64::MAX, age_mark: 0 };
 }
 
 /// A piece of a region, `[start, end)` in bytes from the region's beginning.
@@ -164,7 +164,7 @@ impl Regions {
     /// Whether `bytes` directly behind a piece can be taken.
     pub(super) fn can_extend(&self, piece: Piece, bytes: u64) -> bool {
         let row = self.table[piece.region as usize];
-        row.state == Use::Shared && row.top == piece.end && self.size - row.top >= bytes
+        row.state == RegionState::Shared && row.top == piece.end && self.size - row.top >= bytes
     }
 
     /// Takes `min` to `desired` bytes directly behind a piece. Returns how many.
@@ -200,7 +200,7 @@ impl Regions {
         }
         let Some(region) = self.free.pop_first() else { return false };
         self.taken += 1;
-        self.table[region as usize] = Region { state: Use::Shared, ..Region::FREE };
+        self.table[region as usize] = Region { state: RegionState::Shared, ..Region::FREE };
         let old = std::mem::replace(&mut self.slots[cpu], region);
         if old != NONE {
             self.set_aside(old);
@@ -244,7 +244,7 @@ impl Regions {
             return true;
         }
         let row = &mut self.table[region as usize];
-        if row.state == Use::Shared && row.top == end {
+        if row.state == RegionState::Shared && row.top == end {
             row.top = top;
             self.handed -= end - top;
             self.set_aside(region);
@@ -269,7 +269,7 @@ impl Regions {
     /// begins.
     pub(super) fn set_borders(&mut self) {
         for row in &mut self.table {
-            row.border = if row.state == Use::Shared { row.top } else { u64::MAX };
+            row.border = if row.state == RegionState::Shared { row.top } else { u64::MAX };
         }
     }
 
@@ -280,7 +280,7 @@ impl Regions {
 
     /// All shared regions.
     pub(super) fn shared(&self) -> Vec<u32> {
-        let shared = |row: &Region| row.state == Use::Shared;
+        let shared = |row: &Region| row.state == RegionState::Shared;
         (0_u32..).zip(&self.table).filter(|(_, row)| shared(row)).map(|(number, _)| number).collect()
     }
 
@@ -310,7 +310,7 @@ impl Regions {
         while self.live.len() < wanted
             && let Some(region) = self.free.pop_last()
         {
-            self.table[region as usize] = Region { state: Use::Live, top: self.size, ..Region::FREE };
+            self.table[region as usize] = Region { state: RegionState::Live, top: self.size, ..Region::FREE };
             self.live.push(region);
         }
     }
@@ -332,7 +332,7 @@ mod tests {
         /// Says what does not hold.
         pub(in super::super) fn verify(&self) -> Result<(), String> {
             let count = |state| self.table.iter().filter(|row| row.state == state).count();
-            let (free, live) = (count(Use::Free), count(Use::Live));
+            let (free, live) = (count(RegionState::Free), count(RegionState::Live));
             if (free, live) != (self.free.len(), self.live.len()) {
                 return Err(format!(
                     "{free} regions are free and {live} live, and listed are {} and {}",
@@ -345,7 +345,7 @@ mod tests {
             }
             let listed = self.slots.iter().filter(|slot| **slot != NONE).chain(&self.partial);
             for region in listed {
-                if self.table[*region as usize].state != Use::Shared {
+                if self.table[*region as usize].state != RegionState::Shared {
                     return Err(format!("threads take from region {region}, which is not shared"));
                 }
             }

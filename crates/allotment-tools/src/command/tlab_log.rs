@@ -80,19 +80,19 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let page = arguments.report.as_deref().map(open).transpose()?;
     let log = sources.read().map_err(|error| failed(&error))?;
     let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
-    let told = told(&log, &names, arguments, &own, candidates, page.is_some())?;
+    let output = output(&log, &names, arguments, &own, candidates, page.is_some())?;
     if let Some(file) = file {
-        file.write(format!("{:#}\n", told.json).as_bytes()).map_err(|error| failed(&error))?;
+        file.write(format!("{:#}\n", output.json).as_bytes()).map_err(|error| failed(&error))?;
     }
     if let Some(page) = page {
-        page.write(html(&told.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+        page.write(html(&output.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
     }
-    print(&told.text)?;
-    if told.answer.is_empty() {
+    print(&output.text)?;
+    if output.answer.is_empty() {
         return Ok(());
     }
     print("\n")?;
-    print_bold(&told.answer)
+    print_bold(&output.answer)
 }
 
 /// The full output for a log of one file with these bytes: the text, the JSON and the page, one
@@ -109,13 +109,13 @@ pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
     };
     let arguments = TlabLogArguments { top: 20, ..TlabLogArguments::default() };
     let (own, list) = (Candidate::default(), Candidate::list(BUILT_IN)?);
-    let told = told(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
-    let page = html(&told.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
-    Ok(format!("{}{}{:#}\n{page}", told.text, told.answer, told.json))
+    let output = output(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
+    let page = html(&output.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
+    Ok(format!("{}{}{:#}\n{page}", output.text, output.answer, output.json))
 }
 
 /// The output for a log, in each of the forms.
-struct Told {
+struct Output {
     text: String,
     /// The last lines of the text; empty if the log allows no answer.
     answer: String,
@@ -123,14 +123,14 @@ struct Told {
     page: Document,
 }
 
-fn told(
+fn output(
     log: &Log,
     names: &[String],
     arguments: &TlabLogArguments,
     own: &Candidate,
     candidates: Option<Vec<Candidate>>,
     with_page: bool,
-) -> Result<Told, Failure> {
+) -> Result<Output, Failure> {
     if log.accounts().is_empty() && log.totals.lines == 0 {
         return Err(Failure::Failed(nothing(log, names)));
     }
@@ -175,7 +175,7 @@ fn told(
         text += &replays(log, &judge, replayed, columns);
     }
     let answer = answer.map_or(String::new(), |answer| wrapped(&answer, columns));
-    Ok(Told { text, answer, json, page })
+    Ok(Output { text, answer, json, page })
 }
 
 fn most_desired(log: &Log) -> u64 {

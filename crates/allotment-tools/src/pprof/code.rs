@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// The identity of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Place {
+enum Row {
     /// The function with this name: a checked index of a string.
     Function(u64),
     /// A place in the mapping of this number, or an address if there is none.
@@ -55,7 +55,7 @@ struct Mapping<'b> {
 /// The locations of a profile, as rows.
 pub(super) struct Code<'b> {
     mappings: Vec<Mapping<'b>>,
-    rows: Vec<Place>,
+    rows: Vec<Row>,
     locations: HashMap<u64, Location>,
     /// Indexes of rows, innermost frame of a location first.
     frames: Vec<u32>,
@@ -101,8 +101,8 @@ impl<'b> Code<'b> {
             }
             let message::Location { id, mapping, address, lines, .. } = field.message()?;
             let unnamed = || match (mapping, mapping_ids.get(&mapping)) {
-                (0, _) => Ok(Place::Address(None, address)),
-                (_, Some(known)) => Ok(Place::Address(Some(*known), address)),
+                (0, _) => Ok(Row::Address(None, address)),
+                (_, Some(known)) => Ok(Row::Address(Some(*known), address)),
                 (id, None) => Err(field.broken(format!("no mapping {id}"))),
             };
             let first = code.frames.len();
@@ -112,7 +112,7 @@ impl<'b> Code<'b> {
                     id => match functions.get(&id) {
                         None => return Err(field.broken(format!("no function {id}"))),
                         Some(name) if strings.bytes(*name).is_empty() => unnamed()?,
-                        Some(name) => Place::Function(*name),
+                        Some(name) => Row::Function(*name),
                     },
                 };
                 code.push(&mut indexes, place);
@@ -134,9 +134,9 @@ impl<'b> Code<'b> {
 
     /// Cuts each location at its outermost function that is dropped.
     fn cut(&mut self, dropped: &DropFrames, strings: &Strings<'_>) {
-        let is_dropped = |place: &Place| match place {
-            Place::Function(name) => dropped.holds(strings.bytes(*name)),
-            Place::Address(..) => false,
+        let is_dropped = |place: &Row| match place {
+            Row::Function(name) => dropped.holds(strings.bytes(*name)),
+            Row::Address(..) => false,
         };
         // Each name is looked at once.
         let rows: Vec<bool> = self.rows.iter().map(is_dropped).collect();
@@ -154,7 +154,7 @@ impl<'b> Code<'b> {
     }
 
     /// Adds a frame to the location that is being read.
-    fn push(&mut self, indexes: &mut HashMap<Place, u32>, place: Place) {
+    fn push(&mut self, indexes: &mut HashMap<Row, u32>, place: Row) {
         let rows = &mut self.rows;
         let index = *indexes.entry(place).or_insert_with(|| {
             rows.push(place);
@@ -166,14 +166,14 @@ impl<'b> Code<'b> {
     /// Whether a row is the function whose name is this string.
     pub(super) fn is_function(&self, row: u32, name: u64, strings: &Strings<'_>) -> bool {
         match self.rows[row as usize] {
-            Place::Function(own) => strings.bytes(own) == strings.bytes(name),
-            Place::Address(..) => false,
+            Row::Function(own) => strings.bytes(own) == strings.bytes(name),
+            Row::Address(..) => false,
         }
     }
 
     /// Whether a row is code without a name.
     pub(super) fn is_address(&self, row: usize) -> bool {
-        matches!(self.rows[row], Place::Address(..))
+        matches!(self.rows[row], Row::Address(..))
     }
 
     /// The number of rows.
@@ -218,9 +218,9 @@ impl<'b> Code<'b> {
     /// A function's name, or where an address lies: `program+0x1234`, the place in the file.
     pub(super) fn name(&self, row: usize, strings: &Strings<'_>) -> String {
         match self.rows[row] {
-            Place::Function(name) => strings.lossy(name),
-            Place::Address(None, address) => format!("{address:#x}"),
-            Place::Address(Some(mapping), address) => {
+            Row::Function(name) => strings.lossy(name),
+            Row::Address(None, address) => format!("{address:#x}"),
+            Row::Address(Some(mapping), address) => {
                 let Mapping { start, offset, file } = self.mappings[mapping as usize];
                 let file = String::from_utf8_lossy(file);
                 format!("{file}+{:#x}", address.wrapping_sub(start).wrapping_add(offset))

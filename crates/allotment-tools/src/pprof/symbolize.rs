@@ -1,7 +1,7 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
 //! The file is written anew field by field. Fields stay as they are, even those that are not known
-//! here. Locations that get names, and mappings that say so, are the exception. New functions and strings follow the
+//! here. Locations that get names, and mappings that say so, are the exception. Additions functions and strings follow the
 //! old ones, so all numbers in the file stay what they are.
 //!
 //! A location keeps its names if it has lines of source, or if nothing better is found. Addresses are
@@ -65,7 +65,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
     let bytes = unpacked(file)?;
     let file = File::read(&bytes)?;
     let mut mappings = mappings(&file)?;
-    let (mut out, mut new) = (Vec::new(), New::of(&file)?);
+    let (mut out, mut additions) = (Vec::new(), Additions::of(&file)?);
     let mut elsewhere = 0;
     file.whole.each(|field| {
         match field.number {
@@ -88,7 +88,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
                 mapping.told.named_before += u64::from(named_before && !is_better);
                 mapping.is_incomplete |= !named_before && !is_better;
                 mapping.has_lines |= lined_before || has_lines;
-                let lines = if is_better { new.lines(&frames) } else { None };
+                let lines = if is_better { additions.lines(&frames) } else { None };
                 match lines {
                     Some(lines) => {
                         let named = message::Location { lines, ..location };
@@ -107,7 +107,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
             _ => push(&mut out, profile::MAPPING, &mapping.rewritten().encode_to_vec()),
         }
     }
-    out.extend_from_slice(&new.fields);
+    out.extend_from_slice(&additions.fields);
     let bytes = out;
     let mappings =
         mappings.into_iter().map(|mapping| mapping.told).filter(|told| told.addresses > 0).collect();
@@ -171,7 +171,7 @@ impl Mapping<'_> {
 }
 
 /// The functions and strings that a profile gets.
-struct New {
+struct Additions {
     strings: HashMap<String, u64>,
     next_string: u64,
     functions: HashMap<[u64; 3], u64>,
@@ -180,8 +180,8 @@ struct New {
     fields: Vec<u8>,
 }
 
-impl New {
-    fn of(file: &File<'_>) -> Result<New, PprofError> {
+impl Additions {
+    fn of(file: &File<'_>) -> Result<Additions, PprofError> {
         let mut largest = 0;
         file.whole.each(|field| {
             if field.number == profile::FUNCTION {
@@ -195,7 +195,7 @@ impl New {
         if count == 0 {
             push(&mut fields, profile::STRING_TABLE, b"");
         }
-        Ok(New {
+        Ok(Additions {
             strings: HashMap::from([(String::new(), 0)]),
             next_string: count.max(1),
             functions: HashMap::new(),

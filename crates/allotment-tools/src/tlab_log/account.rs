@@ -48,7 +48,7 @@ pub struct Account {
     pub allocated: u64,
     /// The desired sizes, if any line gives one.
     pub sizes: Option<Sizes>,
-    open: Open,
+    open: OpenCycle,
     /// Refills of cycles whose collection's line is missing.
     pub(super) lost: u64,
     /// The last line of the open cycle, and that of the last collection.
@@ -94,7 +94,7 @@ impl Seen {
 
 /// The cycle that has not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Open {
+struct OpenCycle {
     refills: u64,
     slow_allocations: u64,
     waste: Waste,
@@ -103,7 +103,7 @@ struct Open {
 
 /// A thread's sums between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Closed {
+pub(super) struct ClosedCycle {
     /// Bytes it allocated.
     pub(super) allocated: u64,
     /// They include those outside its buffers.
@@ -148,7 +148,7 @@ impl Account {
     }
 
     /// Takes in a collection, and returns the thread's sums before it.
-    pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> Closed {
+    pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> ClosedCycle {
         if line.refills < self.open.refills {
             self.lose();
         }
@@ -230,7 +230,7 @@ impl Account {
     }
 
     /// Ends the open cycle, and returns its sums.
-    pub(super) fn close(&mut self, allocated: Option<u64>) -> Closed {
+    pub(super) fn close(&mut self, allocated: Option<u64>) -> ClosedCycle {
         let open = std::mem::take(&mut self.open);
         self.last = None;
         let is_all = allocated.is_some();
@@ -242,7 +242,7 @@ impl Account {
         self.waste.add(&open.waste);
         self.buffers = self.buffers.saturating_add(open.buffers);
         self.allocated = self.allocated.saturating_add(allocated);
-        Closed {
+        ClosedCycle {
             allocated,
             is_all,
             refills: open.refills,

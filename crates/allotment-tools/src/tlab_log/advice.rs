@@ -40,7 +40,7 @@ const WASTE_WITHIN: f64 = 2.0;
 /// What a log had between its collections, or would have had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct AllocationCosts {
     /// Buffers given.
     pub refills: u64,
     /// Objects allocated outside of kept buffers.
@@ -49,7 +49,7 @@ pub struct Found {
     pub waste: u64,
 }
 
-impl Found {
+impl AllocationCosts {
     fn calls(&self) -> u64 {
         self.refills.saturating_add(self.slow_allocations)
     }
@@ -60,9 +60,9 @@ impl Found {
 }
 
 impl Replayed {
-    fn found(&self) -> Option<Found> {
+    fn found(&self) -> Option<AllocationCosts> {
         let slow_allocations = self.slow_allocations?;
-        Some(Found { refills: self.refills, slow_allocations, waste: self.waste() })
+        Some(AllocationCosts { refills: self.refills, slow_allocations, waste: self.waste() })
     }
 }
 
@@ -74,9 +74,9 @@ pub enum Advice {
         /// The setting.
         candidate: Candidate,
         /// What to expect.
-        expected: Found,
+        expected: AllocationCosts,
         /// What the log has.
-        found: Found,
+        found: AllocationCosts,
     },
     /// Nothing: the JVM's settings are right.
     Keep {
@@ -126,14 +126,14 @@ impl Advice {
             ));
         }
         // A list of this file's own, whose settings go with any that were checked.
-        let tried: Vec<(Candidate, Found)> = JVMS
+        let tried: Vec<(Candidate, AllocationCosts)> = JVMS
             .split(';')
             .filter_map(|text| own.with(text).ok()?.pop())
             .filter_map(|candidate| Some((replay.run(&candidate).found()?, candidate)))
             .map(|(found, candidate)| (candidate, found))
             .collect();
         let least = tried.iter().map(|(_, found)| found.cost()).fold(f64::INFINITY, f64::min);
-        let better = |(_, found): &(Candidate, Found)| {
+        let better = |(_, found): &(Candidate, AllocationCosts)| {
             found.cost() <= least * NEARLY && found.cost() <= now.cost() * BETTER
         };
         match tried.into_iter().find(better) {
@@ -259,7 +259,7 @@ mod tests {
         empty.finish();
         assert!(advice(&empty, "TLABPolicy=hotspot").sentence().contains("it takes a collection"));
         let mut bare = log(0, 8);
-        bare.cycles.waiting = super::super::objects::Waiting::default();
+        bare.cycles.waiting = super::super::objects::WaitingObjects::default();
         assert!(advice(&bare, "TLABPolicy=hotspot").sentence().contains("compute_size"));
     }
 

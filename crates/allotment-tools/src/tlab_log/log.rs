@@ -97,16 +97,18 @@ pub struct Log {
     difference: Difference,
     prefixes: Prefixes,
     last_totals: Option<(When, Totals)>,
-    /// Threads' lines of collections with a number, and without one.
-    numbered: (u64, u64),
+    /// Lines of threads at collections that have the number of the collection, and those without.
+    with_number: u64,
+    without_number: u64,
     /// Totals lines that came before the threads' lines of their own collection.
     before_threads: u64,
     /// Refills in threads' lines of collections, and of cycles without such a line; both up to the
     /// last totals.
     in_lines: u64,
     pub(super) compared: Compared,
-    /// How often a thread's count of refills rose by one, and fell by one.
-    steps: (u64, u64),
+    /// How often the count of refills of a thread rose by one, and fell by one.
+    steps_up: u64,
+    steps_down: u64,
 }
 
 /// The sums of the threads' lines at the last totals.
@@ -200,8 +202,8 @@ impl Log {
                 let index = self.index(fill.thread);
                 let account = &mut self.accounts[index];
                 let step = account.step(&fill);
-                self.steps.0 += u64::from(step > 0);
-                self.steps.1 += u64::from(step < 0);
+                self.steps_up += u64::from(step > 0);
+                self.steps_down += u64::from(step < 0);
                 if account.is_repeated_fill(&fill, when) {
                     self.repeated += 1;
                 } else {
@@ -217,8 +219,8 @@ impl Log {
                     return;
                 }
                 let closed = account.gc(&gc, when);
-                self.numbered.0 += u64::from(number.is_some());
-                self.numbered.1 += u64::from(number.is_none());
+                self.with_number += u64::from(number.is_some());
+                self.without_number += u64::from(number.is_none());
                 self.in_lines = self.in_lines.saturating_add(gc.refills);
                 let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
                 self.since_totals.of_totals |= number.is_some() && number == last;
@@ -327,7 +329,7 @@ impl Log {
     /// Whether the newest line is the first, as some collectors of logs give them.
     pub fn is_newest_first(&self) -> bool {
         const FEW: u64 = 10;
-        let (on, back) = self.steps;
+        let (on, back) = (self.steps_up, self.steps_down);
         self.runs.is_newest_first() || back >= FEW && back / 2 > on
     }
 
@@ -347,7 +349,7 @@ impl Log {
     /// Whether this is the log of ZGC, in which a thread may give its buffer up itself, in a line
     /// without the collection's number. Some do so after the totals, which then leave them out.
     pub fn is_zgc(&self) -> bool {
-        self.numbered.0 > 0 && self.numbered.1 > 0 && !self.is_shenandoah()
+        self.with_number > 0 && self.without_number > 0 && !self.is_shenandoah()
     }
 
     /// The sums of all threads.

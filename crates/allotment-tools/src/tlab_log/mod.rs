@@ -50,7 +50,7 @@ mod whose;
 
 pub use account::{Account, Sizes};
 pub(crate) use advice::bytes_in;
-pub use advice::{Advice, Found, bytes};
+pub use advice::{Advice, AllocationCosts, bytes};
 pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
 pub use history::History;

@@ -53,13 +53,13 @@ const PLACES: usize = 1 << 14;
 
 /// The objects that waited for a buffer, counted by size.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct WaitingObjects {
     /// For each bucket the number of objects, and the sum of their bytes.
     buckets: BTreeMap<u64, (u64, u64)>,
     count: u64,
 }
 
-impl Waiting {
+impl WaitingObjects {
     /// Counts an object of `bytes` bytes.
     pub(super) fn add(&mut self, bytes: u64) {
         let bucket = if bytes <= SINGLY {
@@ -119,7 +119,12 @@ pub(super) struct Objects {
 impl Objects {
     /// Estimates the objects of a log whose buffers were kept while more than size / `fraction` was
     /// free, plus `increment` bytes for each object outside. `None` if too few objects waited.
-    pub(super) fn of(waiting: &Waiting, buffers: &[Buffers], fraction: u64, increment: u64) -> Option<Self> {
+    pub(super) fn of(
+        waiting: &WaitingObjects,
+        buffers: &[Buffers],
+        fraction: u64,
+        increment: u64,
+    ) -> Option<Self> {
         let all: u64 = buffers.iter().map(|one| one.count).sum();
         if waiting.count < FEWEST || all == 0 {
             return None;
@@ -238,8 +243,8 @@ mod tests {
     use super::*;
 
     /// The end of one buffer after the other, as a JVM with objects of known sizes logs them.
-    fn logged(sizes: impl Fn(&mut Random) -> u64, buffer: u64, count: u64) -> (Waiting, End) {
-        let (mut waiting, mut sum, mut random) = (Waiting::default(), End::default(), Random::new(7));
+    fn logged(sizes: impl Fn(&mut Random) -> u64, buffer: u64, count: u64) -> (WaitingObjects, End) {
+        let (mut waiting, mut sum, mut random) = (WaitingObjects::default(), End::default(), Random::new(7));
         for _ in 0..count {
             let (mut free, mut limit) = (buffer, buffer / 64);
             loop {
@@ -297,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_few_objects_tell_nothing_and_absurd_ones_end() {
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingObjects::default();
         let buffers = [Buffers { size: 4 << 10, count: 50, first: 50 }];
         (0..FEWEST - 1).for_each(|_| waiting.add(24));
         assert_eq!(Objects::of(&waiting, &buffers, 64, 32), None);
@@ -305,7 +310,7 @@ mod tests {
         assert!(Objects::of(&waiting, &buffers, 64, 32).is_some());
         assert_eq!(Objects::of(&waiting, &[], 64, 32), None);
         for size in [0, u64::MAX] {
-            let mut waiting = Waiting::default();
+            let mut waiting = WaitingObjects::default();
             (0..FEWEST).for_each(|_| waiting.add(size));
             let objects = Objects::of(&waiting, &buffers, 64, 32).unwrap();
             for buffer in [8, 1 << 30, u64::MAX] {

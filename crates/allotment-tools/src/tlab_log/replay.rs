@@ -17,7 +17,7 @@
 //! It compares sizings. The row with the JVM's own settings, beside the log's figures, shows how reliable it is.
 
 use super::candidate::Candidate;
-use super::cycles::{Cycles, End as Collection, Share};
+use super::cycles::{Collection, Cycles, Share};
 use super::objects::{Buffers, End, Objects};
 use allotment::internals::tlab::{
     Averages, Budget, CensusEntry, Config, Cycle, HeapCycle, Settings, Settlement, Sizing,
@@ -168,7 +168,7 @@ impl Replay<'_> {
         let config = Config::new(&settings);
         let budget = Budget::new(&config, capacity, IDLE_PERCENT);
         let singly = (MOST_REFILLS / (cycles.shares.len() as u64).max(1)).max(LEAST_REFILLS);
-        let mut heap = Heap {
+        let mut heap = ReplayedHeap {
             averages: Averages::new(&config),
             sizings: Vec::new(),
             config,
@@ -242,7 +242,7 @@ fn limit(cycles: &Cycles, most_desired: u64) -> usize {
     cycles.ends.iter().map(|end| usize_of(end.capacity)).max().unwrap_or(0)
 }
 
-struct Heap<'a> {
+struct ReplayedHeap<'a> {
     config: Config,
     averages: Averages,
     budget: Budget,
@@ -260,7 +260,7 @@ struct Heap<'a> {
     outside: f64,
 }
 
-impl Heap<'_> {
+impl ReplayedHeap<'_> {
     fn allocate(
         &mut self,
         share: &Share,
@@ -280,7 +280,7 @@ impl Heap<'_> {
         let reserve = if self.objects.is_some() { self.reserve } else { 0 };
         let (mut used, mut refills) = (0_u64, 0_u64);
         while used < demand {
-            let Heap { config, budget, sizings, singly, .. } = self;
+            let ReplayedHeap { config, budget, sizings, singly, .. } = self;
             let passed = used as f64 / demand as f64;
             let now = began + ((ends - began) as f64 * passed) as u64;
             if budget.settle(config, &mut sizing, now) == Settlement::RunCensus {

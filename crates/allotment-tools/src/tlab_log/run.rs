@@ -44,8 +44,8 @@ pub(super) struct Runs {
     sources: BTreeSet<Vec<u8>>,
     mixed: bool,
     /// The kinds of lines so far.
-    kinds: BTreeSet<Kind>,
-    kind: Option<Kind>,
+    kinds: BTreeSet<LineKind>,
+    kind: Option<LineKind>,
     /// The number in the last line that had one, and the number at which the JVM before ended.
     last_number: Option<u64>,
     ended_number: u64,
@@ -65,7 +65,7 @@ pub(super) struct Runs {
 
 /// Properties that are constant for the lines of one JVM: the dialect, and whether they have
 /// decorations.
-pub(super) type Kind = (Dialect, bool);
+pub(super) type LineKind = (Dialect, bool);
 
 /// The number of falls that shows mixed lines. Files joined in the wrong order cause fewer.
 const MOST_BACKS: u64 = 3;
@@ -129,7 +129,7 @@ impl Runs {
     }
 
     /// Records the kind of a complete line. The next line begins a JVM if this kind is new.
-    pub(super) fn kind(&mut self, kind: Kind) {
+    pub(super) fn kind(&mut self, kind: LineKind) {
         if self.kind == Some(kind) {
             return;
         }

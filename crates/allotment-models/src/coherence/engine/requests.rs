@@ -1,7 +1,7 @@
 //! Requests for lines: their way to the directory, the order in which the directory serves them,
 //! and the effects of a request when its turn comes.
 
-use super::{Engine, Purpose, Request, Waiting, What};
+use super::{Engine, Event, Purpose, Request, Waiting};
 use crate::coherence::caches::{Supply, Wanted};
 use crate::coherence::program::{Program, Step};
 use crate::coherence::scenario::Arbitration;
@@ -15,7 +15,7 @@ impl<P: Program> Engine<P> {
 
     /// Asks the directory for a line.
     pub(super) fn ask(&mut self, line: u32, request: Request) {
-        self.plan(self.now + self.travel(), What::Arrive(line, request));
+        self.plan(self.now + self.travel(), Event::Arrive(line, request));
     }
 
     /// Serves a request at once if the line is free; otherwise queues the request.
@@ -29,7 +29,7 @@ impl<P: Program> Engine<P> {
                 self.queues.push(VecDeque::new());
                 self.queues.len() as u32
             });
-            self.plan(self.busy[index], What::Free(line));
+            self.plan(self.busy[index], Event::Free(line));
         }
         self.queues[self.queue_of[index] as usize - 1].push_back(request);
     }
@@ -37,7 +37,7 @@ impl<P: Program> Engine<P> {
     pub(super) fn free(&mut self, line: u32) {
         let index = line as usize;
         if self.busy[index] > self.now {
-            return self.plan(self.busy[index], What::Free(line));
+            return self.plan(self.busy[index], Event::Free(line));
         }
         let owner = self.caches.homes[index].owner.unwrap_or(0);
         let number = self.queue_of[index];
@@ -60,7 +60,7 @@ impl<P: Program> Engine<P> {
             self.serve(line, request);
         }
         if !empty {
-            self.plan(self.busy[index].max(self.now + 1), What::Free(line));
+            self.plan(self.busy[index].max(self.now + 1), Event::Free(line));
         }
     }
 
@@ -84,7 +84,7 @@ impl<P: Program> Engine<P> {
         }
         match (request.purpose, step) {
             (Purpose::Drain, _) => self.stored(core, arrived + 1),
-            (Purpose::Ahead, _) => self.plan(arrived, What::Filled(request.core)),
+            (Purpose::Ahead, _) => self.plan(arrived, Event::Filled(request.core)),
             (Purpose::Step, Some(Step::Load(address))) => {
                 let end = self.loaded(core, address, arrived);
                 self.end(core, end);
@@ -111,7 +111,7 @@ impl<P: Program> Engine<P> {
 
     pub(super) fn end(&mut self, core: usize, time: u64) {
         self.cores[core].step = None;
-        self.plan(time, What::Run(core as u16));
+        self.plan(time, Event::Run(core as u16));
     }
 
     /// Wakes the cores whose copies of a line have gone, so that they read the line again.
@@ -120,7 +120,7 @@ impl<P: Program> Engine<P> {
             let this = &mut self.cores[usize::from(core)];
             if this.waiting == Waiting::Copy(line) {
                 this.waiting = Waiting::No;
-                self.plan(time, What::Run(core));
+                self.plan(time, Event::Run(core));
             }
         }
     }
