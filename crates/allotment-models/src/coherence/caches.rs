@@ -53,7 +53,7 @@ pub(super) struct Home {
     pub(super) owner: Option<u16>,
 }
 
-/// All caches, and the memory behind them.
+/// All caches, and the memory.
 #[derive(Clone, Debug)]
 pub struct Caches {
     pub(super) protocol: Protocol,

@@ -28,9 +28,9 @@ pub enum Pattern {
 /// Which of the queued cores gets a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Arbitration {
-    /// Who came first.
+    /// The core that came first.
     Fifo,
-    /// Anyone, by the seed.
+    /// Any core, by the seed.
     Random,
     /// The core with the number nearest to the last one's, as on a ring.
     Nearest,

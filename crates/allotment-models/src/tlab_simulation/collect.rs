@@ -158,7 +158,7 @@ impl Engine {
         ((1.0 - left as f64 / rebuild.bytes as f64) * rebuild.keeps as f64) as u64
     }
 
-    /// Bytes that were allocated since the last cycle and are alive. Begins to count anew.
+    /// Bytes that were allocated since the last cycle and are alive. The count begins again at 0.
     pub(super) fn count_survivors(&mut self) -> u64 {
         let mut survived = 0;
         for thread in &mut self.threads {

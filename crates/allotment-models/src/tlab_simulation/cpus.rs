@@ -2,7 +2,7 @@
 //!
 //! CPUs have one queue. As the kernel does, it prefers threads that run for a short time and sleep:
 //! those that have used up a time slice since they slept, and the workers of the collector, come
-//! behind them. Each of the two groups is served in the order in which its tasks came.
+//! after them. Each of the two groups is served in the order in which its tasks came.
 //!
 //! Only [`dispatch`](Engine::dispatch) gives a task a CPU, once after each event. Whatever happens
 //! at the event only changes the queue: a task that is ready is put there, and a CPU whose task has

@@ -1,7 +1,7 @@
 //! Cycles beside threads: when they begin, what their phases cost, and which regions they free.
 //!
 //! The phases are `Reset`, `Mark` and `Move`. Each is work in ns of one worker, of which workers
-//! take pieces. Threads that take buffers while a cycle is behind take pieces as well. Between two
+//! take pieces. Threads that take buffers while a cycle is late take pieces as well. Between two
 //! phases is a pause.
 //!
 //! `Mark` and `Move` begin with a visit of each thread, in which its buffer is filled: by a worker
@@ -27,13 +27,13 @@ const WEAK: u64 = 1_600_000;
 const CHUNK: u64 = 500_000;
 /// A thread that helps a cycle does so for this long, in ns.
 const SLICE: u64 = 50_000;
-/// A cycle is behind when less than one part in this many is left of what was free at its
+/// A cycle is late when less than one part in this many is left of what was free at its
 /// beginning.
 const BEHIND: usize = 3;
 
 impl Engine {
-    /// A thread took a buffer elsewhere than behind its last one: it looks whether a cycle should
-    /// begin, or helps one that is behind. Returns the time that this takes it, in ns.
+    /// A thread took a buffer that does not follow its last one. It looks whether a cycle should
+    /// begin, or helps a cycle that is late. Returns the time that this takes, in ns.
     pub(super) fn refilled(&mut self) -> u64 {
         if !self.scenario.collector.is_concurrent() {
             return 0;

@@ -9,7 +9,7 @@ use allotment::internals::tlab::{CensusEntry, Request, Settlement};
 /// How a thread came to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemorySource {
-    /// Behind its buffer.
+    /// Directly after its buffer.
     InPlace,
     /// As a buffer somewhere else.
     Elsewhere,

@@ -22,7 +22,7 @@
 //! | `cpus` | tasks that take CPUs in turn; stops of the world |
 //! | `collect` | the collector's state, and what is alive |
 //! | `cycle` | cycles beside threads |
-//! | `room` | stops for want of memory |
+//! | `room` | stops because a thread finds no memory |
 //! | `engine` | events |
 //! | `outcome` | the figures |
 

@@ -28,25 +28,25 @@ pub struct Outcome {
     /// Operations that stood still for memory. With a think time each of the two parts counts
     /// alone.
     pub waits: u64,
-    /// For how long one did, at the median. `None` where none did.
+    /// The time that an operation stood still, at the median. `None` where none did.
     pub wait_p50: Option<f64>,
-    /// The same at the 99th percentile.
+    /// The time that an operation stood still, at the 99th percentile.
     pub wait_p99: Option<f64>,
-    /// The longest.
+    /// The longest time that an operation stood still.
     pub wait_max: Option<f64>,
     /// Threads whose first operation took over a millisecond.
     pub first_over_1ms: u64,
     /// The time of first operations at the median.
     pub first_p50: Option<f64>,
-    /// The same at the 99th percentile.
+    /// The time of first operations at the 99th percentile.
     pub first_p99: Option<f64>,
     /// The time of operations at the median: from their beginnings, or against the schedule.
     pub p50: Option<f64>,
-    /// The same at the 99th percentile.
+    /// The time of operations at the 99th percentile.
     pub p99: Option<f64>,
-    /// The same at the 99.9th percentile.
+    /// The time of operations at the 99.9th percentile.
     pub p99_9: Option<f64>,
-    /// The longest.
+    /// The longest time of an operation.
     pub max: Option<f64>,
     /// Of the bytes that threads were given until the first collection, those without an object, in
     /// percent. `None` without a collection.
@@ -57,11 +57,11 @@ pub struct Outcome {
     pub refills: u64,
     /// Young collections, or cycles that ended beside threads, after the warm-up.
     pub collections: u64,
-    /// The same in the warm-up.
+    /// Young collections, or cycles that ended beside threads, in the warm-up.
     pub warm_up_collections: u64,
     /// Cycles that ended in a stop, after the warm-up.
     pub degenerated: u64,
-    /// The same in the warm-up.
+    /// Cycles that ended in a stop, in the warm-up.
     pub warm_up_degenerated: u64,
     /// Full collections, with the warm-up.
     pub full: u64,
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub stops: u64,
     /// The longest pause after the warm-up.
     pub longest_pause: f64,
-    /// The same in the warm-up.
+    /// The longest pause in the warm-up.
     pub warm_up_longest_pause: f64,
     /// CPU time in percent of all CPUs, after the warm-up.
     pub cpu: f64,

@@ -1,7 +1,7 @@
 //! The simulated heap: regions that are numbers, handed out as the heap's free set hands them out.
 //!
 //! ```text
-//! a refill:  the memory behind the buffer, if nobody took it      extend
+//! a refill:  the memory after the buffer, if nobody took it       extend
 //!            a tail that another thread left on this CPU          take_spare
 //!            the region in the slot of this CPU, then a free one  allocate
 //!            when none is free: the rest of any region            allocate
@@ -161,13 +161,13 @@ impl Regions {
         Some(self.take_top(region, bytes))
     }
 
-    /// Whether `bytes` directly behind a piece can be taken.
+    /// Whether `bytes` directly after a piece can be taken.
     pub(super) fn can_extend(&self, piece: Piece, bytes: u64) -> bool {
         let row = self.table[piece.region as usize];
         row.state == RegionState::Shared && row.top == piece.end && self.size - row.top >= bytes
     }
 
-    /// Takes `min` to `desired` bytes directly behind a piece. Returns how many.
+    /// Takes `min` to `desired` bytes directly after a piece. Returns how many.
     pub(super) fn extend(&mut self, piece: Piece, min: u64, desired: u64) -> Option<u64> {
         if !self.can_extend(piece, min) {
             return None;
@@ -265,7 +265,7 @@ impl Regions {
         bytes
     }
 
-    /// Notes how far each region is filled. Objects behind that are no business of the cycle that
+    /// Notes how far each region is filled. Objects above that border do not concern the cycle that
     /// begins.
     pub(super) fn set_borders(&mut self) {
         for row in &mut self.table {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_grows_in_place_until_another_thread_takes_what_is_behind() {
+    fn a_piece_grows_in_place_until_another_thread_takes_the_memory_after_it() {
         let mut regions = Regions::new(2, 1024, 2);
         let mine = regions.allocate(0, 64, 256).unwrap();
         assert_eq!((mine.start, mine.end), (0, 256));

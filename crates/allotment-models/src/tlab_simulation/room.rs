@@ -4,7 +4,7 @@
 //! parallel     eden is collected -> a full collection -> out of memory
 //! shenandoah   buffers are given back; a cycle that is under way ends in the stop (degenerated)
 //!              -> a whole cycle in the stop, unless many degenerated in a row
-//!              -> a full collection, also if hardly anything is free now -> out of memory
+//!              -> a full collection, even if hardly anything is free now -> out of memory
 //! ```
 //!
 //! As in the heap, a cycle that only resets its tables is dropped.

@@ -80,7 +80,7 @@ fn one_thread_with_objects_of_one_size_refills_as_often_as_they_fit() {
             ..small(TlabPolicy::Shenandoah8359947, CollectorModel::Genshen)
         };
         let outcome = checked(&scenario);
-        // 32768 = 682 * 48 + 32: a rest is used by the next buffer, which lies behind it.
+        // 32768 = 682 * 48 + 32: a rest is used by the next buffer, which lies after it.
         let bytes: u64 = operations * 683 * 48;
         assert_eq!(outcome.refills, bytes.div_ceil(32 << 10), "{operations} operations");
         assert!(outcome.refills <= refills + 1 && outcome.collections == 0);

@@ -12,7 +12,7 @@ pub(super) enum Role {
     Worker,
     /// Uses the heap alone, before the others begin.
     Alone,
-    /// Makes a large part of the live objects anew.
+    /// Replaces a large part of the live objects.
     Rebuilder,
 }
 

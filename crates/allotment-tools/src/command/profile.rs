@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// What `allotment profile` does with allocation profiles, and other files in pprof's form.
+/// The commands for allocation profiles, and for other files in pprof's form.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum ProfileArguments {
     /// Print the functions and the shapes with the largest values.
@@ -34,7 +34,7 @@ pub enum ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// What to write where nothing follows `profile`.
+    /// The advice where nothing follows `profile`.
     pub const NOTHING_GIVEN: &str =
         "nothing to do was given; write allotment profile top, diff, symbolize or html";
 }

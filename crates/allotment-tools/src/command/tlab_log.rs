@@ -96,7 +96,7 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
 }
 
 /// The full output for a log of one file with these bytes: the text, the JSON and the page, one
-/// behind the other, with the usual replays. It does the work of `tlab_log` without files, so
+/// after the other, with the usual replays. It does the work of `tlab_log` without files, so
 /// that a test can call it with arbitrary bytes.
 ///
 /// # Errors

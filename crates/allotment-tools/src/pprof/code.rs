@@ -20,12 +20,12 @@ enum Row {
     Address(Option<u32>, u64),
 }
 
-/// What a location loses of the frames that the file asks to drop.
+/// The frames that a location loses because the file asks to drop them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
     /// Nothing.
     None,
-    /// What its outer functions call.
+    /// The frames that its outer functions call.
     Beneath,
     /// All of it, with what it calls.
     All,
@@ -196,7 +196,7 @@ impl<'b> Code<'b> {
         for id in stack.iter().rev() {
             let location = self.locations.get(id);
             let location = *location.ok_or_else(|| field.broken(format!("no location {id}")))?;
-            // What is dropped before the first frame of the program stays: else all would go.
+            // A frame that is dropped before the first frame of the program stays, or all would go.
             is_program |= location.cut == Cut::None;
             if is_program && location.cut == Cut::All {
                 return Ok(());

@@ -19,14 +19,14 @@ const MOST_BYTES: usize = 4 << 20;
 /// Parts of names whose brackets begin no parameters.
 const NAMES_WITH_BRACKETS: [&[u8]; 2] = [b"(anonymous namespace)", b"operator()"];
 
-/// What a profile asks to drop.
+/// The frames that a profile asks to drop.
 pub(super) struct DropFrames {
     drop: Regex,
     keep: Option<Regex>,
 }
 
 impl DropFrames {
-    /// What a file asks for, and a note for the reader if that is not to be understood.
+    /// The frames that a file asks to drop, and a note for the reader if its expressions are not valid.
     pub(super) fn of(file: &File<'_>) -> (Option<DropFrames>, Option<String>) {
         if file.drop_frames == 0 || file.strings.bytes(file.drop_frames).is_empty() {
             return (None, None);

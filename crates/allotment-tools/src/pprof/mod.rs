@@ -47,7 +47,7 @@ const MOST_TEXTS: usize = 100;
 /// The most bytes that are kept of a string that the file may use any number of times.
 const MOST_TEXT_BYTES: usize = 1 << 10;
 
-/// Why a file is no profile, or not the one that was asked for.
+/// Why a file is not a profile, or not the one that was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum PprofError {
     /// The file cannot be read.
@@ -137,7 +137,7 @@ pub struct Profile {
     pub comments: Vec<String>,
     /// The sum of all samples.
     pub total: i128,
-    /// What percentages are of: the sum of all samples without their signs. Of a file that is the
+    /// The whole of percentages: the sum of all samples without their signs. Of a file that is the
     /// difference of two profiles, this sum of the earlier one, if the file tells it apart.
     pub magnitude: i128,
     /// Whether the file is the difference of two profiles, and tells the earlier one apart.

@@ -1,6 +1,6 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
-//! The file is written anew field by field. Fields stay as they are, even those that are not known
+//! The file is written again field by field. Fields stay as they are, even those that are not known
 //! here. Locations that get names, and mappings that say so, are the exception. Additions functions and strings follow the
 //! old ones, so all numbers in the file stay what they are.
 //!
@@ -24,13 +24,13 @@ use std::path::{Path, PathBuf};
 pub struct Symbolized {
     /// The file, not packed.
     pub bytes: Vec<u8>,
-    /// What was found for each mapped file that has addresses of the profile.
+    /// The result for each mapped file that has addresses of the profile.
     pub mappings: Vec<SymbolizedMapping>,
     /// Addresses without names that lie in no mapping.
     pub elsewhere: u64,
 }
 
-/// What was found for a mapped file.
+/// The result for a mapped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolizedMapping {
     /// Its path in the profile.
@@ -47,7 +47,7 @@ pub struct SymbolizedMapping {
     pub named: u64,
 }
 
-/// What is known of a mapping.
+/// A mapping, while it is symbolized.
 struct Mapping<'b> {
     field: Field<'b>,
     read: message::Mapping,

@@ -47,7 +47,7 @@ pub struct Tree {
     pub left_out: usize,
 }
 
-/// What a node is, beside its parent.
+/// The identity of a node among the children of its parent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum NodeName {
     Root,

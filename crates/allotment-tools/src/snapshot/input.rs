@@ -87,7 +87,7 @@ impl<'f> Input<'f> {
         Ok(&self.buffer[self.next - count..self.next])
     }
 
-    /// A number of so many bytes, the highest first.
+    /// A number of `bytes` bytes, the highest first.
     pub(super) fn number(&mut self, bytes: u32, what: &'static str) -> Result<u64, SnapshotFileError> {
         let mut number = 0;
         for _ in 0..bytes {

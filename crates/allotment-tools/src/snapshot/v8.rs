@@ -19,7 +19,7 @@ const MOST_FIELDS: usize = 32;
 /// The most entries of a list in the meta data. V8 has two dozen types.
 const MOST_ENTRIES: usize = 1024;
 
-/// What the head says.
+/// The head of a file.
 #[derive(Default)]
 struct Head {
     node_count: u64,
@@ -32,7 +32,7 @@ struct Head {
     layouts: Option<Vec<Layout>>,
 }
 
-/// What our heaps add to the head.
+/// The addition of our heaps to the head.
 #[derive(serde::Deserialize)]
 struct Addition {
     shapes: Vec<Layout>,
@@ -68,7 +68,7 @@ impl Head {
     }
 }
 
-/// Where the numbers of a node and of an edge are, and what the types mean.
+/// The places of the numbers of a node and of an edge, and the meanings of the types.
 struct Fields {
     node: usize,
     kind: usize,
@@ -85,7 +85,7 @@ struct Fields {
     edge_kinds: Vec<EdgeKind>,
 }
 
-/// What a type of edges means here.
+/// The meaning of a type of edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EdgeKind {
     /// Its name is a string.
@@ -98,7 +98,7 @@ enum EdgeKind {
     Shortcut,
 }
 
-/// The part of a file that was read so far.
+/// A file, as far as it was read.
 #[derive(Default)]
 struct Reader {
     depth: Depth,
@@ -107,7 +107,7 @@ struct Reader {
     places: HashMap<(u64, u64), usize>,
     /// By row: type, and place of the name.
     names: Vec<(u64, u64)>,
-    /// What references are called, by the places of their names.
+    /// The labels of references, by the places of their names.
     labels: Numbers<u64>,
     /// By row: its first node, and the edges of all its nodes.
     edges_of_rows: Vec<(u64, u64)>,
@@ -190,7 +190,7 @@ impl Reader {
                 counts.push(edges);
                 snapshot.ids.push(node[fields.id]);
                 snapshot.graph.class.push(row as u32);
-                // What no loader's numbers can say is no size, and sums of it would overflow.
+                // A larger number is not a size in any address space, and sums of it would overflow.
                 snapshot.graph.bytes.push(bytes.min(1 << 48));
             }
             *announced += u64::from(edges);
@@ -317,7 +317,7 @@ impl Reader {
     fn finish(mut self, input: &mut Input<'_>) -> Result<Snapshot, SnapshotFileError> {
         while let Some(byte) = input.peek()? {
             if !byte.is_ascii_whitespace() {
-                return Err(input.broken("more behind the end of the snapshot"));
+                return Err(input.broken("more after the end of the snapshot"));
             }
             input.byte("blanks")?;
         }
@@ -387,7 +387,7 @@ fn blanks(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
     Ok(())
 }
 
-/// Takes a byte behind blanks.
+/// Takes a byte after blanks.
 fn expect(input: &mut Input<'_>, wanted: u8) -> Result<(), SnapshotFileError> {
     blanks(input)?;
     match input.byte("a snapshot")? {
@@ -499,7 +499,7 @@ fn string(input: &mut Input<'_>) -> Result<String, SnapshotFileError> {
     serde_json::from_slice(&text).map_err(|error| input.broken(format!("a string is not JSON: {error}")))
 }
 
-/// Takes a string behind its first quote, the last one included.
+/// Takes the rest of a string after its first quote, the last one included.
 fn rest_of_string(
     input: &mut Input<'_>,
     take: &mut dyn FnMut(u8),

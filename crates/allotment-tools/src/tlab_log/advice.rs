@@ -37,7 +37,7 @@ const NEARLY: f64 = 1.1;
 const CALLS_WITHIN: f64 = 1.5;
 const WASTE_WITHIN: f64 = 2.0;
 
-/// What a log had between its collections, or would have had.
+/// The costs of buffers between the collections of a log, as logged or as replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationCosts {
@@ -66,24 +66,24 @@ impl Replayed {
     }
 }
 
-/// What to do about a log.
+/// The advice for a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advice {
-    /// To set the candidate's flags, after which that is expected instead of what was found.
+    /// Set the flags of a candidate.
     Set {
         /// The setting.
         candidate: Candidate,
-        /// What to expect.
+        /// The costs to expect.
         expected: AllocationCosts,
-        /// What the log has.
+        /// The costs in the log.
         found: AllocationCosts,
     },
-    /// Nothing: the JVM's settings are right.
+    /// Change nothing: the JVM's settings are right.
     Keep {
         /// The JVM's settings.
         own: Candidate,
     },
-    /// It cannot be said, for that reason.
+    /// Nothing can be said, for this reason.
     Unknown(String),
 }
 

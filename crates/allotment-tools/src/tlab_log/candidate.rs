@@ -75,7 +75,7 @@ impl Candidate {
         }
     }
 
-    /// What else JVMs want beside the flags; empty for most.
+    /// A note for JVMs that want more than the flags; empty for most candidates.
     ///
     /// JDK 17 takes `MinTLABSize` for the least buffer of its collectors' threads too, and does not
     /// start with an `OldPLABSize` (1024 words) below it. JDK 25 starts.

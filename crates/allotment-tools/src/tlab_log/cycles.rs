@@ -2,7 +2,7 @@
 //! number of collections.
 //!
 //! A collection is a JVM's collection: lines with one number `GC(7)`. The order of its lines
-//! differs by collector. The totals come behind the threads' lines or before them. A collection
+//! differs by collector. The totals come after the threads' lines or before them. A collection
 //! takes a thread's buffer away twice (Shenandoah, at the beginning and at the end of marking), or
 //! logs totals twice (ZGC, of two generations). A thread that takes its own buffer away does not
 //! know the number. Lines without a number belong to the next that has one. Where no line has one
@@ -93,7 +93,7 @@ struct OpenCycle {
     number: Option<u64>,
     /// The totals have come.
     totals: bool,
-    /// A size has changed behind the collection.
+    /// A size has changed after the collection.
     resized: bool,
     known: EdenFacts,
     /// The index of the first share of lines without a number that belong to the next collection.

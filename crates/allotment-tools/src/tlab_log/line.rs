@@ -206,7 +206,7 @@ struct Numbers<'a>(Vec<Token<'a>>);
 
 impl<'a> Numbers<'a> {
     /// Labels the two numbers without a label: the address of the thread, whose label is a part of
-    /// the message's prefix, and the expected bytes behind their share.
+    /// the message's prefix, and the expected bytes after their share.
     fn of(rest: &'a [u8]) -> Numbers<'a> {
         let mut tokens: Vec<Token<'a>> = Tokens::new(rest).collect();
         let mut before: &[u8] = b"thread:";

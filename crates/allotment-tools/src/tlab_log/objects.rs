@@ -292,7 +292,7 @@ mod tests {
             assert!(is_near(objects.mean, mean, 0.15), "{who}: {} for {mean}", objects.mean);
             let own = objects.ends(4 << 10, 64, 32);
             assert!(is_near(own.outside, found.outside, 0.15), "{who}: {own:?} for {found:?}");
-            // What they do to buffers of another size, which the log does not have.
+            // The ends of buffers of another size, which the log does not have.
             let (_, larger) = logged(sizes, 32 << 10, 20_000);
             let other = objects.ends(32 << 10, 512, 32);
             assert!(is_near(other.outside, larger.outside, 0.2), "{who}: {other:?} for {larger:?}");

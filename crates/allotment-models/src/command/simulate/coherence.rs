@@ -91,12 +91,12 @@ struct LatencyArguments {
     keep: Option<u64>,
 }
 
-/// What handing over a cache line costs on the machine at hand.
+/// The cost of handing over a cache line on the machine at hand.
 #[derive(Clone, Debug)]
 pub struct HandOver {
     /// Cycles of the time stamp counter; `None` where it cannot be measured.
     pub cycles: Option<f64>,
-    /// What was measured, or why nothing was: words that follow the name of the default latencies.
+    /// The measurement, or why there is none: words that follow the name of the default latencies.
     pub told: String,
 }
 

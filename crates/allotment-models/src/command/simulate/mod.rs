@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-/// What `allotment simulate` can simulate.
+/// The simulations of `allotment simulate`.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Simulation {
     /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A
@@ -27,7 +27,7 @@ pub enum Simulation {
 }
 
 impl Simulation {
-    /// What to write where nothing follows `simulate`.
+    /// The advice where nothing follows `simulate`.
     pub const NOTHING_GIVEN: &str =
         "no simulation given; write allotment simulate coherence or allotment simulate tlab";
 }

@@ -37,7 +37,7 @@ pub struct AskArguments {
     pub question: Option<AskQuestion>,
 }
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum AskQuestion {
     /// Print the collector, the sizes and the regions.

@@ -20,7 +20,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// What makes a process listen.
+/// The way to make a process listen.
 pub(super) const HOW_TO_LISTEN: &str = "a program's heaps listen if it is started with \
      ALLOTMENT_OPTIONS=+StartAttachListener, or asks for the option itself";
 
@@ -113,7 +113,7 @@ struct Target {
     user: u32,
     /// The number of its user in its own container.
     inner_user: u32,
-    /// What stands before its paths.
+    /// The root of its paths, as seen from here.
     root: PathBuf,
     /// The folder of its session, as it was at its start.
     runtime: Option<PathBuf>,

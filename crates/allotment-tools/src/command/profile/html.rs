@@ -92,7 +92,7 @@ fn page(tree: &Tree, title: &str) -> Result<String, String> {
     page.render().map_err(|error| error.to_string())
 }
 
-/// What the script draws: names, and for each node the index of its name, that of its parent, 1 for a
+/// The data that the script draws: names, and for each node the index of its name, that of its parent, 1 for a
 /// shape, and its values. It has no character that ends a script or begins a comment of HTML.
 fn data(tree: &Tree) -> String {
     let types: Vec<Value> =

@@ -43,7 +43,7 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
     }
 }
 
-/// What is wrong with lines within JSON, and the remedy.
+/// The fault of lines within JSON, and the remedy.
 fn unwrap(count: u64) -> String {
     let verb = if count == 1 { "is" } else { "are" };
     format!("{verb} within JSON and cannot be read; try `jq -r .log FILE | allotment tlab-log -`")

@@ -31,7 +31,7 @@ enum Strength {
 /// strength. They are in the order of places.
 type Conditional = Vec<(usize, u32, Strength)>;
 
-/// What roots of this tag are called.
+/// The name of roots of this tag.
 fn root_name(tag: u8) -> &'static str {
     match tag {
         0x01 => "handles (JNI global)",
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
             system.sort_unstable();
             roots.extend(system.into_iter().map(|id| Root { id, thread: 0, tag: SYSTEM_CLASS }));
         }
-        // What is in no field: the classes of a loader, and the local variables of a thread.
+        // References in no field: to the classes of a loader, and from the local variables of a thread.
         let loader = |(id, class): (&u64, &super::Class)| {
             Some((*self.nodes.get(&class.loader)?, self.class_node(*id)?, classes_label))
         };

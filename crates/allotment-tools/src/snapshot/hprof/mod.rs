@@ -5,8 +5,8 @@
 //! makes nodes of ids: records may come in any order. `sizes` knows how objects lie in a JVM.
 //!
 //! A class is an object too: its static fields, superclass and loader are its references. Each
-//! instance refers to its class, and each loader to its classes, as in the JVM. What our heaps write
-//! has no such objects, since a shape is none.
+//! instance refers to its class, and each loader to its classes, as in the JVM. The files
+//! of our heaps have no such objects, since a shape is not an object.
 
 mod link;
 mod parts;
@@ -44,7 +44,7 @@ struct Class {
     static_bytes: u64,
 }
 
-/// What the objects of a row are.
+/// The kind of the objects of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum RowKind {
     /// The root, which is no object.
@@ -59,14 +59,14 @@ enum RowKind {
     Data(u8),
 }
 
-/// What a reference is called.
+/// The name of a reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum ReferenceName {
     /// A field, by the id of its name.
     Field(u64),
     /// A static field, by the id of its name.
     Static(u64),
-    /// No field.
+    /// A name that is not of a field.
     Fixed(&'static str),
 }
 

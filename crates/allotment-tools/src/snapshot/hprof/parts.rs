@@ -137,10 +137,10 @@ impl Reader<'_, '_> {
             };
             for (kind, name) in &found.fields {
                 let size = self.bytes_of(*kind)? as usize;
-                let Some((value, behind)) = rest.split_at_checked(size) else {
+                let Some((value, after)) = rest.split_at_checked(size) else {
                     return Err(self.other_length(bytes.len()));
                 };
-                rest = behind;
+                rest = after;
                 let target = value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
                 if *kind == OBJECT && target != 0 {
                     references += 1;

@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
             for (kind, _) in &class.fields {
                 if *kind == OBJECT { references += 1 } else { data_fields.push(data(*kind).1) }
             }
-            // What HotSpot adds, which Android and our heaps do not have.
+            // Fields that HotSpot adds. Android and our heaps have none.
             if self.id_bytes == 8 && self.ours == Some(false) {
                 let name = names.get(&id).map_or("", |name| name);
                 data_fields.extend(std::iter::repeat_n(8, hidden_fields(name)));
