@@ -21,7 +21,7 @@ use super::latencies::{Geometry, Latencies};
 use super::program::{Program, Step};
 use super::scenario::{Arbitration, Scenario};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// An access at the time it became visible. Tests check with it what cores may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +130,8 @@ pub struct Engine<P> {
     now: u64,
     /// For each line, the cycle before which the directory does not hand the line out.
     busy: Vec<u64>,
-    /// For each line, the number of its queue, counted from 1; 0 if no core queues. If a core
-    /// queues, a `Free` event is planned.
-    queue_of: Vec<u32>,
-    queues: Vec<VecDeque<Request>>,
-    /// Queues that belong to no line at present.
-    spare: Vec<u32>,
+    /// The queue of each line for which a core queues. A `Free` event is planned for it.
+    queues: HashMap<u32, VecDeque<Request>>,
     trace: Option<Vec<Performed>>,
 }
 
@@ -169,9 +165,7 @@ impl<P: Program> Engine<P> {
             planned: 0,
             now: 0,
             busy: vec![0; lines],
-            queue_of: vec![0; lines],
-            queues: Vec::new(),
-            spare: Vec::new(),
+            queues: HashMap::new(),
             trace: None,
         };
         for core in 0..engine.cores.len() {

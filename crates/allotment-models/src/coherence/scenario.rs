@@ -15,7 +15,7 @@ pub enum Pattern {
     Tlab,
     /// Compare-and-swap on the shared pointer for each object, at once again when it fails.
     Cas,
-    /// As [`Cas`](Pattern::Cas), after a pause that doubles with each failure.
+    /// As `cas`, after a pause that doubles with each failure.
     BackOff,
     /// A fetch-and-add on the shared pointer.
     FetchAdd,

@@ -51,7 +51,7 @@ pub enum CollectorModel {
     /// Marks all objects and moves some of them while threads run. Allocation failure ends the
     /// cycle in a stop.
     Shenandoah,
-    /// The same, and most cycles look at young objects only.
+    /// As `shenandoah`, and most cycles look at young objects only.
     Genshen,
 }
 

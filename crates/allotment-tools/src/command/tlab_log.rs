@@ -74,12 +74,12 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
     // The sources include the rotated siblings, which the user did not name.
-    check_files(sources.paths(), &named_files(&outputs))?;
+    check_files(&sources.paths, &named_files(&outputs))?;
     let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
     let file = arguments.json.as_deref().map(open).transpose()?;
     let page = arguments.report.as_deref().map(open).transpose()?;
     let log = sources.read().map_err(|error| failed(&error))?;
-    let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
+    let names: Vec<String> = sources.paths.iter().map(|path| Input::name(path)).collect();
     let output = output(&log, &names, arguments, &own, candidates, page.is_some())?;
     if let Some(file) = file {
         file.write(format!("{:#}\n", output.json).as_bytes()).map_err(|error| failed(&error))?;

@@ -251,5 +251,3 @@ pub fn names(sample_types: &[SampleType]) -> String {
 mod symbolize_tests;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod writer;

@@ -31,7 +31,7 @@ pub struct Symbolized {
 }
 
 /// The result for a mapped file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SymbolizedMapping {
     /// Its path in the profile.
     pub path: PathBuf,
@@ -126,10 +126,7 @@ fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
         let told = SymbolizedMapping {
             path: Path::new(OsStr::from_bytes(name)).to_owned(),
             build_id: file.strings.cut(build_id).to_lowercase(),
-            is_found: false,
-            addresses: 0,
-            named_before: 0,
-            named: 0,
+            ..SymbolizedMapping::default()
         };
         found.push(Mapping { field, read, told, is_incomplete: false, has_lines: false });
         Ok(())

@@ -20,18 +20,15 @@ impl<P: Program> Engine<P> {
 
     /// Serves a request at once if the line is free; otherwise queues the request.
     pub(super) fn arrive(&mut self, line: u32, request: Request) {
-        let index = line as usize;
-        if self.queue_of[index] == 0 {
-            if self.busy[index] <= self.now {
-                return self.serve(line, request);
-            }
-            self.queue_of[index] = self.spare.pop().unwrap_or_else(|| {
-                self.queues.push(VecDeque::new());
-                self.queues.len() as u32
-            });
-            self.plan(self.busy[index], Event::Free(line));
+        if let Some(queue) = self.queues.get_mut(&line) {
+            return queue.push_back(request);
         }
-        self.queues[self.queue_of[index] as usize - 1].push_back(request);
+        let free = self.busy[line as usize];
+        if free <= self.now {
+            return self.serve(line, request);
+        }
+        self.queues.insert(line, VecDeque::from([request]));
+        self.plan(free, Event::Free(line));
     }
 
     pub(super) fn free(&mut self, line: u32) {
@@ -40,8 +37,7 @@ impl<P: Program> Engine<P> {
             return self.plan(self.busy[index], Event::Free(line));
         }
         let owner = self.caches.homes[index].owner.unwrap_or(0);
-        let number = self.queue_of[index];
-        let queue = &mut self.queues[number as usize - 1];
+        let Some(queue) = self.queues.get_mut(&line) else { return };
         let place = match self.arbitration {
             Arbitration::Fifo => 0,
             Arbitration::Random => self.random.below(queue.len() as u64) as usize,
@@ -53,8 +49,7 @@ impl<P: Program> Engine<P> {
         let request = queue.remove(place);
         let empty = queue.is_empty();
         if empty {
-            self.queue_of[index] = 0;
-            self.spare.push(number);
+            self.queues.remove(&line);
         }
         if let Some(request) = request {
             self.serve(line, request);
