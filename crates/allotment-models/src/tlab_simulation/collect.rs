@@ -1,4 +1,4 @@
-//! The collector's state, what is alive, and how much of the heap threads may use.
+//! The state of the collector, the live bytes, and the part of the heap that threads may use.
 //!
 //! ```text
 //! parallel     eden is full -> stop: copy what survived, free eden, size buffers
@@ -73,7 +73,7 @@ pub(super) struct Collector {
     pub(super) free_at_begin: usize,
     /// Whether the cycle marks all objects.
     pub(super) all: bool,
-    /// Whether the next cycle does: the last one has left little free.
+    /// Whether the next cycle marks all objects, because the last one has left little free.
     pub(super) all_next: bool,
     pub(super) trigger: Trigger,
     pub(super) choice: ChooseSettings,

@@ -17,7 +17,7 @@
 //! | `regions` | who has which memory |
 //! | `thread` | a thread, its operation and its buffer |
 //! | `memory` | refills, with the policies' own code |
-//! | `tally` | what is counted |
+//! | `tally` | counts |
 //! | `operation` | what threads do |
 //! | `cpus` | tasks that take CPUs in turn; stops of the world |
 //! | `collect` | the collector's state, and what is alive |

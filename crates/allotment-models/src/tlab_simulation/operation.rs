@@ -1,8 +1,8 @@
-//! What a simulated thread does: its operations, and what is counted of them.
+//! The operations of a simulated thread, and their counts.
 //!
-//! An operation begins, allocates what its bytes are, and ends; with a think time it does so in two
-//! parts. What it took is counted at the end of the part before thinking, and how long it stood
-//! still for memory at the end of each.
+//! An operation begins, allocates its bytes, and ends. With a think time it has two parts. Its time is
+//! counted at the end of the part before thinking, and the time that it stood still for memory at the
+//! end of each part.
 
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
@@ -134,7 +134,7 @@ impl Engine {
         let held = std::mem::take(&mut self.threads[id].held);
         if held > 0 && self.is_counted(id) {
             self.threads[id].waited = true;
-            self.tally.wait(held);
+            self.tally.waits.saturating_record(held);
         }
     }
 
@@ -147,7 +147,7 @@ impl Engine {
             self.tally.firsts.push(self.now - thread.began);
         }
         if self.is_counted(id) {
-            self.tally.operation(took);
+            self.tally.operations.saturating_record(took);
         }
     }
 

@@ -65,11 +65,11 @@ impl CollectorModel {
 /// Costs of a collector's work, for one worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// Every pause costs this.
+    /// The fixed cost of a pause.
     pub pause: Duration,
-    /// A stop that takes back the buffers costs this for each thread.
+    /// The cost of a stop that takes back the buffers, for each thread.
     pub thread: Duration,
-    /// A look at the roots of a thread, beside the others or in a stop.
+    /// A visit of the roots of a thread, beside the others or in a stop.
     pub visit: Duration,
     /// Marking, in ns for each KiB of live objects.
     pub mark: f64,

@@ -1,4 +1,4 @@
-//! What is counted while a simulation runs.
+//! The counts that a simulation takes while it runs.
 
 use hdrhistogram::Histogram;
 
@@ -37,7 +37,9 @@ pub(super) struct Tally {
     pub(super) first_unused: Option<f64>,
     /// Times of the first operations, in ns.
     pub(super) firsts: Vec<u64>,
+    /// Times of operations, in ns.
     pub(super) operations: Histogram<u64>,
+    /// Times for which parts of operations stood still for memory, in ns.
     pub(super) waits: Histogram<u64>,
 }
 
@@ -56,17 +58,5 @@ impl Default for Tally {
             operations: histogram(),
             waits: histogram(),
         }
-    }
-}
-
-impl Tally {
-    /// Counts an operation that took so long, in ns.
-    pub(super) fn operation(&mut self, took: u64) {
-        self.operations.saturating_record(took);
-    }
-
-    /// Counts a part of an operation that stood still for memory for so long, in ns.
-    pub(super) fn wait(&mut self, held: u64) {
-        self.waits.saturating_record(held);
     }
 }

@@ -11,7 +11,7 @@ mod html;
 mod markdown;
 mod table;
 
-pub use html::html;
+pub use html::{html, page};
 pub use markdown::markdown;
 pub use table::{Table, Title};
 

@@ -5,9 +5,9 @@
 //! Frames that the file asks to drop are left out of stacks here, so nobody counts them.
 
 use super::drop_frames::DropFrames;
-use super::file::Strings;
+use super::file::{File, Strings};
 use super::message::{self, profile};
-use super::wire::{Field, Fields};
+use super::wire::Field;
 use super::{MOST_FRAMES, PprofError};
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ struct Location {
 /// of the file has a copy.
 const MOST_FILE_BYTES: usize = 100;
 
-/// A file that was mapped.
+/// A mapped file.
 struct Mapping<'b> {
     start: u64,
     offset: u64,
@@ -64,11 +64,11 @@ pub(super) struct Code<'b> {
 }
 
 impl<'b> Code<'b> {
-    pub(super) fn of(
-        whole: Fields<'_>,
-        strings: &Strings<'b>,
-        dropped: Option<&DropFrames>,
-    ) -> Result<Code<'b>, PprofError> {
+    /// Reads the code of a file. Also returns a note for the reader if the file's frames to drop are
+    /// not valid.
+    pub(super) fn of(file: &File<'b>) -> Result<(Code<'b>, Option<String>), PprofError> {
+        let (whole, strings) = (file.whole, &file.strings);
+        let (dropped, note) = DropFrames::of(file);
         let (mut mappings, mut mapping_ids) = (Vec::new(), HashMap::new());
         // The name of each function, by the first of the strings that are equal to it. Each string
         // is looked at once, however many functions have it.
@@ -127,9 +127,9 @@ impl<'b> Code<'b> {
             }
         })?;
         if let Some(dropped) = dropped {
-            code.cut(dropped, strings);
+            code.cut(&dropped, strings);
         }
-        Ok(code)
+        Ok((code, note))
     }
 
     /// Cuts each location at its outermost function that is dropped.

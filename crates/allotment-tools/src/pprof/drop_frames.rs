@@ -1,8 +1,8 @@
 //! Frames that a profile asks to drop: `drop_frames` and `keep_frames`, regular expressions for whole
 //! names of functions.
 //!
-//! A dropped function goes, and with it all that it calls. So what an allocator does inside counts
-//! for its caller. As in `go tool pprof`, a name is compared without its parameters, and frames
+//! A dropped function goes, and with it all that it calls. So the inner functions of an allocator
+//! count for its caller. As in `go tool pprof`, a name is compared without its parameters, and frames
 //! before the first one that stays are not dropped.
 //!
 //! The crate `regex` reads the dialect of Go's expressions, in linear time.

@@ -1,4 +1,4 @@
-//! Profiles in other forms, which people take for pprof's: what they are, and what helps.
+//! Profiles in other forms, which people take for pprof's: the kind of a file, and advice.
 
 use super::PprofError;
 

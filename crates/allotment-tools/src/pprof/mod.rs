@@ -27,7 +27,6 @@ pub use tree::{Node, Tree};
 pub use units::factor;
 
 use code::Code;
-use drop_frames::DropFrames;
 use file::File;
 use foreign::foreign;
 use std::collections::{BTreeMap, HashMap};
@@ -91,7 +90,7 @@ pub enum PprofError {
         /// The fault at that byte.
         what: String,
     },
-    /// It says nothing.
+    /// It has no sample types.
     #[error("it is no profile of pprof: it has no sample types")]
     Empty,
     /// It lacks what was asked for.
@@ -104,7 +103,7 @@ pub enum PprofError {
     },
 }
 
-/// A sample type: what values count, and in which unit.
+/// A sample type: the quantity that values count, and its unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleType {
     /// Its name, such as `inuse_space`.
@@ -161,8 +160,7 @@ impl Profile {
         let bytes = unpacked(file)?;
         let file = File::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (dropped, note) = DropFrames::of(&file);
-        let mut code = Code::of(file.whole, &file.strings, dropped.as_ref())?;
+        let (mut code, note) = Code::of(&file)?;
         let mut sums = vec![(Sums::default(), 0_u64); code.rows()];
         let mut shapes: HashMap<u64, i128> = HashMap::new();
         let (mut total, mut magnitude, mut base, mut number) = (0, 0, 0, 0);

@@ -5,17 +5,13 @@
 //! are left out, with all they call, so that a page of a large profile stays small.
 
 use super::code::Code;
-use super::drop_frames::DropFrames;
 use super::file::File;
-use super::{PprofError, SampleType, unpacked};
+use super::{MOST_TEXT_BYTES, PprofError, SampleType, unpacked};
 use std::collections::HashMap;
 use std::io::Read;
 
 /// The most values of all nodes that are added up.
 const MOST_VALUES: usize = if cfg!(test) { 1 << 13 } else { 1 << 25 };
-
-/// The most bytes of a name that are kept.
-const MOST_NAME_BYTES: usize = 1 << 10;
 
 /// A function on a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,8 +91,7 @@ impl Tree {
         let bytes = unpacked(file)?;
         let file = File::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (dropped, note) = DropFrames::of(&file);
-        let mut code = Code::of(file.whole, &file.strings, dropped.as_ref())?;
+        let (mut code, note) = Code::of(&file)?;
         let types = file.sample_types.len();
         let mut tree = TreeBuilder {
             nodes: vec![(NodeName::Root, 0)],
@@ -172,8 +167,8 @@ fn named(tree: &TreeBuilder, code: &Code<'_>, file: &File<'_>, smallest: f64) ->
 }
 
 fn short(mut name: String) -> String {
-    if name.len() > MOST_NAME_BYTES {
-        name.truncate(name.floor_char_boundary(MOST_NAME_BYTES));
+    if name.len() > MOST_TEXT_BYTES {
+        name.truncate(name.floor_char_boundary(MOST_TEXT_BYTES));
         name.push('…');
     }
     name

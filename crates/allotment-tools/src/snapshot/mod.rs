@@ -29,7 +29,7 @@ pub struct Snapshot {
     pub rows: Vec<Row>,
     /// References between objects.
     pub references: u64,
-    /// Kinds of roots, and how many there are of each.
+    /// The kinds of roots, each with its count.
     pub roots: Vec<(String, u64)>,
     /// The shapes' layouts, where the file has them.
     pub layouts: Option<Vec<Layout>>,

@@ -115,7 +115,6 @@ struct Reader {
     /// By node: edges, where references are kept.
     counts: Vec<u32>,
     nodes: u64,
-    edges: u64,
     /// The key `edges` was there.
     edges_seen: bool,
     /// Edges that the nodes say that they have.
@@ -158,9 +157,6 @@ impl Reader {
         if self.nodes > 0 {
             return Err(input.broken("the key `nodes` twice"));
         }
-        let (snapshot, places, names) = (&mut self.snapshot, &mut self.places, &mut self.names);
-        let (counts, announced, depth) = (&mut self.counts, &mut self.announced, self.depth);
-        let (nodes, edges_of_rows) = (&mut self.nodes, &mut self.edges_of_rows);
         numbers(input, fields.node, |input, node| {
             let (kind, name, bytes) = (node[fields.kind], node[fields.name], node[fields.size]);
             let edges = u32::try_from(node[fields.edges])
@@ -174,28 +170,28 @@ impl Reader {
             // Names of objects are classes. Names of other things are what they contain.
             let own = matches!(kind_name.as_str(), "object" | "native" | "synthetic");
             let key = (kind, if own { name } else { 0 });
-            let row = *places.entry(key).or_insert_with(|| {
-                names.push((kind, name));
-                edges_of_rows.push((*nodes, 0));
+            let row = *self.places.entry(key).or_insert_with(|| {
+                self.names.push((kind, name));
+                self.edges_of_rows.push((self.nodes, 0));
                 let name = if own { "".into() } else { format!("({kind_name})").into() };
                 let synthetic = kind_name == "synthetic";
-                snapshot.rows.push(Row { name, synthetic, ..Row::default() });
-                snapshot.rows.len() - 1
+                self.snapshot.rows.push(Row { name, synthetic, ..Row::default() });
+                self.snapshot.rows.len() - 1
             });
-            let entry = &mut snapshot.rows[row];
+            let entry = &mut self.snapshot.rows[row];
             entry.objects += 1;
             entry.bytes = entry.bytes.saturating_add(bytes);
-            edges_of_rows[row].1 += u64::from(edges);
-            if depth == Depth::References {
-                counts.push(edges);
-                snapshot.ids.push(node[fields.id]);
-                snapshot.graph.class.push(row as u32);
+            self.edges_of_rows[row].1 += u64::from(edges);
+            if self.depth == Depth::References {
+                self.counts.push(edges);
+                self.snapshot.ids.push(node[fields.id]);
+                self.snapshot.graph.class.push(row as u32);
                 // A larger number is not a size in any address space, and sums of it would overflow.
-                snapshot.graph.bytes.push(bytes.min(1 << 48));
+                self.snapshot.graph.bytes.push(bytes.min(1 << 48));
             }
-            *announced += u64::from(edges);
-            *nodes += 1;
-            if *nodes >= u64::from(u32::MAX) {
+            self.announced += u64::from(edges);
+            self.nodes += 1;
+            if self.nodes >= u64::from(u32::MAX) {
                 return Err(input.broken("more nodes than 32 bits can count"));
             }
             Ok(())
@@ -257,7 +253,6 @@ impl Reader {
             graph.targets.push((to / width) as u32);
             Ok(())
         })?;
-        self.edges = edges;
         if edges != head.edge_count {
             return Err(input.broken(format!("{edges} edges, and `edge_count` says {}", head.edge_count)));
         }

@@ -109,19 +109,11 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// A label without separators at its ends.
-fn trimmed(mut label: &[u8]) -> &[u8] {
-    let separates = |byte: &u8| matches!(byte, b' ' | b':' | b'[' | b']' | b'(' | b')' | b'\t');
-    while let [first, rest @ ..] = label
-        && separates(first)
-    {
-        label = rest;
-    }
-    while let [rest @ .., last] = label
-        && separates(last)
-    {
-        label = rest;
-    }
-    label
+fn trimmed(label: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| !b" :[]()\t".contains(byte);
+    let from = label.iter().position(is_text).unwrap_or(label.len());
+    let end = label.iter().rposition(is_text).map_or(from, |last| last + 1);
+    &label[from..end]
 }
 
 #[cfg(test)]

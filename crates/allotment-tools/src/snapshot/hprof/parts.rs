@@ -1,4 +1,4 @@
-//! What is in a segment of an HPROF file: roots, classes, instances, arrays.
+//! The parts of a segment of an HPROF file: roots, classes, instances, arrays.
 
 use super::sizes::KNOWN;
 use super::{Class, LateInstance, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, Root, RowKind, Run};

@@ -1,4 +1,4 @@
-//! Names and sizes of what was read, when all of it is there.
+//! Names and sizes of classes and objects, once all records are read.
 
 use super::sizes::{CLASS, Fields, KNOWN, OURS, Sizes, hidden_fields, hidden_references};
 use super::{Class, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, RowKind};
