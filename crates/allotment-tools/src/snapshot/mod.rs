@@ -10,6 +10,7 @@
 
 mod hprof;
 mod input;
+mod json;
 mod labels;
 mod v8;
 
