@@ -248,12 +248,7 @@ fn what_is_no_log_is_said_in_one_line() {
         (vec!["-"], "", 1, "standard input is empty"),
         (vec!["-"], "no log\n", 1, "no line about TLABs in standard input (1 line of something else)"),
         (vec!["-"], "BZh9 packed", 1, "cannot read standard input: it is packed by bzip2"),
-        (
-            vec!["-"],
-            "[1s] TLAB: fill thread\n",
-            1,
-            "is whole in standard input (1 damaged, 0 of sizes asked for",
-        ),
+        (vec!["-"], "[1s] TLAB: fill thread\n", 1, "is whole in standard input (1 damaged, 0 requests"),
         (vec!["-"], "{\"log\":\"[1s] TLAB: fill thread\\n\"}\n", 1, "jq -r .log FILE | allotment tlab-log -"),
         (vec![gone], "", 1, "gone.log"),
         (vec![directory.path().to_str().unwrap()], "", 1, "directory"),

@@ -1,4 +1,4 @@
-//! Readers of what running programs leave behind: heap snapshots, allocation profiles, and a JVM's
+//! Readers of the files that running programs write: heap snapshots, allocation profiles, and a JVM's
 //! log of its TLABs.
 //!
 //! Whoever runs a JVM, Go, Node or Rust program can use them without the lab. The binary

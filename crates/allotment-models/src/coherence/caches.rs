@@ -53,7 +53,7 @@ pub(super) struct Home {
     pub(super) owner: Option<u16>,
 }
 
-/// All caches, and the memory behind them.
+/// All caches, and the memory.
 #[derive(Clone, Debug)]
 pub struct Caches {
     pub(super) protocol: Protocol,
@@ -142,7 +142,7 @@ impl Caches {
     pub(super) fn hit(&mut self, core: usize, line: u32, wanted: Wanted) -> Option<(usize, Supply)> {
         let cache = &mut self.private[core];
         let slot = cache.find(line)?;
-        if wanted == Wanted::Write && !cache.state_at(slot).is_writable() {
+        if wanted == Wanted::Write && !cache.copies[slot].state.is_writable() {
             return None;
         }
         Some(if cache.touch(slot, line) {
@@ -159,7 +159,7 @@ impl Caches {
     pub(super) fn read(&mut self, core: usize, address: u64) -> u64 {
         let cache = &mut self.private[core];
         let slot = cache.find(line_of(address)).expect("the line was acquired");
-        cache.data(slot)[word_of(address)]
+        cache.copies[slot].data[word_of(address)]
     }
 
     /// Writes a word of a line that only this core holds.
@@ -167,9 +167,9 @@ impl Caches {
     pub(super) fn write(&mut self, core: usize, address: u64, value: u64) {
         let cache = &mut self.private[core];
         let slot = cache.find(line_of(address)).expect("the line was acquired");
-        debug_assert!(cache.state_at(slot).is_writable());
-        cache.data(slot)[word_of(address)] = value;
-        if cache.state_at(slot) != State::Modified {
+        debug_assert!(cache.copies[slot].state.is_writable());
+        cache.copies[slot].data[word_of(address)] = value;
+        if cache.copies[slot].state != State::Modified {
             self.change(core, slot, State::Modified);
         }
     }
@@ -186,7 +186,7 @@ impl Caches {
 
     fn evict_line(&mut self, core: usize, line: u32) {
         let Some(slot) = self.private[core].find(line) else { return };
-        let state = self.private[core].state_at(slot);
+        let state = self.private[core].copies[slot].state;
         if state.is_dirty() {
             self.write_back(core, slot, line);
         }
@@ -200,9 +200,9 @@ impl Caches {
     }
 
     fn change(&mut self, core: usize, slot: usize, to: State) {
-        let from = self.private[core].state_at(slot);
+        let from = self.private[core].copies[slot].state;
         self.counters.transitions[from as usize][to as usize] += 1;
-        self.private[core].set_state(slot, to);
+        self.private[core].copies[slot].state = to;
     }
 
     fn remove(&mut self, core: usize, slot: usize, line: u32) {
@@ -212,7 +212,7 @@ impl Caches {
     }
 
     fn write_back(&mut self, core: usize, slot: usize, line: u32) {
-        self.memory[line as usize] = *self.private[core].data(slot);
+        self.memory[line as usize] = self.private[core].copies[slot].data;
         self.counters.write_backs += 1;
         self.keep_in_l3(line, true);
     }
@@ -248,7 +248,7 @@ impl Caches {
     fn owner(&self, line: u32) -> Option<(usize, usize, State)> {
         let owner = usize::from(self.homes[line as usize].owner?);
         let slot = self.private[owner].find(line).expect("owners say when they evict");
-        Some((owner, slot, self.private[owner].state_at(slot)))
+        Some((owner, slot, self.private[owner].copies[slot].state))
     }
 
     /// GetS: a copy to read.
@@ -261,7 +261,7 @@ impl Caches {
                 (supply, if alone { State::Exclusive } else { reader }, data)
             }
             Some((owner, slot, held)) => {
-                let data = *self.private[owner].data(slot);
+                let data = self.private[owner].copies[slot].data;
                 match (held, self.protocol) {
                     (State::Modified, Protocol::Moesi) => self.change(owner, slot, State::Owned),
                     (State::Modified, _) => {
@@ -289,10 +289,10 @@ impl Caches {
     fn get_modified(&mut self, core: usize, line: u32) -> Supply {
         let own = self.private[core].find(line);
         let (supply, data) = match (own, self.owner(line)) {
-            (Some(slot), _) => (Supply::Upgrade, *self.private[core].data(slot)),
+            (Some(slot), _) => (Supply::Upgrade, self.private[core].copies[slot].data),
             (None, Some((owner, slot, held))) => {
                 let supply = if held.is_dirty() { Supply::Modified } else { Supply::Forward };
-                (supply, *self.private[owner].data(slot))
+                (supply, self.private[owner].copies[slot].data)
             }
             (None, None) => self.supply_of_home(line),
         };

@@ -19,21 +19,9 @@ mod stores;
 use super::caches::{Caches, Supply, Wanted, line_of};
 use super::latencies::{Geometry, Latencies};
 use super::program::{Program, Step};
-use super::protocol::Protocol;
-use clap::ValueEnum;
+use super::scenario::{Arbitration, Scenario};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
-/// Which of the queued cores gets a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Arbitration {
-    /// Who came first.
-    Fifo,
-    /// Anyone, by the seed.
-    Random,
-    /// The core with the number nearest to the last one's, as on a ring.
-    Nearest,
-}
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// An access at the time it became visible. Tests check with it what cores may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +55,7 @@ impl SplitMix {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum Event {
     /// A core continues.
     Run(u16),
     /// The store buffer's oldest store may be written.
@@ -84,7 +72,7 @@ enum What {
 
 /// Time, sequence number and event. The sequence number keeps events of one cycle in the order in
 /// which they were planned.
-type Event = Reverse<(u64, u64, What)>;
+type PlannedEvent = Reverse<(u64, u64, Event)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
@@ -137,32 +125,21 @@ pub struct Engine<P> {
     arbitration: Arbitration,
     random: SplitMix,
     cores: Vec<Core<P>>,
-    events: BinaryHeap<Event>,
+    events: BinaryHeap<PlannedEvent>,
     planned: u64,
     now: u64,
     /// For each line, the cycle before which the directory does not hand the line out.
     busy: Vec<u64>,
-    /// For each line, the number of its queue, counted from 1; 0 if no core queues. If a core
-    /// queues, a `Free` event is planned.
-    queue_of: Vec<u32>,
-    queues: Vec<VecDeque<Request>>,
-    /// Queues that belong to no line at present.
-    spare: Vec<u32>,
+    /// The queue of each line for which a core queues. A `Free` event is planned for it.
+    queues: HashMap<u32, VecDeque<Request>>,
     trace: Option<Vec<Performed>>,
 }
 
 impl<P: Program> Engine<P> {
-    /// One core for each program, at most 256, over `bytes` of zeroes. `seed` is the seed of
-    /// [`Arbitration::Random`].
-    pub fn new(
-        programs: Vec<P>,
-        bytes: u64,
-        protocol: Protocol,
-        latencies: Latencies,
-        geometry: Geometry,
-        arbitration: Arbitration,
-        seed: u64,
-    ) -> Engine<P> {
+    /// One core for each program, at most 256, over `bytes` of zeroes. The scenario says which
+    /// machine they are on: the protocol, latencies and sizes, the arbitration and its seed.
+    pub fn new(programs: Vec<P>, bytes: u64, machine: &Scenario) -> Engine<P> {
+        let Scenario { protocol, latencies, geometry, arbitration, seed, .. } = *machine;
         let caches = Caches::new(protocol, programs.len(), bytes, &geometry);
         let lines = bytes.div_ceil(64) as usize;
         let core = |program| Core {
@@ -188,13 +165,11 @@ impl<P: Program> Engine<P> {
             planned: 0,
             now: 0,
             busy: vec![0; lines],
-            queue_of: vec![0; lines],
-            queues: Vec::new(),
-            spare: Vec::new(),
+            queues: HashMap::new(),
             trace: None,
         };
         for core in 0..engine.cores.len() {
-            engine.plan(0, What::Run(core as u16));
+            engine.plan(0, Event::Run(core as u16));
         }
         engine
     }
@@ -224,17 +199,17 @@ impl<P: Program> Engine<P> {
         while let Some(Reverse((time, _, what))) = self.events.pop() {
             self.now = time;
             match what {
-                What::Run(core) => self.advance(core.into()),
-                What::Drain(core) => self.drain(core.into()),
-                What::Drained(core) => self.drained(core.into()),
-                What::Filled(core) => self.cores[usize::from(core)].ahead -= 1,
-                What::Arrive(line, request) => self.arrive(line, request),
-                What::Free(line) => self.free(line),
+                Event::Run(core) => self.advance(core.into()),
+                Event::Drain(core) => self.drain(core.into()),
+                Event::Drained(core) => self.drained(core.into()),
+                Event::Filled(core) => self.cores[usize::from(core)].ahead -= 1,
+                Event::Arrive(line, request) => self.arrive(line, request),
+                Event::Free(line) => self.free(line),
             }
         }
     }
 
-    fn plan(&mut self, time: u64, what: What) {
+    fn plan(&mut self, time: u64, what: Event) {
         self.planned += 1;
         self.events.push(Reverse((time, self.planned, what)));
     }
@@ -254,7 +229,7 @@ impl<P: Program> Engine<P> {
             let Some(end) = self.begin(core, step) else { return };
             self.cores[core].step = None;
             if self.events.peek().is_some_and(|Reverse((time, ..))| *time <= end) {
-                return self.plan(end, What::Run(core as u16));
+                return self.plan(end, Event::Run(core as u16));
             }
             self.now = end;
         }
@@ -295,7 +270,7 @@ impl<P: Program> Engine<P> {
             self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
             return None;
         };
-        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
         Some(self.loaded(core, address, arrived + self.latency(supply)))
     }
 
@@ -332,7 +307,7 @@ impl<P: Program> Engine<P> {
             self.ask(line, Request { core: core as u16, purpose: Purpose::Step });
             return None;
         };
-        let arrived = self.caches.private[core].ready(slot).max(self.now);
+        let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
         Some(self.locked(core, address, step, arrived))
     }
 

@@ -58,8 +58,8 @@ fn engine(
 ) -> Engine<Script> {
     let programs = scripts.into_iter().map(Script::new).collect();
     let geometry = Geometry { l1_lines: 8, l2_lines: 16, l3_lines: 32, store_buffer: 4, fill_buffers: 2 };
-    let latencies = Latencies::of(Model::Client);
-    let mut engine = Engine::new(programs, 96 * 64, protocol, latencies, geometry, arbitration, seed);
+    let machine = Scenario { geometry, arbitration, seed, protocol, ..scenario(Pattern::Tlab, 1) };
+    let mut engine = Engine::new(programs, 96 * 64, &machine);
     engine.record();
     engine.run();
     engine.caches.check().unwrap();
@@ -312,7 +312,11 @@ fn no_pattern_gives_memory_twice() {
             for pattern in [Cas, BackOff, FetchAdd, Lock, Ticket] {
                 let outcome = Scenario { protocol, ..scenario(pattern, cores) }.run().unwrap();
                 let all = 200 * cores as u64;
-                assert_eq!((outcome.top, outcome.successes), (all * 16, all), "{pattern} {protocol} {cores}");
+                assert_eq!(
+                    (outcome.top, outcome.successes),
+                    (all * 16, all),
+                    "{pattern:?} {protocol:?} {cores}"
+                );
             }
             let outcome = Scenario { protocol, ..scenario(Tlab, cores) }.run().unwrap();
             // 64 objects fit into a buffer; the fourth buffer is not filled.

@@ -32,7 +32,10 @@ impl Caches {
             return wrong("a copy that the directory does not know");
         }
         let dirty = held.iter().find(|(_, state)| state.is_dirty());
-        let copy = |core: usize| self.private[core].clone_line(line);
+        let copy = |core: usize| {
+            let cache = &self.private[core];
+            cache.find(line).map(|slot| cache.copies[slot].data)
+        };
         let expected = dirty.map_or(Some(self.memory[line as usize]), |&(core, _)| copy(core));
         if held.iter().any(|&(core, _)| copy(core) != expected) {
             return wrong("copies that differ");

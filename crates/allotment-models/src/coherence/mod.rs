@@ -13,6 +13,7 @@
 //! |---|---|
 //! | `protocol` | states of a line: MESI, MESIF, MOESI |
 //! | `latencies` | cycles and sizes of a machine |
+//! | `scenario` | one pattern on one machine |
 //! | `core_set` | sets of cores |
 //! | `tags` | the lines that a cache holds |
 //! | `private_cache` | a core's copies |
@@ -22,7 +23,7 @@
 //! | `program` | the steps that a core executes |
 //! | `engine` | time: store buffers, locked instructions, requests that queue for a line |
 //! | `patterns` | the ways to allocate, as programs |
-//! | `scenario` | one pattern on one machine, and its figures |
+//! | `outcome` | the simulation of a scenario, and its figures |
 
 mod caches;
 mod core_set;
@@ -30,6 +31,7 @@ mod counters;
 mod engine;
 mod invariants;
 mod latencies;
+mod outcome;
 mod patterns;
 mod private_cache;
 mod program;
@@ -44,9 +46,9 @@ mod protocol_tests;
 
 pub use caches::{Caches, Supply, Wanted};
 pub use counters::Counters;
-pub use engine::{Arbitration, Engine, Performed};
+pub use engine::{Engine, Performed};
 pub use latencies::{Geometry, Latencies, Model};
-pub use patterns::Pattern;
+pub use outcome::Outcome;
 pub use program::{Program, Step};
 pub use protocol::{Protocol, State};
-pub use scenario::{MAX_CORES, Outcome, Scenario, ScenarioError};
+pub use scenario::{Arbitration, MAX_CORES, Pattern, Scenario, ScenarioError};

@@ -6,40 +6,8 @@
 //! allows it.
 
 use super::program::{Program, Step};
-use clap::ValueEnum;
+use super::scenario::{Pattern, Scenario};
 use std::collections::VecDeque;
-use std::fmt;
-
-/// How a core gets memory for an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
-pub enum Pattern {
-    /// It bumps a pointer in a buffer of its own, and takes a new buffer by compare-and-swap on a
-    /// shared pointer.
-    Tlab,
-    /// Compare-and-swap on the shared pointer for each object, at once again when it fails.
-    Cas,
-    /// The same, after a pause that doubles with each failure.
-    BackOff,
-    /// A fetch-and-add on the shared pointer.
-    FetchAdd,
-    /// The pointer under a lock that is taken by test-and-set, waiting on a copy of one's own.
-    Lock,
-    /// The pointer under a lock that hands out tickets.
-    Ticket,
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Pattern::Tlab => "tlab",
-            Pattern::Cas => "cas",
-            Pattern::BackOff => "back-off",
-            Pattern::FetchAdd => "fetch-add",
-            Pattern::Lock => "lock",
-            Pattern::Ticket => "ticket",
-        })
-    }
-}
 
 /// Addresses of the shared words: each has a line of its own, as allocators pad them.
 pub(super) const TOP: u64 = 0;
@@ -50,27 +18,22 @@ const SERVING: u64 = 192;
 /// The first byte of the cores' private words: one line for each core.
 const OWN: u64 = 256;
 
-/// The settings that all programs of a run share.
+/// The work of all programs of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    pub(super) pattern: Pattern,
-    pub(super) cores: usize,
-    pub(super) size: u64,
-    pub(super) buffer: u64,
-    /// Objects per core.
-    pub(super) operations: u64,
+    pub(super) scenario: Scenario,
     /// Bytes of the eden.
     pub(super) eden: u64,
 }
 
 impl Work {
     fn start(&self) -> u64 {
-        OWN + 64 * self.cores as u64
+        OWN + 64 * self.scenario.cores as u64
     }
 
     /// Bytes of the memory. An object that begins at the eden's end still fits.
     pub(super) fn bytes(&self) -> u64 {
-        self.start() + self.eden + self.size.next_multiple_of(64)
+        self.start() + self.eden + self.scenario.size.next_multiple_of(64)
     }
 }
 
@@ -135,8 +98,8 @@ impl Allocator {
     /// Initialises the object at the pointer's value `top`, and then returns to the beginning.
     fn object(&mut self, top: u64) -> Step {
         let address = self.work.start() + top % self.work.eden;
-        self.planned.push_back(Step::Store(address + 8, self.work.size));
-        let body = (16..self.work.size).step_by(32);
+        self.planned.push_back(Step::Store(address + 8, self.work.scenario.size));
+        let body = (16..self.work.scenario.size).step_by(32);
         self.planned.extend(body.map(|offset| Step::Store(address + offset, 0)));
         self.done += 1;
         self.phase = Phase::Begin;
@@ -150,7 +113,11 @@ impl Allocator {
 
     /// The number of bytes by which the shared pointer advances.
     fn amount(&self) -> u64 {
-        if self.work.pattern == Pattern::Tlab { self.work.buffer } else { self.work.size }
+        if self.work.scenario.pattern == Pattern::Tlab {
+            self.work.scenario.buffer
+        } else {
+            self.work.scenario.size
+        }
     }
 
     fn swap(&mut self, top: u64) -> Step {
@@ -160,15 +127,15 @@ impl Allocator {
     }
 
     fn begin(&mut self) -> Step {
-        if self.done == self.work.operations {
+        if self.done == self.work.scenario.operations {
             return Step::Done;
         }
-        match self.work.pattern {
+        match self.work.scenario.pattern {
             Pattern::Tlab => self.then(Phase::OwnTop, Step::Load(self.own)),
             Pattern::Cas | Pattern::BackOff => self.then(Phase::Limit, Step::Load(LIMIT)),
             Pattern::FetchAdd => {
                 self.attempts += 1;
-                self.then(Phase::Added, Step::FetchAdd(TOP, self.work.size))
+                self.then(Phase::Added, Step::FetchAdd(TOP, self.work.scenario.size))
             }
             Pattern::Lock => self.take(),
             Pattern::Ticket => {
@@ -191,8 +158,8 @@ impl Program for Allocator {
         }
         match self.phase {
             Phase::Begin => self.begin(),
-            Phase::OwnTop if self.limit - read >= self.work.size && self.limit > 0 => {
-                self.planned.push_back(Step::Store(self.own, read + self.work.size));
+            Phase::OwnTop if self.limit - read >= self.work.scenario.size && self.limit > 0 => {
+                self.planned.push_back(Step::Store(self.own, read + self.work.scenario.size));
                 self.phase = Phase::Object(read);
                 Step::Compute(ARITHMETIC)
             }
@@ -203,7 +170,7 @@ impl Program for Allocator {
             Phase::Compare(top) => self.swap(top),
             Phase::Swap(top) if read != top => {
                 self.failures += 1;
-                if self.work.pattern == Pattern::BackOff {
+                if self.work.scenario.pattern == Pattern::BackOff {
                     let doubled = (self.failures - 1).min(PAUSE.1);
                     return self.then(Phase::Paused, Step::Compute(PAUSE.0 << doubled));
                 }
@@ -212,10 +179,10 @@ impl Program for Allocator {
             Phase::Swap(top) => {
                 self.successes += 1;
                 self.failures = 0;
-                if self.work.pattern != Pattern::Tlab {
+                if self.work.scenario.pattern != Pattern::Tlab {
                     return self.object(top);
                 }
-                self.limit = top + self.work.buffer;
+                self.limit = top + self.work.scenario.buffer;
                 self.then(Phase::Begin, Step::Store(self.own, top))
             }
             Phase::Added => {
@@ -224,7 +191,7 @@ impl Program for Allocator {
                 self.phase = Phase::Object(read);
                 Step::Load(LIMIT)
             }
-            Phase::Taken if self.work.pattern == Pattern::Ticket => {
+            Phase::Taken if self.work.scenario.pattern == Pattern::Ticket => {
                 self.ticket = read;
                 self.then(Phase::Wait, Step::Load(SERVING))
             }
@@ -233,19 +200,19 @@ impl Program for Allocator {
                 self.then(Phase::Inside, Step::Load(TOP))
             }
             Phase::Taken => self.then(Phase::Wait, Step::WaitWhile(LOCK, 1)),
-            Phase::Wait if self.work.pattern == Pattern::Lock => self.take(),
+            Phase::Wait if self.work.scenario.pattern == Pattern::Lock => self.take(),
             Phase::Wait if read == self.ticket => {
                 self.successes += 1;
                 self.then(Phase::Inside, Step::Load(TOP))
             }
             Phase::Wait => Step::WaitWhile(SERVING, read),
             Phase::Inside => {
-                self.planned.push_back(Step::Store(TOP, read + self.work.size));
+                self.planned.push_back(Step::Store(TOP, read + self.work.scenario.size));
                 self.then(Phase::Release(read), Step::Compute(ARITHMETIC))
             }
             Phase::Release(top) => {
                 self.phase = Phase::Object(top);
-                match self.work.pattern {
+                match self.work.scenario.pattern {
                     Pattern::Ticket => Step::Store(SERVING, self.ticket + 1),
                     _ => Step::Store(LOCK, 0),
                 }

@@ -3,7 +3,6 @@
 //! MESIF is by Goodman and Hum (2009), MOESI by Sweazey and Smith (1986).
 
 use clap::ValueEnum;
-use std::fmt;
 
 /// The protocol that keeps the copies of a line equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
@@ -15,16 +14,6 @@ pub enum Protocol {
     Mesif,
     /// A modified line that another core reads stays where it is, and its core answers readers.
     Moesi,
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Protocol::Mesi => "mesi",
-            Protocol::Mesif => "mesif",
-            Protocol::Moesi => "moesi",
-        })
-    }
 }
 
 /// How a core holds a line.

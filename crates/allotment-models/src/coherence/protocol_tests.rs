@@ -128,10 +128,10 @@ fn transitions_are_counted_by_state() {
 fn a_breach_is_found() {
     let (mut caches, _) = done(Protocol::Mesi, &[Load(0), Load(1)]);
     let slot = caches.private[0].find(0).unwrap();
-    caches.private[0].set_state(slot, M);
+    caches.private[0].copies[slot].state = M;
     assert!(caches.check_line(0).unwrap_err().contains("beside one in M or E"));
-    caches.private[0].set_state(slot, S);
-    caches.private[0].data(slot)[3] = 1;
+    caches.private[0].copies[slot].state = S;
+    caches.private[0].copies[slot].data[3] = 1;
     assert!(caches.check().unwrap_err().contains("differ"));
 }
 

@@ -1,17 +1,40 @@
-//! One pattern on one machine, and its figures.
+//! A scenario to simulate: one pattern on one machine.
 
-use super::counters::Counters;
-use super::engine::{Arbitration, Engine, SplitMix};
 use super::latencies::{Geometry, Latencies};
-use super::patterns::{Allocator, Pattern, TOP, Work};
 use super::protocol::Protocol;
+use clap::ValueEnum;
 
 /// The most cores of a scenario.
 pub const MAX_CORES: usize = 256;
 
-/// The eden is reused from its start after this many bytes: more than a shared cache, and little to
-/// simulate.
-const MAX_EDEN: u64 = 32 << 20;
+/// How a core gets memory for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Pattern {
+    /// It bumps a pointer in a buffer of its own, and takes a new buffer by compare-and-swap on a
+    /// shared pointer.
+    Tlab,
+    /// Compare-and-swap on the shared pointer for each object, at once again when it fails.
+    Cas,
+    /// As `cas`, after a pause that doubles with each failure.
+    BackOff,
+    /// A fetch-and-add on the shared pointer.
+    FetchAdd,
+    /// The pointer under a lock that is taken by test-and-set, waiting on a copy of one's own.
+    Lock,
+    /// The pointer under a lock that hands out tickets.
+    Ticket,
+}
+
+/// Which of the queued cores gets a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Arbitration {
+    /// The core that came first.
+    Fifo,
+    /// Any core, by the seed.
+    Random,
+    /// The core with the number nearest to the last one's, as on a ring.
+    Nearest,
+}
 
 /// The machine and the pattern to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,77 +82,12 @@ pub enum ScenarioError {
     Latency(u64),
 }
 
-/// The figures of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Objects, over all cores.
-    pub operations: u64,
-    /// Locked instructions that tried to take memory or a lock.
-    pub attempts: u64,
-    /// Locked instructions that took memory or a lock.
-    pub successes: u64,
-    /// Cycles until a core finished, summed over the cores.
-    pub cycles: u64,
-    /// Cycles until the last core finished.
-    pub last: u64,
-    /// The final value of the shared pointer.
-    pub top: u64,
-    /// The counts of the caches.
-    pub counters: Counters,
-}
-
-impl Outcome {
-    /// Cycles that a core needed for an object.
-    pub fn cycles_per_operation(&self) -> f64 {
-        self.per_operation(self.cycles)
-    }
-
-    /// A sum, per object.
-    pub fn per_operation(&self, sum: u64) -> f64 {
-        sum as f64 / self.operations as f64
-    }
-
-    /// Locked instructions per one that succeeded; NaN if none was needed.
-    pub fn attempts_per_success(&self) -> f64 {
-        self.attempts as f64 / self.successes as f64
-    }
-}
-
 impl Scenario {
-    /// Simulates the scenario.
+    /// Checks all numbers.
     ///
     /// # Errors
     /// A number is outside the range that can be simulated.
-    pub fn run(&self) -> Result<Outcome, ScenarioError> {
-        self.check()?;
-        let taken = self.operations.saturating_mul(self.cores as u64).saturating_mul(self.size);
-        let buffers = 2 * self.buffer * self.cores as u64;
-        let eden = taken.saturating_add(buffers).min(MAX_EDEN).max(self.buffer).next_multiple_of(64);
-        let (pattern, cores, size) = (self.pattern, self.cores, self.size);
-        let work = Work { pattern, cores, size, buffer: self.buffer, operations: self.operations, eden };
-        let mut random = SplitMix(self.seed);
-        let programs = (0..cores).map(|core| Allocator::new(work, core, random.below(100))).collect();
-        let (protocol, latencies, geometry) = (self.protocol, self.latencies, self.geometry);
-        let mut engine =
-            Engine::new(programs, work.bytes(), protocol, latencies, geometry, self.arbitration, self.seed);
-        engine.run();
-        let ends: Vec<u64> = engine.finished().flatten().collect();
-        debug_assert_eq!(ends.len(), cores, "a core waits for ever");
-        let sum = |of: fn(&Allocator) -> u64| (0..cores).map(|core| of(engine.program(core))).sum();
-        let (attempts, successes) = (sum(|program| program.attempts), sum(|program| program.successes));
-        let counters = engine.caches.counters.clone();
-        Ok(Outcome {
-            operations: self.operations * cores as u64,
-            attempts,
-            successes,
-            cycles: ends.iter().sum(),
-            last: ends.iter().copied().max().unwrap_or(0),
-            top: engine.caches.load(0, TOP).0,
-            counters,
-        })
-    }
-
-    fn check(&self) -> Result<(), ScenarioError> {
+    pub(super) fn check(&self) -> Result<(), ScenarioError> {
         let Latencies { l1, l2, l3, forward, hitm, upgrade, memory, lock, keep } = self.latencies;
         if !(1..=MAX_CORES).contains(&self.cores) {
             return Err(ScenarioError::Cores(self.cores));

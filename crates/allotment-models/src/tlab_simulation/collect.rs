@@ -1,4 +1,4 @@
-//! The collector's state, what is alive, and how much of the heap threads may use.
+//! The state of the collector, the live bytes, and the part of the heap that threads may use.
 //!
 //! ```text
 //! parallel     eden is full -> stop: copy what survived, free eden, size buffers
@@ -15,8 +15,9 @@ use super::engine::Engine;
 use super::regions::Regions;
 use super::scenario::CollectorModel;
 use super::thread::{Role, Thread};
-use allotment::internals::shenandoah::{ChooseSettings, reserve_regions};
-use allotment::internals::shenandoah::{CycleKind, Ended, Trigger, TriggerSettings};
+use allotment::internals::shenandoah::{
+    ChooseSettings, CycleKind, Ended, Trigger, TriggerSettings, reserve_regions,
+};
 use allotment::options::Options;
 use std::time::Duration;
 
@@ -30,9 +31,7 @@ pub(super) const TENURING: usize = 3;
 /// Young bytes by cycles survived in a heap that has no old object: it is new, or was collected
 /// fully.
 pub(super) fn all_young(live: u64) -> [u64; TENURING] {
-    let mut aged = [0; TENURING];
-    aged[0] = live;
-    aged
+    std::array::from_fn(|age| if age == 0 { live } else { 0 })
 }
 
 /// The step of a concurrent cycle.
@@ -46,7 +45,7 @@ pub(super) enum Phase {
 
 /// The next step of a worker whose piece is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum WorkerTurn {
     /// It has another one.
     Works,
     /// Others are at the last pieces, or there is no cycle.
@@ -74,10 +73,8 @@ pub(super) struct Collector {
     pub(super) free_at_begin: usize,
     /// Whether the cycle marks all objects.
     pub(super) all: bool,
-    /// Whether the next cycle does: the last one has left little free.
+    /// Whether the next cycle marks all objects, because the last one has left little free.
     pub(super) all_next: bool,
-    /// `ShenandoahMinFreeThreshold`: less of the heap is little, in percent.
-    pub(super) min_free_percent: usize,
     pub(super) trigger: Trigger,
     pub(super) choice: ChooseSettings,
     pub(super) reserve: usize,
@@ -93,11 +90,8 @@ pub(super) struct Collector {
     pub(super) staying: u64,
     /// Degenerated cycles since the last other one.
     pub(super) degenerated_in_row: usize,
-    /// `ShenandoahFullGCThreshold`: more of them in a row are followed by a full collection.
-    pub(super) most_in_row: usize,
-    /// `ShenandoahCriticalFreeThreshold`: if less of the heap is free after a cycle in a stop, in
-    /// percent, a full collection follows.
-    pub(super) critical_free_percent: usize,
+    /// The thresholds of cycles.
+    pub(super) options: Options,
     /// A full collection has left no memory for a thread.
     pub(super) out_of_memory: bool,
 }
@@ -120,7 +114,6 @@ impl Collector {
             free_at_begin: 0,
             all: false,
             all_next: false,
-            min_free_percent: options.shenandoah_min_free_threshold,
             trigger: Trigger::new(TriggerSettings::from(&options)),
             choice,
             reserve,
@@ -130,8 +123,7 @@ impl Collector {
             live: 0,
             staying: 0,
             degenerated_in_row: 0,
-            most_in_row: options.shenandoah_full_gc_threshold,
-            critical_free_percent: options.shenandoah_critical_free_threshold,
+            options,
             out_of_memory: false,
         }
     }
@@ -166,7 +158,7 @@ impl Engine {
         ((1.0 - left as f64 / rebuild.bytes as f64) * rebuild.keeps as f64) as u64
     }
 
-    /// Bytes that were allocated since the last cycle and are alive. Begins to count anew.
+    /// Bytes that were allocated since the last cycle and are alive. The count begins again at 0.
     pub(super) fn count_survivors(&mut self) -> u64 {
         let mut survived = 0;
         for thread in &mut self.threads {
@@ -194,7 +186,7 @@ impl Engine {
 
     /// Notes the first collection of all.
     pub(super) fn collected(&mut self) {
-        if self.is_unleashed() && self.tally.first_unused.is_none() {
+        if self.unleashed.is_some() && self.tally.first_unused.is_none() {
             let granted = (self.tally.granted - self.tally.granted_before) as f64;
             let objects = (self.regions.objects - self.tally.objects_before) as f64;
             self.tally.first_unused = Some(100.0 * (1.0 - objects / granted.max(1.0)).max(0.0));

@@ -2,7 +2,7 @@
 //!
 //! CPUs have one queue. As the kernel does, it prefers threads that run for a short time and sleep:
 //! those that have used up a time slice since they slept, and the workers of the collector, come
-//! behind them. Each of the two groups is served in the order in which its tasks came.
+//! after them. Each of the two groups is served in the order in which its tasks came.
 //!
 //! Only [`dispatch`](Engine::dispatch) gives a task a CPU, once after each event. Whatever happens
 //! at the event only changes the queue: a task that is ready is put there, and a CPU whose task has
@@ -10,9 +10,9 @@
 //! the world stopped by another that decided in between, and a long queue of tasks without work
 //! would overflow the stack.
 
-use super::collect::Turn;
+use super::collect::WorkerTurn;
 use super::engine::{Engine, Event, nanoseconds};
-use super::operation::Next;
+use super::operation::NextStep;
 use super::thread::Stage;
 
 /// A user of a CPU.
@@ -121,30 +121,30 @@ impl Engine {
         while self.burst(task) == 0 {
             let goes = match task {
                 Task::Thread(id) => match self.decide(id) {
-                    Next::Goes => true,
-                    Next::Sleeps(until) => {
+                    NextStep::Goes => true,
+                    NextStep::Sleeps(until) => {
                         self.threads[id].stage = Stage::Away;
                         self.plan(until, Event::Wake(id));
                         false
                     }
-                    Next::Ends => {
+                    NextStep::Ends => {
                         self.end(id);
                         false
                     }
-                    Next::NoMemory => {
+                    NextStep::NoMemory => {
                         self.leave(cpu);
                         self.wait_for_memory(id);
                         return;
                     }
                 },
                 Task::Collector(worker) => match self.next_piece(worker) {
-                    Turn::Works if self.queue.is_empty() => true,
-                    Turn::Works => {
+                    WorkerTurn::Works if self.queue.is_empty() => true,
+                    WorkerTurn::Works => {
                         self.queue.push_back(task);
                         false
                     }
-                    Turn::Leaves => false,
-                    Turn::EndsPhase => {
+                    WorkerTurn::Leaves => false,
+                    WorkerTurn::EndsPhase => {
                         self.leave(cpu);
                         return self.end_phase();
                     }

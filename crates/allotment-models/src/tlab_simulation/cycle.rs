@@ -1,7 +1,7 @@
 //! Cycles beside threads: when they begin, what their phases cost, and which regions they free.
 //!
 //! The phases are `Reset`, `Mark` and `Move`. Each is work in ns of one worker, of which workers
-//! take pieces. Threads that take buffers while a cycle is behind take pieces as well. Between two
+//! take pieces. Threads that take buffers while a cycle is late take pieces as well. Between two
 //! phases is a pause.
 //!
 //! `Mark` and `Move` begin with a visit of each thread, in which its buffer is filled: by a worker
@@ -10,14 +10,13 @@
 //! nothing, and are not worth a move. With buffers of a region and many threads this decides
 //! whether a cycle frees anything.
 
-use super::collect::{Phase, Turn, work};
+use super::collect::{Phase, WorkerTurn, work};
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
 use super::regions::Region;
 use super::scenario::CollectorModel;
 use super::thread::Stage;
-use allotment::internals::shenandoah::CycleKind;
-use allotment::internals::shenandoah::{Candidate, Space, choose};
+use allotment::internals::shenandoah::{Candidate, CycleKind, Space, choose};
 use std::time::Duration;
 
 /// Clearing the tables of the last cycle, and what a cycle does about weak references, in ns of one
@@ -28,13 +27,13 @@ const WEAK: u64 = 1_600_000;
 const CHUNK: u64 = 500_000;
 /// A thread that helps a cycle does so for this long, in ns.
 const SLICE: u64 = 50_000;
-/// A cycle is behind when less than one part in this many is left of what was free at its
+/// A cycle is late when less than one part in this many is left of what was free at its
 /// beginning.
 const BEHIND: usize = 3;
 
 impl Engine {
-    /// A thread took a buffer elsewhere than behind its last one: it looks whether a cycle should
-    /// begin, or helps one that is behind. Returns the time that this takes it, in ns.
+    /// A thread took a buffer that does not follow its last one. It looks whether a cycle should
+    /// begin, or helps a cycle that is late. Returns the time that this takes, in ns.
     pub(super) fn refilled(&mut self) -> u64 {
         if !self.scenario.collector.is_concurrent() {
             return 0;
@@ -87,7 +86,8 @@ impl Engine {
                 self.end_visits();
                 let set = std::mem::take(&mut self.collector.set);
                 self.regions.release(&set);
-                self.place_live();
+                // Live objects that do not stay in regions filled by threads get regions of their own.
+                self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
                 false
             }
         }
@@ -203,11 +203,6 @@ impl Engine {
         }
     }
 
-    /// Live objects that do not stay in regions filled by threads get regions of their own.
-    fn place_live(&mut self) {
-        self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
-    }
-
     /// A cycle ends `later` ns from now.
     pub(super) fn cycle_ended(&mut self, kind: CycleKind, later: u64) {
         let collector = &mut self.collector;
@@ -220,7 +215,8 @@ impl Engine {
         self.fit_capacity();
         let (left, capacity) = (self.regions.left(), self.regions.capacity);
         let collector = &mut self.collector;
-        collector.all_next = !collector.all && left * 100 < capacity * collector.min_free_percent;
+        let least_percent = collector.options.shenandoah_min_free_threshold;
+        collector.all_next = !collector.all && left * 100 < capacity * least_percent;
         self.learn(kind, began, self.now + later);
         self.collected();
     }
@@ -236,25 +232,25 @@ impl Engine {
     }
 
     /// A worker has done its piece, and takes the next.
-    pub(super) fn next_piece(&mut self, worker: usize) -> Turn {
+    pub(super) fn next_piece(&mut self, worker: usize) -> WorkerTurn {
         let collector = &mut self.collector;
         (collector.pieces[worker], collector.begun[worker]) = (None, false);
         if collector.phase == Phase::Idle {
-            return Turn::Leaves;
+            return WorkerTurn::Leaves;
         }
         let visits = self.visit_some();
         let collector = &mut self.collector;
         if visits > 0 {
             (collector.pieces[worker], collector.begun[worker]) = (Some(visits), true);
-            return Turn::Works;
+            return WorkerTurn::Works;
         }
         if collector.left > 0 {
             let piece = collector.left.min(CHUNK);
             collector.left -= piece;
             (collector.pieces[worker], collector.begun[worker]) = (Some(piece), true);
-            return Turn::Works;
+            return WorkerTurn::Works;
         }
-        if collector.begun.contains(&true) { Turn::Leaves } else { Turn::EndsPhase }
+        if collector.begun.contains(&true) { WorkerTurn::Leaves } else { WorkerTurn::EndsPhase }
     }
 
     /// The last worker has ended a phase: a pause follows.

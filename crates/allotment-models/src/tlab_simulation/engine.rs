@@ -8,14 +8,12 @@
 
 use super::collect::{Collector, Phase};
 use super::cpus::{Cpu, Task};
-use super::outcome::{Counts, Outcome, Tally};
+
 use super::regions::Regions;
 use super::scenario::{Arrival, Scenario, ScenarioError};
+use super::tally::{Counts, Tally};
 use super::thread::{Role, Thread};
-use allotment::internals::tlab::Budget;
-use allotment::internals::tlab::{Averages, Config, Settings, Sizing};
-use allotment::options::TlabPolicy;
-use allotment::stats::TlabTotals;
+use allotment::internals::tlab::{Averages, Budget, Config, Settings, Sizing};
 use allotment_report::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -25,8 +23,8 @@ use std::time::Duration;
 /// overflows.
 const LAST: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 
-/// Of so many wake-ups one is late, and takes so many times as long in the mean. With 80 us that is
-/// what was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of threads that begin at
+/// One of `LATE` wake-ups is late, and takes `LATER` times as long in the mean. With 80 us that is
+/// the distribution that was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of threads that begin at
 /// one instant are flat after some seconds.
 const LATE: usize = 64;
 const LATER: u32 = 25;
@@ -155,33 +153,9 @@ impl Engine {
         true
     }
 
-    /// The figures so far.
-    pub(super) fn outcome(self) -> Outcome {
-        let mut totals = TlabTotals::default();
-        let workers = self.threads.iter().filter(|thread| thread.role == Role::Worker);
-        workers.clone().for_each(|thread| totals.add(&thread.counts));
-        let waited = workers.filter(|thread| thread.waited).count();
-        let begin = self.counted_from().unwrap_or(self.now);
-        let capacity = self.now.saturating_sub(begin).saturating_mul(self.scenario.cpus as u64);
-        let config = &self.config;
-        let first = match config.policy() {
-            // Its size is what buffers grow to.
-            TlabPolicy::Epsilon => config.min_tlab_size(),
-            _ => Sizing::start(config, &Averages::new(config)).desired_size(),
-        };
-        let out_of_memory = self.collector.out_of_memory.then(|| Duration::from_nanos(self.now));
-        let sizes = (first as u64, config.max_tlab_size() as u64);
-        Outcome::new(self.tally, self.scenario, sizes, &totals, waited, capacity, out_of_memory)
-    }
-
     /// The time in ms, as policies know it. Never 0, which stands for "no refill yet".
     pub(super) fn now_ms(&self) -> u64 {
         1 + self.now / 1_000_000
-    }
-
-    /// Whether all threads have begun.
-    pub(super) fn is_unleashed(&self) -> bool {
-        self.unleashed.is_some()
     }
 
     /// The end of the warm-up; `None`: one thread is alone.

@@ -4,13 +4,12 @@
 use super::engine::Engine;
 use super::regions::Piece;
 use super::thread::Buffer;
-use allotment::internals::tlab::Request;
-use allotment::internals::tlab::{CensusEntry, Settlement};
+use allotment::internals::tlab::{CensusEntry, Request, Settlement};
 
 /// How a thread came to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// Behind its buffer.
+pub(super) enum MemorySource {
+    /// Directly after its buffer.
     InPlace,
     /// As a buffer somewhere else.
     Elsewhere,
@@ -22,14 +21,14 @@ impl Engine {
     /// Allocates the object that the thread wants next, in memory that it takes for this. `None`:
     /// the heap has none. The object comes at once: another thread may stop the world next, and
     /// take the buffer back.
-    pub(super) fn allocate(&mut self, id: usize) -> Option<Taken> {
+    pub(super) fn allocate(&mut self, id: usize) -> Option<MemorySource> {
         let Some(taken) = self.refill(id) else { return self.allocate_outside(id) };
         self.regions.objects += self.threads[id].bump();
         Some(taken)
     }
 
     /// Takes a new buffer; `None`: the object belongs outside, or there is no memory.
-    fn refill(&mut self, id: usize) -> Option<Taken> {
+    fn refill(&mut self, id: usize) -> Option<MemorySource> {
         let now_ms = self.now_ms();
         let thread = &mut self.threads[id];
         let object = thread.next;
@@ -56,7 +55,7 @@ impl Engine {
         {
             buffer.piece.end += bytes;
             self.granted(id, bytes);
-            return Some(Taken::InPlace);
+            return Some(MemorySource::InPlace);
         }
         let Some(piece) =
             self.take_buffer(id, object, min, size).or_else(|| self.take_buffer(id, object, object, size))
@@ -67,7 +66,7 @@ impl Engine {
         self.drop_buffer(id);
         self.threads[id].buffer = Some(Buffer { piece, top: piece.start });
         self.granted(id, piece.bytes());
-        Some(Taken::Elsewhere)
+        Some(MemorySource::Elsewhere)
     }
 
     /// Whether so much of the buffer is free that it is kept for smaller objects.
@@ -104,7 +103,7 @@ impl Engine {
     }
 
     /// Memory for one object, without a buffer.
-    fn allocate_outside(&mut self, id: usize) -> Option<Taken> {
+    fn allocate_outside(&mut self, id: usize) -> Option<MemorySource> {
         let thread = &mut self.threads[id];
         let bytes = thread.next;
         let piece = self.regions.allocate(thread.cpu, bytes, bytes)?;
@@ -119,7 +118,7 @@ impl Engine {
         (thread.left, thread.next) = (thread.left.saturating_sub(bytes), 0);
         self.regions.objects += bytes;
         self.tally.granted += bytes;
-        Some(Taken::Outside)
+        Some(MemorySource::Outside)
     }
 
     /// Takes the buffer of a thread away. `give_back`: whether others may use the rest; otherwise
@@ -140,32 +139,10 @@ impl Engine {
         (0..self.threads.len()).for_each(|id| self.retire(id, true));
     }
 
-    /// The same. The tails that earlier buffers left for others become waste.
+    /// Gives back the buffers of all threads. The tails that earlier buffers left for others become
+    /// waste.
     pub(super) fn end_buffers(&mut self) {
         self.retire_all();
         self.waste += self.regions.forget_spares();
-    }
-
-    /// Checks that no byte is lost.
-    ///
-    /// # Errors
-    /// Says which sum is wrong.
-    #[cfg(test)]
-    pub(super) fn verify(&self) -> Result<(), String> {
-        use allotment::options::TlabPolicy;
-        self.regions.verify()?;
-        let held: u64 = self.threads.iter().filter_map(|thread| thread.buffer).map(Buffer::free).sum();
-        let (objects, waste, spared) = (self.regions.objects, self.waste, self.regions.spared());
-        let handed = self.regions.handed();
-        if handed != objects + waste + held + spared {
-            return Err(format!(
-                "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
-            ));
-        }
-        if self.config.policy() == TlabPolicy::Adaptive {
-            let entries = self.threads.iter().map(|thread| CensusEntry::from(&thread.sizing));
-            self.budget.verify(entries).map_err(|error| error.to_string())?;
-        }
-        Ok(())
     }
 }

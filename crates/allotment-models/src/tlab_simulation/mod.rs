@@ -17,11 +17,12 @@
 //! | `regions` | who has which memory |
 //! | `thread` | a thread, its operation and its buffer |
 //! | `memory` | refills, with the policies' own code |
-//! | `operation` | what threads do, and what is counted of it |
+//! | `tally` | counts |
+//! | `operation` | what threads do |
 //! | `cpus` | tasks that take CPUs in turn; stops of the world |
 //! | `collect` | the collector's state, and what is alive |
 //! | `cycle` | cycles beside threads |
-//! | `room` | stops for want of memory |
+//! | `room` | stops because a thread finds no memory |
 //! | `engine` | events |
 //! | `outcome` | the figures |
 
@@ -36,6 +37,7 @@ mod preset;
 mod regions;
 mod room;
 mod scenario;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -1,18 +1,18 @@
-//! What a simulated thread does: its operations, and what is counted of them.
+//! The operations of a simulated thread, and their counts.
 //!
-//! An operation begins, allocates what its bytes are, and ends; with a think time it does so in two
-//! parts. What it took is counted at the end of the part before thinking, and how long it stood
-//! still for memory at the end of each.
+//! An operation begins, allocates its bytes, and ends. With a think time it has two parts. Its time is
+//! counted at the end of the part before thinking, and the time that it stood still for memory at the
+//! end of each part.
 
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};
-use super::memory::Taken;
+use super::memory::MemorySource;
 use super::scenario::Arrival;
 use super::thread::{Role, Stage};
 use std::time::Duration;
 
 /// The next step of a thread.
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// It goes on, with a burst.
     Goes,
     /// It sleeps until then.
@@ -23,11 +23,11 @@ pub(super) enum Next {
 
 impl Engine {
     /// The next step of a thread whose burst is over.
-    pub(super) fn decide(&mut self, id: usize) -> Next {
+    pub(super) fn decide(&mut self, id: usize) -> NextStep {
         let scenario = self.scenario;
         let thread = &mut self.threads[id];
         match thread.stage {
-            Stage::Away | Stage::Woken => Next::Sleeps(u64::MAX),
+            Stage::Away | Stage::Woken => NextStep::Sleeps(u64::MAX),
             Stage::Begin => {
                 thread.stage = Stage::Work;
                 thread.began = self.now;
@@ -41,7 +41,7 @@ impl Engine {
                 };
                 let is_first = thread.done == 0 && !thread.thought && thread.role == Role::Worker;
                 thread.burst = if is_first { nanoseconds(scenario.first) } else { 0 };
-                Next::Goes
+                NextStep::Goes
             }
             Stage::Work if thread.left == 0 => self.finish(id),
             Stage::Work => {
@@ -52,16 +52,16 @@ impl Engine {
                     (Role::Rebuilder, Some(rebuild)) => share(rebuild.cpu, filled, rebuild.bytes),
                     _ => share(scenario.cpu, filled, scenario.bytes),
                 };
-                if filled == 0 && thread.left > 0 { self.go_on_allocating(id) } else { Next::Goes }
+                if filled == 0 && thread.left > 0 { self.go_on_allocating(id) } else { NextStep::Goes }
             }
         }
     }
 
-    fn go_on_allocating(&mut self, id: usize) -> Next {
-        let Some(taken) = self.allocate(id) else { return Next::NoMemory };
-        let looks = if taken == Taken::Elsewhere { self.refilled() } else { 0 };
+    fn go_on_allocating(&mut self, id: usize) -> NextStep {
+        let Some(taken) = self.allocate(id) else { return NextStep::NoMemory };
+        let looks = if taken == MemorySource::Elsewhere { self.refilled() } else { 0 };
         self.threads[id].burst = nanoseconds(self.scenario.refill) + looks;
-        Next::Goes
+        NextStep::Goes
     }
 
     /// A thread stops the world for memory, and goes on first.
@@ -73,7 +73,7 @@ impl Engine {
     }
 
     /// The end of an operation, or of its part before the thread thinks.
-    fn finish(&mut self, id: usize) -> Next {
+    fn finish(&mut self, id: usize) -> NextStep {
         let (scenario, now) = (self.scenario, self.now);
         let role = self.threads[id].role;
         match (role, scenario.rebuild) {
@@ -81,9 +81,9 @@ impl Engine {
                 let thread = &mut self.threads[id];
                 thread.done += 1;
                 thread.stage = Stage::Begin;
-                return if thread.done < scenario.before { Next::Goes } else { Next::Ends };
+                return if thread.done < scenario.before { NextStep::Goes } else { NextStep::Ends };
             }
-            (Role::Rebuilder, Some(rebuild)) => return Next::Sleeps(now + nanoseconds(rebuild.every)),
+            (Role::Rebuilder, Some(rebuild)) => return NextStep::Sleeps(now + nanoseconds(rebuild.every)),
             _ => {}
         }
         self.count_wait(id);
@@ -109,18 +109,18 @@ impl Engine {
         let thread = &mut self.threads[id];
         thread.planned = if scenario.arrival.is_scheduled() { thread.planned + gap } else { now + gap };
         if thread.done >= scenario.operations || thread.planned >= last {
-            return Next::Ends;
+            return NextStep::Ends;
         }
         let until = thread.planned;
         self.sleep_until(id, until)
     }
 
-    fn sleep_until(&mut self, id: usize, until: u64) -> Next {
+    fn sleep_until(&mut self, id: usize, until: u64) -> NextStep {
         if until > self.now {
-            return Next::Sleeps(until + self.delay());
+            return NextStep::Sleeps(until + self.delay());
         }
         self.threads[id].stage = Stage::Begin;
-        Next::Goes
+        NextStep::Goes
     }
 
     /// Whether the operation of a thread is counted, and is not warm-up.
@@ -134,7 +134,7 @@ impl Engine {
         let held = std::mem::take(&mut self.threads[id].held);
         if held > 0 && self.is_counted(id) {
             self.threads[id].waited = true;
-            self.tally.wait(held);
+            self.tally.waits.saturating_record(held);
         }
     }
 
@@ -147,7 +147,7 @@ impl Engine {
             self.tally.firsts.push(self.now - thread.began);
         }
         if self.is_counted(id) {
-            self.tally.operation(took);
+            self.tally.operations.saturating_record(took);
         }
     }
 

@@ -42,7 +42,7 @@ const fn us(time: u64) -> Duration {
     Duration::from_micros(time)
 }
 
-/// Workers beside threads, of so many CPUs: as the heap's.
+/// Workers beside threads on a machine with `cpus` CPUs: as many as the heap has.
 pub fn concurrent_workers(cpus: usize) -> usize {
     cpus.div_ceil(4).max(1)
 }
@@ -113,7 +113,7 @@ impl Scenario {
             Shop::Huge => (300_000, 512 * GIB, 0, 192 * GB),
             Shop::Loaded => (62_000, 2 * GIB, 4 * MIB, 27 * GB / 100),
         };
-        // What a rebuild allocates and keeps, and the time between two.
+        // Megabytes that a rebuild allocates and keeps, and the time between two.
         let (rebuilt, kept, every) = match shop {
             Shop::Small => (270, 190, seconds(360)),
             Shop::Medium => (19_000, 10_500, seconds(360)),

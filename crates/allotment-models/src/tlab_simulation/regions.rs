@@ -1,7 +1,7 @@
 //! The simulated heap: regions that are numbers, handed out as the heap's free set hands them out.
 //!
 //! ```text
-//! a refill:  the memory behind the buffer, if nobody took it      extend
+//! a refill:  the memory after the buffer, if nobody took it       extend
 //!            a tail that another thread left on this CPU          take_spare
 //!            the region in the slot of this CPU, then a free one  allocate
 //!            when none is free: the rest of any region            allocate
@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 
 /// The users of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum RegionState {
     /// Nobody yet.
     Free,
     /// All threads take memory from it.
@@ -38,7 +38,7 @@ pub(super) enum Use {
 /// A region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
-    pub(super) state: Use,
+    pub(super) state: RegionState,
     /// Bytes handed out.
     pub(super) top: u64,
     /// `top` when the cycle that is under way began to mark; `u64::MAX` if the region was not in
@@ -49,7 +49,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    const FREE: Region = Region { state: Use::Free, top: 0, border: u64::MAX, age_mark: 0 };
+    const FREE: Region = Region { state: RegionState::Free, top: 0, border: u64::MAX, age_mark: 0 };
 }
 
 /// A piece of a region, `[start, end)` in bytes from the region's beginning.
@@ -130,12 +130,6 @@ impl Regions {
         self.capacity.saturating_sub(in_use).min(self.free.len())
     }
 
-    /// Bytes that were ever handed out and did not come back unused.
-    #[cfg(test)]
-    pub(super) fn handed(&self) -> u64 {
-        self.handed
-    }
-
     /// Bytes in spare tails.
     pub(super) fn spared(&self) -> u64 {
         self.spares.iter().flatten().map(|piece| piece.bytes()).sum()
@@ -167,13 +161,13 @@ impl Regions {
         Some(self.take_top(region, bytes))
     }
 
-    /// Whether `bytes` directly behind a piece can be taken.
+    /// Whether `bytes` directly after a piece can be taken.
     pub(super) fn can_extend(&self, piece: Piece, bytes: u64) -> bool {
         let row = self.table[piece.region as usize];
-        row.state == Use::Shared && row.top == piece.end && self.size - row.top >= bytes
+        row.state == RegionState::Shared && row.top == piece.end && self.size - row.top >= bytes
     }
 
-    /// Takes `min` to `desired` bytes directly behind a piece. Returns how many.
+    /// Takes `min` to `desired` bytes directly after a piece. Returns how many.
     pub(super) fn extend(&mut self, piece: Piece, min: u64, desired: u64) -> Option<u64> {
         if !self.can_extend(piece, min) {
             return None;
@@ -206,7 +200,7 @@ impl Regions {
         }
         let Some(region) = self.free.pop_first() else { return false };
         self.taken += 1;
-        self.table[region as usize] = Region { state: Use::Shared, ..Region::FREE };
+        self.table[region as usize] = Region { state: RegionState::Shared, ..Region::FREE };
         let old = std::mem::replace(&mut self.slots[cpu], region);
         if old != NONE {
             self.set_aside(old);
@@ -222,27 +216,11 @@ impl Regions {
 
     /// The last resort: the rest of any shared region, and then a spare.
     fn scavenge(&mut self, min: u64, desired: u64) -> Option<Piece> {
-        for cpu in 0..self.slots.len() {
-            let region = self.slots[cpu];
-            if region != NONE
-                && let Some(piece) = self.carve(region, min, desired)
-            {
-                return Some(piece);
-            }
-        }
-        let mut full = Vec::new();
-        let mut found = None;
-        for &region in &self.partial {
-            if self.room(region) >= min {
-                found = Some(region);
-                break;
-            }
-            if self.room(region) < LEAST {
-                full.push(region);
-            }
-        }
-        self.partial.retain(|region| !full.contains(region));
-        match found {
+        let Regions { size, table, slots, partial, .. } = self;
+        let room = |region: u32| *size - table[region as usize].top;
+        partial.retain(|region| room(*region) >= LEAST);
+        let shared = slots.iter().filter(|slot| **slot != NONE).chain(&*partial);
+        match shared.copied().find(|region| room(*region) >= min) {
             Some(region) => self.carve(region, min, desired),
             None => (0..self.slots.len()).find_map(|cpu| self.take_spare(cpu, min)),
         }
@@ -266,7 +244,7 @@ impl Regions {
             return true;
         }
         let row = &mut self.table[region as usize];
-        if row.state == Use::Shared && row.top == end {
+        if row.state == RegionState::Shared && row.top == end {
             row.top = top;
             self.handed -= end - top;
             self.set_aside(region);
@@ -287,11 +265,11 @@ impl Regions {
         bytes
     }
 
-    /// Notes how far each region is filled. Objects behind that are no business of the cycle that
+    /// Notes how far each region is filled. Objects above that border do not concern the cycle that
     /// begins.
     pub(super) fn set_borders(&mut self) {
         for row in &mut self.table {
-            row.border = if row.state == Use::Shared { row.top } else { u64::MAX };
+            row.border = if row.state == RegionState::Shared { row.top } else { u64::MAX };
         }
     }
 
@@ -302,7 +280,7 @@ impl Regions {
 
     /// All shared regions.
     pub(super) fn shared(&self) -> Vec<u32> {
-        let shared = |row: &Region| row.state == Use::Shared;
+        let shared = |row: &Region| row.state == RegionState::Shared;
         (0_u32..).zip(&self.table).filter(|(_, row)| shared(row)).map(|(number, _)| number).collect()
     }
 
@@ -332,36 +310,9 @@ impl Regions {
         while self.live.len() < wanted
             && let Some(region) = self.free.pop_last()
         {
-            self.table[region as usize] = Region { state: Use::Live, top: self.size, ..Region::FREE };
+            self.table[region as usize] = Region { state: RegionState::Live, top: self.size, ..Region::FREE };
             self.live.push(region);
         }
-    }
-
-    /// Checks the regions against their lists.
-    ///
-    /// # Errors
-    /// Says what does not hold.
-    #[cfg(test)]
-    pub(super) fn verify(&self) -> Result<(), String> {
-        let count = |state| self.table.iter().filter(|row| row.state == state).count();
-        let (free, live) = (count(Use::Free), count(Use::Live));
-        if (free, live) != (self.free.len(), self.live.len()) {
-            return Err(format!(
-                "{free} regions are free and {live} live, and listed are {} and {}",
-                self.free(),
-                self.live()
-            ));
-        }
-        if let Some(row) = self.table.iter().find(|row| row.top > self.size) {
-            return Err(format!("a region of {} bytes has handed out {}", self.size, row.top));
-        }
-        let listed = self.slots.iter().filter(|slot| **slot != NONE).chain(&self.partial);
-        for region in listed {
-            if self.table[*region as usize].state != Use::Shared {
-                return Err(format!("threads take from region {region}, which is not shared"));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -369,8 +320,41 @@ impl Regions {
 mod tests {
     use super::*;
 
+    impl Regions {
+        /// Bytes that were ever handed out and did not come back unused.
+        pub(in super::super) fn handed(&self) -> u64 {
+            self.handed
+        }
+
+        /// Checks the regions against their lists.
+        ///
+        /// # Errors
+        /// Says what does not hold.
+        pub(in super::super) fn verify(&self) -> Result<(), String> {
+            let count = |state| self.table.iter().filter(|row| row.state == state).count();
+            let (free, live) = (count(RegionState::Free), count(RegionState::Live));
+            if (free, live) != (self.free.len(), self.live.len()) {
+                return Err(format!(
+                    "{free} regions are free and {live} live, and listed are {} and {}",
+                    self.free(),
+                    self.live()
+                ));
+            }
+            if let Some(row) = self.table.iter().find(|row| row.top > self.size) {
+                return Err(format!("a region of {} bytes has handed out {}", self.size, row.top));
+            }
+            let listed = self.slots.iter().filter(|slot| **slot != NONE).chain(&self.partial);
+            for region in listed {
+                if self.table[*region as usize].state != RegionState::Shared {
+                    return Err(format!("threads take from region {region}, which is not shared"));
+                }
+            }
+            Ok(())
+        }
+    }
+
     #[test]
-    fn a_piece_grows_in_place_until_another_thread_takes_what_is_behind() {
+    fn a_piece_grows_in_place_until_another_thread_takes_the_memory_after_it() {
         let mut regions = Regions::new(2, 1024, 2);
         let mine = regions.allocate(0, 64, 256).unwrap();
         assert_eq!((mine.start, mine.end), (0, 256));

@@ -4,7 +4,7 @@
 //! parallel     eden is collected -> a full collection -> out of memory
 //! shenandoah   buffers are given back; a cycle that is under way ends in the stop (degenerated)
 //!              -> a whole cycle in the stop, unless many degenerated in a row
-//!              -> a full collection, also if hardly anything is free now -> out of memory
+//!              -> a full collection, even if hardly anything is free now -> out of memory
 //! ```
 //!
 //! As in the heap, a cycle that only resets its tables is dropped.
@@ -53,12 +53,12 @@ impl Engine {
         if self.allocate(id).is_some() {
             return true;
         }
-        if self.collector.degenerated_in_row <= self.collector.most_in_row {
+        if self.collector.degenerated_in_row <= self.collector.options.shenandoah_full_gc_threshold {
             self.begin_cycle(true);
             self.collector.began += *pause;
             *pause += self.finish_cycle(*pause);
         }
-        let critical = self.regions.table.len() * self.collector.critical_free_percent;
+        let critical = self.regions.table.len() * self.collector.options.shenandoah_critical_free_threshold;
         self.regions.free() * 100 >= critical && self.allocate(id).is_some()
     }
 

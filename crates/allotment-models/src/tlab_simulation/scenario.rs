@@ -3,6 +3,8 @@
 use allotment::heap::{Geometry, GeometryError};
 use allotment::options::TlabPolicy;
 use clap::ValueEnum;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The most threads of a scenario.
@@ -49,7 +51,7 @@ pub enum CollectorModel {
     /// Marks all objects and moves some of them while threads run. Allocation failure ends the
     /// cycle in a stop.
     Shenandoah,
-    /// The same, and most cycles look at young objects only.
+    /// As `shenandoah`, and most cycles look at young objects only.
     Genshen,
 }
 
@@ -63,11 +65,11 @@ impl CollectorModel {
 /// Costs of a collector's work, for one worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// Every pause costs this.
+    /// The fixed cost of a pause.
     pub pause: Duration,
-    /// A stop that takes back the buffers costs this for each thread.
+    /// The cost of a stop that takes back the buffers, for each thread.
     pub thread: Duration,
-    /// A look at the roots of a thread, beside the others or in a stop.
+    /// A visit of the roots of a thread, beside the others or in a stop.
     pub visit: Duration,
     /// Marking, in ns for each KiB of live objects.
     pub mark: f64,
@@ -192,8 +194,21 @@ pub enum ScenarioError {
     },
 }
 
-fn range(what: &'static str, found: impl ToString, works: impl ToString) -> Result<(), ScenarioError> {
+fn wrong(what: &'static str, found: impl ToString, works: impl ToString) -> Result<(), ScenarioError> {
     Err(ScenarioError::Range { what, found: found.to_string(), works: works.to_string() })
+}
+
+fn within<T: PartialOrd + Display>(
+    what: &'static str,
+    found: T,
+    range: RangeInclusive<T>,
+    unit: &str,
+) -> Result<(), ScenarioError> {
+    if range.contains(&found) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    wrong(what, format!("{found}{unit}"), format!("{least} to {most}{unit} can"))
 }
 
 impl Scenario {
@@ -224,62 +239,39 @@ impl Scenario {
     /// Says which one is wrong, and what would be right.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let (least, most) = self.objects;
-        if !(1..=MAX_THREADS).contains(&self.threads) {
-            return range("a number of threads", self.threads, format!("1 to {MAX_THREADS} can"));
-        }
-        if !(1..=MAX_CPUS).contains(&self.cpus) {
-            return range("a number of CPUs", self.cpus, format!("1 to {MAX_CPUS} can"));
-        }
-        if !(1..=MAX_OPERATIONS).contains(&self.operations) {
-            return range("a number of operations", self.operations, format!("1 to {MAX_OPERATIONS} can"));
-        }
-        if self.before > MAX_OPERATIONS {
-            return range("a number of operations before", self.before, format!("0 to {MAX_OPERATIONS} can"));
-        }
-        for workers in [self.workers, self.concurrent_workers] {
-            if !(1..=MAX_CPUS).contains(&workers) {
-                return range("a number of workers", workers, format!("1 to {MAX_CPUS} can"));
-            }
-        }
+        within("a number of threads", self.threads, 1..=MAX_THREADS, "")?;
+        within("a number of CPUs", self.cpus, 1..=MAX_CPUS, "")?;
+        within("a number of operations", self.operations, 1..=MAX_OPERATIONS, "")?;
+        within("a number of operations before", self.before, 0..=MAX_OPERATIONS, "")?;
+        within("a number of workers", self.workers, 1..=MAX_CPUS, "")?;
+        within("a number of workers", self.concurrent_workers, 1..=MAX_CPUS, "")?;
         if least < 16 || least > most || !least.is_multiple_of(8) || !most.is_multiple_of(8) {
-            return range(
+            return wrong(
                 "an object size",
                 format!("{least}..{most} bytes"),
                 "multiples of 8 from 16 can, the smaller first",
             );
         }
         if self.bytes < most || self.bytes > 1 << 40 {
-            return range(
+            return wrong(
                 "an operation",
                 format!("{} bytes", self.bytes),
                 format!("{most} bytes (one object) to 1 TiB can"),
             );
         }
-        let percent = |value: f64, most: f64| (0.0..=most).contains(&value);
-        if !percent(self.survives, 100.0) {
-            return range("a surviving share", self.survives, "0 to 100 percent can");
-        }
-        if !percent(self.idle_percent, 50.0) {
-            return range("TLABIdlePercent", self.idle_percent, "0 to 50 can");
-        }
-        if !(1..=99).contains(&self.split) {
-            return range("a split", format!("{} percent", self.split), "1 to 99 can");
-        }
-        if !(1..=100).contains(&self.eden) {
-            return range("an eden", format!("{} percent", self.eden), "1 to 100 can");
-        }
+        within("a surviving share", self.survives, 0.0..=100.0, " percent")?;
+        within("TLABIdlePercent", self.idle_percent, 0.0..=50.0, "")?;
+        within("a split", self.split, 1..=99, " percent")?;
+        within("an eden", self.eden, 1..=100, " percent")?;
         self.check_times()?;
         let geometry = self.geometry()?;
         if geometry.regions > MAX_REGIONS {
-            return range("a number of regions", geometry.regions, format!("up to {MAX_REGIONS} can"));
+            return wrong("a number of regions", geometry.regions, format!("up to {MAX_REGIONS} can"));
         }
         let region = geometry.region_bytes() as u64;
         if most > region {
-            return range(
-                "an object",
-                format!("{most} bytes"),
-                format!("up to a region of {region} bytes can"),
-            );
+            let found = format!("{most} bytes");
+            return wrong("an object", found, format!("up to a region of {region} bytes can"));
         }
         let rebuilt = self.rebuild.map_or(0, |rebuild| rebuild.keeps);
         let kept = self.keeps.saturating_mul(self.threads as u64);
@@ -292,28 +284,26 @@ impl Scenario {
 
     fn check_times(&self) -> Result<(), ScenarioError> {
         if self.time_slice.is_zero() || self.cpu.is_zero() {
-            return range("a time", "0", "a time slice and the CPU time of an operation are at least 1 ns");
+            return wrong("a time", "0", "a time slice and the CPU time of an operation are at least 1 ns");
         }
         let Scenario { pace, think, duration, warm_up, cpu, first, refill, switch, wake_up, .. } = *self;
-        let mut times =
-            vec![pace, think, duration, warm_up, cpu, first, refill, switch, wake_up, self.time_slice];
-        if let Some(rebuild) = self.rebuild {
-            if rebuild.every.is_zero() || rebuild.bytes == 0 {
-                let found = format!("{} bytes every {:?}", rebuild.bytes, rebuild.every);
-                return range("a rebuild", found, "one byte and 1 ns, and more, can");
-            }
-            times.extend([rebuild.every, rebuild.cpu]);
+        let times = [pace, think, duration, warm_up, cpu, first, refill, switch, wake_up, self.time_slice];
+        if let Some(rebuild) = self.rebuild
+            && (rebuild.every.is_zero() || rebuild.bytes == 0)
+        {
+            let found = format!("{} bytes every {:?}", rebuild.bytes, rebuild.every);
+            return wrong("a rebuild", found, "one byte and 1 ns, and more, can");
         }
-        if let Some(time) = times.iter().find(|time| **time > LONGEST) {
-            return range("a time", format!("{time:?}"), "up to a day can");
+        let of_rebuild = self.rebuild.map(|rebuild| [rebuild.every, rebuild.cpu]).into_iter().flatten();
+        if let Some(time) = times.into_iter().chain(of_rebuild).find(|time| *time > LONGEST) {
+            return wrong("a time", format!("{time:?}"), "up to a day can");
         }
         let Costs { pause, thread, visit, mark, copy, update, full } = self.costs;
-        if let Some(time) = [pause, thread, visit].iter().find(|time| **time > LONGEST_COST) {
-            return range("a cost", format!("{time:?}"), format!("up to {LONGEST_COST:?} can"));
+        if let Some(time) = [pause, thread, visit].into_iter().find(|time| *time > LONGEST_COST) {
+            return wrong("a cost", format!("{time:?}"), format!("up to {LONGEST_COST:?} can"));
         }
-        let works = |cost: &f64| (0.0..=MOST_COST).contains(cost);
-        if let Some(cost) = [mark, copy, update, full].iter().find(|cost| !works(cost)) {
-            return range("a cost", cost, format!("0 to {MOST_COST} ns for a KiB can"));
+        for cost in [mark, copy, update, full] {
+            within("a cost", cost, 0.0..=MOST_COST, " ns for a KiB")?;
         }
         let scheduled = self.arrival != Arrival::Steady;
         if scheduled == self.pace.is_zero() {
@@ -322,13 +312,13 @@ impl Scenario {
             } else {
                 "--arrival steady has none"
             };
-            return range("a pace", format!("{:?}", self.pace), works);
+            return wrong("a pace", format!("{:?}", self.pace), works);
         }
         if self.arrival.is_scheduled() && self.think >= self.pace {
-            return range("a think time", format!("{:?}", self.think), "less than the pace can");
+            return wrong("a think time", format!("{:?}", self.think), "less than the pace can");
         }
         if self.warm_up >= self.duration {
-            return range(
+            return wrong(
                 "a warm-up",
                 format!("{:?}", self.warm_up),
                 format!("less than the duration of {:?} can, 0 is none", self.duration),

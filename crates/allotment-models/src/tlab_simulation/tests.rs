@@ -12,6 +12,33 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
+impl super::engine::Engine {
+    /// Checks that no byte is lost.
+    ///
+    /// # Errors
+    /// Says which sum is wrong.
+    fn verify(&self) -> Result<(), String> {
+        self.regions.verify()?;
+        let held: u64 =
+            self.threads.iter().filter_map(|thread| thread.buffer).map(super::thread::Buffer::free).sum();
+        let (objects, waste, spared) = (self.regions.objects, self.waste, self.regions.spared());
+        let handed = self.regions.handed();
+        if handed != objects + waste + held + spared {
+            return Err(format!(
+                "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
+            ));
+        }
+        if self.config.policy() == TlabPolicy::Adaptive {
+            let entries = self
+                .threads
+                .iter()
+                .map(|thread| allotment::internals::tlab::CensusEntry::from(&thread.sizing));
+            self.budget.verify(entries).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
 /// A small heap, so that what is rare elsewhere is common.
 fn small(policy: TlabPolicy, collector: CollectorModel) -> Scenario {
     Scenario {
@@ -53,7 +80,7 @@ fn one_thread_with_objects_of_one_size_refills_as_often_as_they_fit() {
             ..small(TlabPolicy::Shenandoah8359947, CollectorModel::Genshen)
         };
         let outcome = checked(&scenario);
-        // 32768 = 682 * 48 + 32: a rest is used by the next buffer, which lies behind it.
+        // 32768 = 682 * 48 + 32: a rest is used by the next buffer, which lies after it.
         let bytes: u64 = operations * 683 * 48;
         assert_eq!(outcome.refills, bytes.div_ceil(32 << 10), "{operations} operations");
         assert!(outcome.refills <= refills + 1 && outcome.collections == 0);

@@ -8,11 +8,11 @@ use allotment_report::random::Random;
 /// The purpose of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// One of the threads that are asked about.
+    /// A thread whose operations and waits are counted.
     Worker,
     /// Uses the heap alone, before the others begin.
     Alone,
-    /// Makes a large part of the live objects anew.
+    /// Replaces a large part of the live objects.
     Rebuilder,
 }
 

@@ -8,19 +8,34 @@ use askama::Template;
 const MOST_OPEN: usize = 40;
 
 #[derive(Template)]
-#[template(path = "report.html")]
+#[template(path = "page.html")]
 struct Page<'a> {
     title: &'a str,
-    style: String,
+    style: &'a str,
+    body: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Body<'a> {
+    title: &'a str,
     document: &'a Document,
 }
 
-/// The page.
+/// A page without external files: a title, a style sheet, and a body of HTML.
+///
+/// # Errors
+/// None in practice: text is written into memory.
+pub fn page(title: &str, style: &str, body: &str) -> anyhow::Result<String> {
+    Ok(Page { title, style, body }.render()?)
+}
+
+/// The page of a document.
 ///
 /// # Errors
 /// None in practice: text is written into memory.
 pub fn html(document: &Document, title: &str) -> anyhow::Result<String> {
-    Ok(Page { title, style: style(), document }.render()?)
+    page(title, &style(), &Body { title, document }.render()?)
 }
 
 /// The style sheet: the palettes, the charts' style, the page's.

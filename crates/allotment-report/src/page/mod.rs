@@ -11,7 +11,7 @@ mod html;
 mod markdown;
 mod table;
 
-pub use html::html;
+pub use html::{html, page};
 pub use markdown::markdown;
 pub use table::{Table, Title};
 
@@ -29,7 +29,7 @@ pub struct Document {
 }
 
 /// A part of a report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Section {
     /// The subject: an experiment, or a class of foreign benchmarks.
     pub name: String,

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// What `allotment profile` does with allocation profiles, and other files in pprof's form.
+/// The commands for allocation profiles, and for other files in pprof's form.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum ProfileArguments {
     /// Print the functions and the shapes with the largest values.
@@ -34,7 +34,7 @@ pub enum ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// What to write where nothing follows `profile`.
+    /// The advice where nothing follows `profile`.
     pub const NOTHING_GIVEN: &str =
         "nothing to do was given; write allotment profile top, diff, symbolize or html";
 }
@@ -168,37 +168,45 @@ fn sorted<'a>(functions: impl Iterator<Item = (&'a str, Sums)>, by_cumulative: b
     rows
 }
 
-/// The same for shapes, whose sums are flat.
-fn sorted_shapes<'a>(shapes: impl Iterator<Item = (&'a str, i128)>) -> Vec<(&'a str, i128)> {
-    let mut rows: Vec<_> = shapes.filter(|(_, value)| *value != 0).collect();
-    rows.sort_by(|(name, a), (other, b)| b.abs().cmp(&a.abs()).then(name.cmp(other)));
-    rows
+/// Adds the tables of functions and of shapes, with `note` between them. `cells` makes two cells of a
+/// sum: the sum, and its percentage.
+fn add_tables<'a>(
+    text: &mut String,
+    functions: impl Iterator<Item = (&'a str, Sums)>,
+    note: &str,
+    shapes: impl Iterator<Item = (&'a str, i128)>,
+    table: &TableArguments,
+    columns: Option<usize>,
+    cells: impl Fn(i128) -> [String; 2],
+) {
+    let head = ["flat", "%", "cum", "%", "function"];
+    text.push('\n');
+    table::add(text, head, &sorted(functions, table.cum), table.top, columns, |(name, sums)| {
+        let ([flat, share], [cumulative, whole_share]) = (cells(sums.flat), cells(sums.cumulative));
+        [flat, share, cumulative, whole_share, on_one_line(name).into_owned()]
+    });
+    *text += note;
+    // The sums of shapes are flat.
+    let shapes = sorted(shapes.map(|(name, flat)| (name, Sums { flat, cumulative: 0 })), false);
+    if !shapes.is_empty() {
+        text.push('\n');
+        table::add(text, ["flat", "%", "shape"], &shapes, table.top, columns, |(name, sums)| {
+            let [flat, share] = cells(sums.flat);
+            [flat, share, on_one_line(name).into_owned()]
+        });
+    }
 }
 
 fn top(profile: &Profile, table: &TableArguments, columns: Option<usize>) -> String {
+    let note = match profile.unnamed {
+        0 => String::new(),
+        unnamed => format!("{unnamed} functions have no name; `allotment profile symbolize` adds names\n"),
+    };
+    let functions = profile.functions.iter().map(|(name, sums)| (name.as_str(), *sums));
+    let shapes = profile.shapes.iter().map(|(name, value)| (name.as_str(), *value));
+    let cells = |sum: i128| [sum.to_string(), format!("{:.1}", share(sum, profile.magnitude))];
     let mut text = head(profile);
-    let of = |value| share(value, profile.magnitude);
-    let rows = sorted(profile.functions.iter().map(|(name, sums)| (name.as_str(), *sums)), table.cum);
-    let head = ["flat", "%", "cum", "%", "function"];
-    text.push('\n');
-    table::add(&mut text, head, &rows, table.top, columns, |(name, Sums { flat, cumulative })| {
-        let [flat_share, share] = [flat, cumulative].map(|sum| format!("{:.1}", of(*sum)));
-        [flat.to_string(), flat_share, cumulative.to_string(), share, on_one_line(name).into_owned()]
-    });
-    if profile.unnamed > 0 {
-        let _ = writeln!(
-            text,
-            "{} functions have no name; `allotment profile symbolize` adds names",
-            profile.unnamed
-        );
-    }
-    if !profile.shapes.is_empty() {
-        let rows = sorted_shapes(profile.shapes.iter().map(|(name, value)| (name.as_str(), *value)));
-        text.push('\n');
-        table::add(&mut text, ["flat", "%", "shape"], &rows, table.top, columns, |(name, value)| {
-            [value.to_string(), format!("{:.1}", of(*value)), on_one_line(name).into_owned()]
-        });
-    }
+    add_tables(&mut text, functions, &note, shapes, table, columns, cells);
     text
 }
 
@@ -268,24 +276,13 @@ fn diff(
     if whole != 0 {
         let _ = writeln!(text, "percentages are of the {whole} before");
     }
-    let of = |value: i128| match whole {
-        0 => "-".to_owned(),
-        _ => format!("{:+.1}", share(value, whole)),
+    let cells = |sum: i128| match whole {
+        0 => [format!("{sum:+}"), "-".to_owned()],
+        _ => [format!("{sum:+}"), format!("{:+.1}", share(sum, whole))],
     };
     let less = |a: Sums, b: Sums| Sums { flat: a.flat - b.flat, cumulative: a.cumulative - b.cumulative };
-    let rows = sorted(grown(&before.functions, &after.functions, less), table.cum);
-    let head = ["flat", "%", "cum", "%", "function"];
-    text.push('\n');
-    table::add(&mut text, head, &rows, table.top, columns, |(name, Sums { flat, cumulative })| {
-        let [flat_cell, cumulative_cell] = [flat, cumulative].map(|sum| format!("{sum:+}"));
-        [flat_cell, of(*flat), cumulative_cell, of(*cumulative), on_one_line(name).into_owned()]
-    });
-    let rows = sorted_shapes(grown(&before.shapes, &after.shapes, |a: i128, b: i128| a - b));
-    if !rows.is_empty() {
-        text.push('\n');
-        table::add(&mut text, ["flat", "%", "shape"], &rows, table.top, columns, |(name, value)| {
-            [format!("{value:+}"), of(*value), on_one_line(name).into_owned()]
-        });
-    }
+    let functions = grown(&before.functions, &after.functions, less);
+    let shapes = grown(&before.shapes, &after.shapes, |a: i128, b: i128| a - b);
+    add_tables(&mut text, functions, "", shapes, table, columns, cells);
     Ok(text)
 }

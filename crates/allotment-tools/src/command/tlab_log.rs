@@ -4,7 +4,7 @@ mod page;
 mod words;
 
 use crate::tlab_log::{
-    Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sources, Waste, bytes,
+    Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sizes, Sources, bytes,
 };
 use allotment_report::command::{Failure, print, print_bold};
 use allotment_report::format::{Input, Layout, OutputFile, check_files, named_files, width};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use words::{counted, heading, nothing, sentences, wrapped};
 
 /// The arguments of `allotment tlab-log`.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct TlabLogArguments {
     /// Logs written by -Xlog:gc+tlab=trace or =debug, with their rotated siblings FILE.0, FILE.1
     /// ...; `-` is standard input.
@@ -74,29 +74,29 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
     let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
     // The sources include the rotated siblings, which the user did not name.
-    check_files(sources.paths(), &named_files(&outputs))?;
+    check_files(&sources.paths, &named_files(&outputs))?;
     let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
     let file = arguments.json.as_deref().map(open).transpose()?;
     let page = arguments.report.as_deref().map(open).transpose()?;
     let log = sources.read().map_err(|error| failed(&error))?;
-    let names: Vec<String> = sources.paths().iter().map(|path| Input::name(path)).collect();
-    let told = told(&log, &names, arguments, &own, candidates, page.is_some())?;
+    let names: Vec<String> = sources.paths.iter().map(|path| Input::name(path)).collect();
+    let output = output(&log, &names, arguments, &own, candidates, page.is_some())?;
     if let Some(file) = file {
-        file.write(format!("{:#}\n", told.json).as_bytes()).map_err(|error| failed(&error))?;
+        file.write(format!("{:#}\n", output.json).as_bytes()).map_err(|error| failed(&error))?;
     }
     if let Some(page) = page {
-        page.write(html(&told.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+        page.write(html(&output.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
     }
-    print(&told.text)?;
-    if told.answer.is_empty() {
+    print(&output.text)?;
+    if output.answer.is_empty() {
         return Ok(());
     }
     print("\n")?;
-    print_bold(&told.answer)
+    print_bold(&output.answer)
 }
 
 /// The full output for a log of one file with these bytes: the text, the JSON and the page, one
-/// behind the other, with the usual replays. It does the work of `tlab_log` without files, so
+/// after the other, with the usual replays. It does the work of `tlab_log` without files, so
 /// that a test can call it with arbitrary bytes.
 ///
 /// # Errors
@@ -107,23 +107,15 @@ pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
         Failure::Usage(text) | Failure::Failed(text) => text,
         other => format!("{other:?}"),
     };
-    let arguments = TlabLogArguments {
-        files: Vec::new(),
-        top: 20,
-        thread: None,
-        replay: Some(BUILT_IN.into()),
-        settings: None,
-        json: None,
-        report: None,
-    };
+    let arguments = TlabLogArguments { top: 20, ..TlabLogArguments::default() };
     let (own, list) = (Candidate::default(), Candidate::list(BUILT_IN)?);
-    let told = told(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
-    let page = html(&told.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
-    Ok(format!("{}{}{:#}\n{page}", told.text, told.answer, told.json))
+    let output = output(&log, &["the log".into()], &arguments, &own, Some(list), true).map_err(said)?;
+    let page = html(&output.page, "TLAB log").map_err(|error| format!("{error:#}"))?;
+    Ok(format!("{}{}{:#}\n{page}", output.text, output.answer, output.json))
 }
 
 /// The output for a log, in each of the forms.
-struct Told {
+struct Output {
     text: String,
     /// The last lines of the text; empty if the log allows no answer.
     answer: String,
@@ -131,14 +123,14 @@ struct Told {
     page: Document,
 }
 
-fn told(
+fn output(
     log: &Log,
     names: &[String],
     arguments: &TlabLogArguments,
     own: &Candidate,
     candidates: Option<Vec<Candidate>>,
     with_page: bool,
-) -> Result<Told, Failure> {
+) -> Result<Output, Failure> {
     if log.accounts().is_empty() && log.totals.lines == 0 {
         return Err(Failure::Failed(nothing(log, names)));
     }
@@ -183,7 +175,7 @@ fn told(
         text += &replays(log, &judge, replayed, columns);
     }
     let answer = answer.map_or(String::new(), |answer| wrapped(&answer, columns));
-    Ok(Told { text, answer, json, page })
+    Ok(Output { text, answer, json, page })
 }
 
 fn most_desired(log: &Log) -> u64 {
@@ -207,61 +199,37 @@ fn threads(
         return said.into();
     }
     let count = if top == 0 { shown.len() } else { top.min(shown.len()) };
-    let header = [
-        "Thread",
-        "Refills",
-        "Most",
-        "Slow",
-        "Allocated",
-        "First",
-        "Last",
-        "Min",
-        "Max",
-        "Waste",
-        "%",
-        "gc",
-        "slow",
-        "fast",
-        "",
-    ];
-    let mut rows = Vec::new();
-    let numbers = |refills: u64, most: u64, slow: u64, allocated: u64| {
-        vec![refills.to_string(), most.to_string(), slow.to_string(), bytes(allocated)]
+    // Each column with its head.
+    let row = |name: String, account: &Account, verdicts: String| {
+        let size = |of: fn(Sizes) -> u64| account.sizes.map_or(String::new(), |sizes| bytes(of(sizes)));
+        let waste = account.waste;
+        [
+            ("Thread", name),
+            ("Refills", account.refills.to_string()),
+            ("Most", account.most_refills.to_string()),
+            ("Slow", account.slow_allocations.to_string()),
+            ("Allocated", bytes(account.allocated)),
+            ("First", size(|sizes| sizes.first)),
+            ("Last", size(|sizes| sizes.last)),
+            ("Min", size(|sizes| sizes.min)),
+            ("Max", size(|sizes| sizes.max)),
+            ("Waste", bytes(waste.sum())),
+            ("%", percent(waste.sum(), account.buffers)),
+            ("gc", bytes(waste.gc)),
+            ("slow", bytes(waste.slow)),
+            ("fast", bytes(waste.fast)),
+            ("", verdicts),
+        ]
     };
-    let wastes = |waste: &Waste, buffers: u64| {
-        let each = [waste.gc, waste.slow, waste.fast].map(bytes);
-        [vec![bytes(waste.sum()), percent(waste.sum(), buffers)], each.to_vec()].concat()
-    };
-    for account in &shown[..count] {
-        let mut row = vec![account.thread.id.to_string()];
-        row.extend(numbers(
-            account.refills,
-            account.most_refills,
-            account.slow_allocations,
-            account.allocated,
-        ));
-        row.extend(match account.sizes {
-            Some(sizes) => [sizes.first, sizes.last, sizes.min, sizes.max].map(bytes),
-            None => [const { String::new() }; 4],
-        });
-        row.extend(wastes(&account.waste, account.buffers));
-        row.push(judge.verdicts(account).iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(", "));
-        rows.push(row);
-    }
-    let all = log.accounts();
-    let sum = |of: fn(&Account) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
-    let mut waste = Waste::default();
-    all.iter().for_each(|account| waste.add(&account.waste));
-    let most = all.iter().map(|account| account.most_refills).max().unwrap_or(0);
-    let mut row = vec![format!("all {}", all.len())];
-    row.extend(numbers(sum(|a| a.refills), most, sum(|a| a.slow_allocations), sum(|a| a.allocated)));
-    row.extend([const { String::new() }; 4]);
-    row.extend(wastes(&waste, sum(|a| a.buffers)));
-    row.push(String::new());
-    rows.push(row);
+    let of_thread =
+        |account: &&Account| row(account.thread.id.to_string(), account, judge.names(account).join(", "));
+    let all = row(format!("all {}", log.accounts().len()), &log.sum(), String::new());
+    let header = all.each_ref().map(|(head, _)| *head);
+    let rows = shown[..count].iter().map(of_thread).chain([all]);
+    let rows = rows.map(|row| row.map(|(_, cell)| cell).to_vec()).collect();
     let mut text = format!("\n{}", table(&header, rows, columns));
     if count < shown.len() {
-        let more = counted((shown.len() - count) as u64, "more thread", "more threads");
+        let more = counted((shown.len() - count) as u64, "more thread");
         let _ = writeln!(text, "{more}; --top 0 shows all");
     }
     text.push('\n');
@@ -292,10 +260,10 @@ fn replays(log: &Log, judge: &Judge, replayed: &[(Candidate, Replayed)], columns
         ]
     };
     let rows = replayed.iter().map(row).collect();
-    let cut = if log.cycles.is_cut() { ", the first that fit in memory" } else { "" };
+    let cut = if log.cycles.is_cut { ", the first that fit in memory" } else { "" };
     format!(
         "\nreplay of {}{cut}; a model: compare its rows with each other\n\n{}",
-        counted(log.cycles.len() as u64, "collection", "collections"),
+        counted(log.cycles.len() as u64, "collection"),
         table(&header, rows, columns)
     )
 }
@@ -317,7 +285,6 @@ fn as_json(
         .accounts()
         .iter()
         .map(|account| {
-            let verdicts = judge.verdicts(account);
             json!({
                 "id": account.thread.id,
                 "pointer": format!("{:#x}", account.thread.pointer),
@@ -329,7 +296,7 @@ fn as_json(
                 "allocatedBytes": account.allocated,
                 "desiredSize": account.sizes,
                 "waste": account.waste,
-                "verdicts": verdicts.iter().map(|verdict| verdict.name()).collect::<Vec<_>>(),
+                "verdicts": judge.names(account),
             })
         })
         .collect();
@@ -352,7 +319,7 @@ fn as_json(
             Advice::Set { candidate, expected, .. } => (Some(&candidate.flags), Some(expected)),
             _ => (None, None),
         };
-        json!({ "answer": advice.sentence(), "flags": flags, "expected": expected, "found": log.cycles.found() })
+        json!({ "answer": advice.sentence(), "flags": flags, "expected": expected, "found": log.cycles.found })
     });
     json!({
         "advice": advice,

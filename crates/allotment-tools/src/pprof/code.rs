@@ -5,27 +5,27 @@
 //! Frames that the file asks to drop are left out of stacks here, so nobody counts them.
 
 use super::drop_frames::DropFrames;
-use super::file::Strings;
+use super::file::{File, Strings};
 use super::message::{self, profile};
-use super::wire::{Field, Fields};
+use super::wire::Field;
 use super::{MOST_FRAMES, PprofError};
 use std::collections::HashMap;
 
 /// The identity of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Place {
+enum Row {
     /// The function with this name: a checked index of a string.
     Function(u64),
     /// A place in the mapping of this number, or an address if there is none.
     Address(Option<u32>, u64),
 }
 
-/// What a location loses of the frames that the file asks to drop.
+/// The frames that a location loses because the file asks to drop them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
     /// Nothing.
     None,
-    /// What its outer functions call.
+    /// The frames that its outer functions call.
     Beneath,
     /// All of it, with what it calls.
     All,
@@ -44,7 +44,7 @@ struct Location {
 /// of the file has a copy.
 const MOST_FILE_BYTES: usize = 100;
 
-/// A file that was mapped.
+/// A mapped file.
 struct Mapping<'b> {
     start: u64,
     offset: u64,
@@ -55,7 +55,7 @@ struct Mapping<'b> {
 /// The locations of a profile, as rows.
 pub(super) struct Code<'b> {
     mappings: Vec<Mapping<'b>>,
-    rows: Vec<Place>,
+    rows: Vec<Row>,
     locations: HashMap<u64, Location>,
     /// Indexes of rows, innermost frame of a location first.
     frames: Vec<u32>,
@@ -64,11 +64,11 @@ pub(super) struct Code<'b> {
 }
 
 impl<'b> Code<'b> {
-    pub(super) fn of(
-        whole: Fields<'_>,
-        strings: &Strings<'b>,
-        dropped: Option<&DropFrames>,
-    ) -> Result<Code<'b>, PprofError> {
+    /// Reads the code of a file. Also returns a note for the reader if the file's frames to drop are
+    /// not valid.
+    pub(super) fn of(file: &File<'b>) -> Result<(Code<'b>, Option<String>), PprofError> {
+        let (whole, strings) = (file.whole, &file.strings);
+        let (dropped, note) = DropFrames::of(file);
         let (mut mappings, mut mapping_ids) = (Vec::new(), HashMap::new());
         // The name of each function, by the first of the strings that are equal to it. Each string
         // is looked at once, however many functions have it.
@@ -101,8 +101,8 @@ impl<'b> Code<'b> {
             }
             let message::Location { id, mapping, address, lines, .. } = field.message()?;
             let unnamed = || match (mapping, mapping_ids.get(&mapping)) {
-                (0, _) => Ok(Place::Address(None, address)),
-                (_, Some(known)) => Ok(Place::Address(Some(*known), address)),
+                (0, _) => Ok(Row::Address(None, address)),
+                (_, Some(known)) => Ok(Row::Address(Some(*known), address)),
                 (id, None) => Err(field.broken(format!("no mapping {id}"))),
             };
             let first = code.frames.len();
@@ -112,7 +112,7 @@ impl<'b> Code<'b> {
                     id => match functions.get(&id) {
                         None => return Err(field.broken(format!("no function {id}"))),
                         Some(name) if strings.bytes(*name).is_empty() => unnamed()?,
-                        Some(name) => Place::Function(*name),
+                        Some(name) => Row::Function(*name),
                     },
                 };
                 code.push(&mut indexes, place);
@@ -127,16 +127,16 @@ impl<'b> Code<'b> {
             }
         })?;
         if let Some(dropped) = dropped {
-            code.cut(dropped, strings);
+            code.cut(&dropped, strings);
         }
-        Ok(code)
+        Ok((code, note))
     }
 
     /// Cuts each location at its outermost function that is dropped.
     fn cut(&mut self, dropped: &DropFrames, strings: &Strings<'_>) {
-        let is_dropped = |place: &Place| match place {
-            Place::Function(name) => dropped.holds(strings.bytes(*name)),
-            Place::Address(..) => false,
+        let is_dropped = |place: &Row| match place {
+            Row::Function(name) => dropped.holds(strings.bytes(*name)),
+            Row::Address(..) => false,
         };
         // Each name is looked at once.
         let rows: Vec<bool> = self.rows.iter().map(is_dropped).collect();
@@ -154,7 +154,7 @@ impl<'b> Code<'b> {
     }
 
     /// Adds a frame to the location that is being read.
-    fn push(&mut self, indexes: &mut HashMap<Place, u32>, place: Place) {
+    fn push(&mut self, indexes: &mut HashMap<Row, u32>, place: Row) {
         let rows = &mut self.rows;
         let index = *indexes.entry(place).or_insert_with(|| {
             rows.push(place);
@@ -166,14 +166,14 @@ impl<'b> Code<'b> {
     /// Whether a row is the function whose name is this string.
     pub(super) fn is_function(&self, row: u32, name: u64, strings: &Strings<'_>) -> bool {
         match self.rows[row as usize] {
-            Place::Function(own) => strings.bytes(own) == strings.bytes(name),
-            Place::Address(..) => false,
+            Row::Function(own) => strings.bytes(own) == strings.bytes(name),
+            Row::Address(..) => false,
         }
     }
 
     /// Whether a row is code without a name.
     pub(super) fn is_address(&self, row: usize) -> bool {
-        matches!(self.rows[row], Place::Address(..))
+        matches!(self.rows[row], Row::Address(..))
     }
 
     /// The number of rows.
@@ -196,7 +196,7 @@ impl<'b> Code<'b> {
         for id in stack.iter().rev() {
             let location = self.locations.get(id);
             let location = *location.ok_or_else(|| field.broken(format!("no location {id}")))?;
-            // What is dropped before the first frame of the program stays: else all would go.
+            // A frame that is dropped before the first frame of the program stays, or all would go.
             is_program |= location.cut == Cut::None;
             if is_program && location.cut == Cut::All {
                 return Ok(());
@@ -218,9 +218,9 @@ impl<'b> Code<'b> {
     /// A function's name, or where an address lies: `program+0x1234`, the place in the file.
     pub(super) fn name(&self, row: usize, strings: &Strings<'_>) -> String {
         match self.rows[row] {
-            Place::Function(name) => strings.lossy(name),
-            Place::Address(None, address) => format!("{address:#x}"),
-            Place::Address(Some(mapping), address) => {
+            Row::Function(name) => strings.lossy(name),
+            Row::Address(None, address) => format!("{address:#x}"),
+            Row::Address(Some(mapping), address) => {
                 let Mapping { start, offset, file } = self.mappings[mapping as usize];
                 let file = String::from_utf8_lossy(file);
                 format!("{file}+{:#x}", address.wrapping_sub(start).wrapping_add(offset))

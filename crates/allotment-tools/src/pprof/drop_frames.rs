@@ -1,8 +1,8 @@
 //! Frames that a profile asks to drop: `drop_frames` and `keep_frames`, regular expressions for whole
 //! names of functions.
 //!
-//! A dropped function goes, and with it all that it calls. So what an allocator does inside counts
-//! for its caller. As in `go tool pprof`, a name is compared without its parameters, and frames
+//! A dropped function goes, and with it all that it calls. So the inner functions of an allocator
+//! count for its caller. As in `go tool pprof`, a name is compared without its parameters, and frames
 //! before the first one that stays are not dropped.
 //!
 //! The crate `regex` reads the dialect of Go's expressions, in linear time.
@@ -19,14 +19,14 @@ const MOST_BYTES: usize = 4 << 20;
 /// Parts of names whose brackets begin no parameters.
 const NAMES_WITH_BRACKETS: [&[u8]; 2] = [b"(anonymous namespace)", b"operator()"];
 
-/// What a profile asks to drop.
+/// The frames that a profile asks to drop.
 pub(super) struct DropFrames {
     drop: Regex,
     keep: Option<Regex>,
 }
 
 impl DropFrames {
-    /// What a file asks for, and a note for the reader if that is not to be understood.
+    /// The frames that a file asks to drop, and a note for the reader if its expressions are not valid.
     pub(super) fn of(file: &File<'_>) -> (Option<DropFrames>, Option<String>) {
         if file.drop_frames == 0 || file.strings.bytes(file.drop_frames).is_empty() {
             return (None, None);

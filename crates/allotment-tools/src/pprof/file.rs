@@ -1,4 +1,4 @@
-//! A profile's file: what it says of all samples, and its samples one after the other.
+//! The file of a profile: the facts about all samples, and the samples one after the other.
 //!
 //! Samples are handed on as they are met and none is kept. Strings stay indexes.
 
@@ -12,7 +12,7 @@ const SHAPE: &[u8] = b"type";
 /// The label, and its text, of a sample that belongs to the earlier one of two profiles.
 const BASE: (&[u8], &[u8]) = (b"pprof::base", b"true");
 
-/// What a file says of all its samples.
+/// The part of a file that is about all its samples.
 pub(super) struct File<'b> {
     pub(super) whole: Fields<'b>,
     pub(super) strings: Strings<'b>,
@@ -184,7 +184,7 @@ impl<'b> Strings<'b> {
         String::from_utf8_lossy(self.bytes(index)).into_owned()
     }
 
-    /// The same without what is behind the first KiB, for strings that may be asked for often.
+    /// The first KiB of the text of a checked index, for strings that may be asked for often.
     pub(super) fn cut(&self, index: u64) -> String {
         let text = self.bytes(index);
         String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned()

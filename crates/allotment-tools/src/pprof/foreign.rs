@@ -1,13 +1,6 @@
-//! Profiles in other forms, which people take for pprof's: what they are, and what helps.
+//! Profiles in other forms, which people take for pprof's: the kind of a file, and advice.
 
-/// A file of another kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Foreign {
-    /// The kind.
-    pub(super) is: &'static str,
-    /// The advice to the user.
-    pub(super) hint: &'static str,
-}
+use super::PprofError;
 
 /// The advice where `go tool pprof` reads the form.
 const CONVERT: &str = "convert it: `go tool pprof -proto -output=profile.pb.gz PROGRAM FILE`";
@@ -15,28 +8,23 @@ const CONVERT: &str = "convert it: `go tool pprof -proto -output=profile.pb.gz P
 /// The most lines that are looked at to find out a form.
 const MOST_LINES: usize = 20;
 
-/// The kind of a file that begins as no profile of pprof does; `None` if it is not known.
-pub(super) fn foreign(bytes: &[u8]) -> Option<Foreign> {
+/// The error for a file that begins as no profile of pprof does; `None` if its kind is not known.
+pub(super) fn foreign(bytes: &[u8]) -> Option<PprofError> {
+    let is = |is, hint| Some(PprofError::Foreign { is, hint });
     // The word that begins the binary form of gperftools, and the four that follow.
     if bytes.starts_with(&[0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]) {
-        return Some(Foreign { is: "a CPU profile of gperftools", hint: CONVERT });
+        return is("a CPU profile of gperftools", CONVERT);
     }
     if bytes.starts_with(b"PERFILE2") {
-        return Some(Foreign { is: "a recording of perf", hint: "name a profile in pprof's form" });
+        return is("a recording of perf", "name a profile in pprof's form");
     }
     if bytes.starts_with(b"JAVA PROFILE 1.") {
-        return Some(Foreign { is: "a heap dump", hint: "`allotment heap` reads it" });
+        return is("a heap dump", "`allotment heap` reads it");
     }
     let head = &bytes[..bytes.len().min(1 << 16)];
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // Cut in a character.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).ok()?
-        }
-        Err(_) => return None,
-    };
-    let is = |is, hint| Some(Foreign { is, hint });
+    let first = head.utf8_chunks().next()?;
+    // The last character may be cut.
+    let text = (first.valid().len() + first.invalid().len() == head.len()).then_some(first.valid())?;
     let start = text.trim_start();
     let first = start.lines().next()?;
     if first.starts_with("heap_v2/") {
@@ -85,7 +73,14 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<Foreign> {
 
 #[cfg(test)]
 mod tests {
-    use super::foreign;
+    use super::{PprofError, foreign};
+
+    fn kind(bytes: &[u8]) -> Option<&'static str> {
+        match foreign(bytes) {
+            Some(PprofError::Foreign { is, .. }) => Some(is),
+            _ => None,
+        }
+    }
 
     #[test]
     fn other_forms_are_named_and_pprofs_is_not() {
@@ -104,17 +99,17 @@ mod tests {
             ("PERFILE2h\0", "a recording of perf"),
             ("JAVA PROFILE 1.0.2\0", "a heap dump"),
         ] {
-            assert_eq!(foreign(bytes.as_bytes()).map(|foreign| foreign.is), Some(is), "{bytes}");
+            assert_eq!(kind(bytes.as_bytes()), Some(is), "{bytes}");
         }
         let cpu = [0_u64, 3, 0, 10_000, 0].map(u64::to_le_bytes).concat();
-        assert_eq!(foreign(&cpu).unwrap().is, "a CPU profile of gperftools");
+        assert_eq!(kind(&cpu).unwrap(), "a CPU profile of gperftools");
         for other in ["no profile", "", "\n", "text of three\nlines;\n", "\n\u{4}\u{8}\u{1}\u{10}\u{2}"] {
-            assert_eq!(foreign(other.as_bytes()), None, "{other}");
+            assert_eq!(kind(other.as_bytes()), None, "{other}");
         }
         for profile in ["small.pb", "lisp.pb.gz"] {
             let path = format!("{}/../../fuzz/seeds/profiles/{profile}", env!("CARGO_MANIFEST_DIR"));
             if let Ok(bytes) = std::fs::read(path) {
-                assert_eq!(foreign(&bytes), None, "{profile}");
+                assert_eq!(kind(&bytes), None, "{profile}");
             }
         }
     }

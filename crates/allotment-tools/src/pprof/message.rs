@@ -21,7 +21,7 @@ pub(super) mod profile {
     pub(in super::super) const DEFAULT_SAMPLE_TYPE: u64 = 14;
 }
 
-/// What values count, and in which unit.
+/// A sample type: the quantity that values count, and its unit.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ValueType {
     #[prost(uint64, tag = "1")]

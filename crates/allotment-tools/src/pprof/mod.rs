@@ -27,9 +27,8 @@ pub use tree::{Node, Tree};
 pub use units::factor;
 
 use code::Code;
-use drop_frames::DropFrames;
 use file::File;
-use foreign::{Foreign, foreign};
+use foreign::foreign;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
@@ -47,7 +46,7 @@ const MOST_TEXTS: usize = 100;
 /// The most bytes that are kept of a string that the file may use any number of times.
 const MOST_TEXT_BYTES: usize = 1 << 10;
 
-/// Why a file is no profile, or not the one that was asked for.
+/// Why a file is not a profile, or not the one that was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum PprofError {
     /// The file cannot be read.
@@ -91,7 +90,7 @@ pub enum PprofError {
         /// The fault at that byte.
         what: String,
     },
-    /// It says nothing.
+    /// It has no sample types.
     #[error("it is no profile of pprof: it has no sample types")]
     Empty,
     /// It lacks what was asked for.
@@ -104,7 +103,7 @@ pub enum PprofError {
     },
 }
 
-/// A sample type: what values count, and in which unit.
+/// A sample type: the quantity that values count, and its unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleType {
     /// Its name, such as `inuse_space`.
@@ -137,7 +136,7 @@ pub struct Profile {
     pub comments: Vec<String>,
     /// The sum of all samples.
     pub total: i128,
-    /// What percentages are of: the sum of all samples without their signs. Of a file that is the
+    /// The whole of percentages: the sum of all samples without their signs. Of a file that is the
     /// difference of two profiles, this sum of the earlier one, if the file tells it apart.
     pub magnitude: i128,
     /// Whether the file is the difference of two profiles, and tells the earlier one apart.
@@ -161,8 +160,7 @@ impl Profile {
         let bytes = unpacked(file)?;
         let file = File::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (dropped, note) = DropFrames::of(&file);
-        let mut code = Code::of(file.whole, &file.strings, dropped.as_ref())?;
+        let (mut code, note) = Code::of(&file)?;
         let mut sums = vec![(Sums::default(), 0_u64); code.rows()];
         let mut shapes: HashMap<u64, i128> = HashMap::new();
         let (mut total, mut magnitude, mut base, mut number) = (0, 0, 0, 0);
@@ -238,10 +236,7 @@ fn unpacked(file: impl Read) -> Result<Vec<u8>, PprofError> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(PprofError::TooLong);
     }
-    match foreign(&bytes) {
-        Some(Foreign { is, hint }) => Err(PprofError::Foreign { is, hint }),
-        None => Ok(bytes),
-    }
+    foreign(&bytes).map_or(Ok(bytes), Err)
 }
 
 /// Names of sample types with their units.
@@ -254,5 +249,3 @@ pub fn names(sample_types: &[SampleType]) -> String {
 mod symbolize_tests;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod writer;

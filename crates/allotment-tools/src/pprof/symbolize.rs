@@ -1,7 +1,7 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
-//! The file is written anew field by field. Fields stay as they are, even those that are not known
-//! here. Locations that get names, and mappings that say so, are the exception. New functions and strings follow the
+//! The file is written again field by field. Fields stay as they are, even those that are not known
+//! here. Locations that get names, and mappings that say so, are the exception. Additions functions and strings follow the
 //! old ones, so all numbers in the file stay what they are.
 //!
 //! A location keeps its names if it has lines of source, or if nothing better is found. Addresses are
@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 pub struct Symbolized {
     /// The file, not packed.
     pub bytes: Vec<u8>,
-    /// What was found for each mapped file that has addresses of the profile.
+    /// The result for each mapped file that has addresses of the profile.
     pub mappings: Vec<SymbolizedMapping>,
     /// Addresses without names that lie in no mapping.
     pub elsewhere: u64,
 }
 
-/// What was found for a mapped file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The result for a mapped file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SymbolizedMapping {
     /// Its path in the profile.
     pub path: PathBuf,
@@ -47,7 +47,7 @@ pub struct SymbolizedMapping {
     pub named: u64,
 }
 
-/// What is known of a mapping.
+/// A mapping, while it is symbolized.
 struct Mapping<'b> {
     field: Field<'b>,
     read: message::Mapping,
@@ -65,7 +65,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
     let bytes = unpacked(file)?;
     let file = File::read(&bytes)?;
     let mut mappings = mappings(&file)?;
-    let (mut out, mut new) = (Vec::new(), New::of(&file)?);
+    let (mut out, mut additions) = (Vec::new(), Additions::of(&file)?);
     let mut elsewhere = 0;
     file.whole.each(|field| {
         match field.number {
@@ -88,7 +88,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
                 mapping.told.named_before += u64::from(named_before && !is_better);
                 mapping.is_incomplete |= !named_before && !is_better;
                 mapping.has_lines |= lined_before || has_lines;
-                let lines = if is_better { new.lines(&frames) } else { None };
+                let lines = if is_better { additions.lines(&frames) } else { None };
                 match lines {
                     Some(lines) => {
                         let named = message::Location { lines, ..location };
@@ -107,7 +107,7 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
             _ => push(&mut out, profile::MAPPING, &mapping.rewritten().encode_to_vec()),
         }
     }
-    out.extend_from_slice(&new.fields);
+    out.extend_from_slice(&additions.fields);
     let bytes = out;
     let mappings =
         mappings.into_iter().map(|mapping| mapping.told).filter(|told| told.addresses > 0).collect();
@@ -126,10 +126,7 @@ fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
         let told = SymbolizedMapping {
             path: Path::new(OsStr::from_bytes(name)).to_owned(),
             build_id: file.strings.cut(build_id).to_lowercase(),
-            is_found: false,
-            addresses: 0,
-            named_before: 0,
-            named: 0,
+            ..SymbolizedMapping::default()
         };
         found.push(Mapping { field, read, told, is_incomplete: false, has_lines: false });
         Ok(())
@@ -171,7 +168,7 @@ impl Mapping<'_> {
 }
 
 /// The functions and strings that a profile gets.
-struct New {
+struct Additions {
     strings: HashMap<String, u64>,
     next_string: u64,
     functions: HashMap<[u64; 3], u64>,
@@ -180,8 +177,8 @@ struct New {
     fields: Vec<u8>,
 }
 
-impl New {
-    fn of(file: &File<'_>) -> Result<New, PprofError> {
+impl Additions {
+    fn of(file: &File<'_>) -> Result<Additions, PprofError> {
         let mut largest = 0;
         file.whole.each(|field| {
             if field.number == profile::FUNCTION {
@@ -195,7 +192,7 @@ impl New {
         if count == 0 {
             push(&mut fields, profile::STRING_TABLE, b"");
         }
-        Ok(New {
+        Ok(Additions {
             strings: HashMap::from([(String::new(), 0)]),
             next_string: count.max(1),
             functions: HashMap::new(),

@@ -1,6 +1,6 @@
 //! Names for addresses of this program, in a profile that is made by hand.
 
-use super::writer::Out;
+use super::tests::writer::Out;
 use super::*;
 use allotment_symbols::{Binary, Symbols};
 use std::fs;

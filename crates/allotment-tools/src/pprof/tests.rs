@@ -1,6 +1,7 @@
 //! Sums against a naive model and against Go's tool; broken files are errors.
 
-use super::writer::Out;
+pub(super) mod writer;
+
 use super::*;
 use crate::command::tell_profile;
 use allotment::Heap;
@@ -13,6 +14,7 @@ use std::cell::Cell;
 use std::io::Write;
 use std::process::Command;
 use std::sync::LazyLock;
+use writer::Out;
 
 /// A sample of the model: its stack, as numbers of functions, innermost first; its two values; its
 /// shape.

@@ -5,17 +5,13 @@
 //! are left out, with all they call, so that a page of a large profile stays small.
 
 use super::code::Code;
-use super::drop_frames::DropFrames;
 use super::file::File;
-use super::{PprofError, SampleType, unpacked};
+use super::{MOST_TEXT_BYTES, PprofError, SampleType, unpacked};
 use std::collections::HashMap;
 use std::io::Read;
 
 /// The most values of all nodes that are added up.
 const MOST_VALUES: usize = if cfg!(test) { 1 << 13 } else { 1 << 25 };
-
-/// The most bytes of a name that are kept.
-const MOST_NAME_BYTES: usize = 1 << 10;
 
 /// A function on a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +43,9 @@ pub struct Tree {
     pub left_out: usize,
 }
 
-/// What a node is, beside its parent.
+/// The identity of a node among the children of its parent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Name {
+enum NodeName {
     Root,
     /// A row of the code.
     Row(u32),
@@ -58,15 +54,15 @@ enum Name {
 }
 
 /// A tree that grows.
-struct Growing {
-    nodes: Vec<(Name, u32)>,
+struct TreeBuilder {
+    nodes: Vec<(NodeName, u32)>,
     values: Vec<i128>,
     types: usize,
-    children: HashMap<(u32, Name), u32>,
+    children: HashMap<(u32, NodeName), u32>,
 }
 
-impl Growing {
-    fn child(&mut self, parent: u32, name: Name) -> Result<u32, PprofError> {
+impl TreeBuilder {
+    fn child(&mut self, parent: u32, name: NodeName) -> Result<u32, PprofError> {
         if let Some(child) = self.children.get(&(parent, name)) {
             return Ok(*child);
         }
@@ -95,18 +91,21 @@ impl Tree {
         let bytes = unpacked(file)?;
         let file = File::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (dropped, note) = DropFrames::of(&file);
-        let mut code = Code::of(file.whole, &file.strings, dropped.as_ref())?;
+        let (mut code, note) = Code::of(&file)?;
         let types = file.sample_types.len();
-        let mut tree =
-            Growing { nodes: vec![(Name::Root, 0)], values: vec![0; types], types, children: HashMap::new() };
+        let mut tree = TreeBuilder {
+            nodes: vec![(NodeName::Root, 0)],
+            values: vec![0; types],
+            types,
+            children: HashMap::new(),
+        };
         file.each_sample(|sample| {
             if sample.values.iter().any(|value| *value < 0) {
                 return Err(PprofError::Negative);
             }
             let (mut at, mut failed, mut innermost) = (0, None, None);
             code.each_frame(&sample.field, sample.stack, |row| {
-                match tree.child(at, Name::Row(row)) {
+                match tree.child(at, NodeName::Row(row)) {
                     Ok(child) => at = child,
                     Err(error) => failed = Some(error),
                 }
@@ -118,7 +117,7 @@ impl Tree {
             // Where there is no stack, the shape stands in for the function already.
             let stands_in = |shape| innermost.is_some_and(|row| code.is_function(row, shape, &file.strings));
             if let Some(shape) = sample.shape.filter(|shape| !stands_in(*shape)) {
-                at = tree.child(at, Name::Shape(shape))?;
+                at = tree.child(at, NodeName::Shape(shape))?;
             }
             let values = &mut tree.values[at as usize * types..][..types];
             values.iter_mut().zip(sample.values).for_each(|(sum, value)| *sum += i128::from(*value));
@@ -141,9 +140,9 @@ impl Tree {
 }
 
 /// The nodes that are large enough, and their names.
-fn named(tree: &Growing, code: &Code<'_>, file: &File<'_>, smallest: f64) -> (Vec<String>, Vec<Node>) {
+fn named(tree: &TreeBuilder, code: &Code<'_>, file: &File<'_>, smallest: f64) -> (Vec<String>, Vec<Node>) {
     let (mut names, mut nodes) = (vec![String::new()], Vec::new());
-    let mut numbers: HashMap<Name, u32> = HashMap::from([(Name::Root, 0)]);
+    let mut numbers: HashMap<NodeName, u32> = HashMap::from([(NodeName::Root, 0)]);
     // The new index of each node; none for one that is left out.
     let mut kept: Vec<Option<u32>> = Vec::new();
     let least = tree.values(0).iter().map(|sum| *sum as f64 * smallest).collect::<Vec<f64>>();
@@ -155,21 +154,21 @@ fn named(tree: &Growing, code: &Code<'_>, file: &File<'_>, smallest: f64) -> (Ve
         let Some(parent) = parent else { continue };
         let number = *numbers.entry(*name).or_insert_with(|| {
             names.push(match name {
-                Name::Root => String::new(),
-                Name::Row(row) => short(code.name(*row as usize, &file.strings)),
-                Name::Shape(shape) => file.strings.cut(*shape),
+                NodeName::Root => String::new(),
+                NodeName::Row(row) => short(code.name(*row as usize, &file.strings)),
+                NodeName::Shape(shape) => file.strings.cut(*shape),
             });
             names.len() as u32 - 1
         });
-        let is_shape = matches!(name, Name::Shape(_));
+        let is_shape = matches!(name, NodeName::Shape(_));
         nodes.push(Node { name: number, parent, is_shape, values: values.to_vec() });
     }
     (names, nodes)
 }
 
 fn short(mut name: String) -> String {
-    if name.len() > MOST_NAME_BYTES {
-        name.truncate(name.floor_char_boundary(MOST_NAME_BYTES));
+    if name.len() > MOST_TEXT_BYTES {
+        name.truncate(name.floor_char_boundary(MOST_TEXT_BYTES));
         name.push('…');
     }
     name

@@ -2,7 +2,7 @@
 //!
 //! `prost` decodes the messages in them ([`super::message`]). The file itself is walked here, since a
 //! decoded file of 64 MiB may take fifty times as much memory, and since fields that are not known
-//! here are kept as they are when a file is written anew. Each error has the place of its field.
+//! here are kept as they are when a file is written again. Each error has the place of its field.
 
 use super::PprofError;
 use prost::Message;

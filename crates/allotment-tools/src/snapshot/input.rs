@@ -59,35 +59,33 @@ impl<'f> Input<'f> {
     /// Takes `count` bytes. The list grows with what is there, not with what is announced.
     pub(super) fn bytes(&mut self, count: u64, what: &'static str) -> Result<Vec<u8>, SnapshotFileError> {
         let mut bytes = Vec::new();
-        let mut left = count;
-        while left > 0 {
-            let piece = self.piece(left, what)?;
-            bytes.extend_from_slice(piece);
-            left -= piece.len() as u64;
-        }
+        self.pieces(count, what, |piece| bytes.extend_from_slice(piece))?;
         Ok(bytes)
     }
 
     /// Passes over `count` bytes.
     pub(super) fn skip(&mut self, count: u64, what: &'static str) -> Result<(), SnapshotFileError> {
-        let mut left = count;
-        while left > 0 {
-            left -= self.piece(left, what)?.len() as u64;
+        self.pieces(count, what, |_| {})
+    }
+
+    /// Takes `count` bytes, as pieces of any lengths.
+    fn pieces(
+        &mut self,
+        mut count: u64,
+        what: &'static str,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), SnapshotFileError> {
+        while count > 0 {
+            self.peek()?.ok_or(SnapshotFileError::Cut { at: self.at(), what })?;
+            let bytes = (self.end - self.next).min(usize::try_from(count).unwrap_or(usize::MAX));
+            take(&self.buffer[self.next..self.next + bytes]);
+            self.next += bytes;
+            count -= bytes as u64;
         }
         Ok(())
     }
 
-    /// Takes some of the next bytes, at least one and at most `most`.
-    fn piece(&mut self, most: u64, what: &'static str) -> Result<&[u8], SnapshotFileError> {
-        if self.peek()?.is_none() {
-            return Err(SnapshotFileError::Cut { at: self.at(), what });
-        }
-        let count = (self.end - self.next).min(usize::try_from(most).unwrap_or(usize::MAX));
-        self.next += count;
-        Ok(&self.buffer[self.next - count..self.next])
-    }
-
-    /// A number of so many bytes, the highest first.
+    /// A number of `bytes` bytes, the highest first.
     pub(super) fn number(&mut self, bytes: u32, what: &'static str) -> Result<u64, SnapshotFileError> {
         let mut number = 0;
         for _ in 0..bytes {

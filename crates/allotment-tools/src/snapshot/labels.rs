@@ -1,4 +1,4 @@
-//! What references are called: a field's name, or the number of an element.
+//! Labels of references: the name of a field, or the number of an element.
 //!
 //! A reference has 32 bits of label, beside the 32 bits of its target. Refused: a list of all fields
 //! with null ones among them, from which a label could be told by its place. It is longer, since
@@ -17,7 +17,7 @@ const ELEMENT: u32 = 1 << 31;
 pub struct Label(u32);
 
 impl Label {
-    /// The element of this number. Numbers that have no place in 31 bits become the largest one.
+    /// The element of this number. A number of more than 31 bits becomes the largest one.
     pub(super) fn element(number: u64) -> Label {
         Label(u32::try_from(number).map_or(ELEMENT - 1, |number| number.min(ELEMENT - 1)) | ELEMENT)
     }

@@ -10,6 +10,7 @@
 
 mod hprof;
 mod input;
+mod json;
 mod labels;
 mod v8;
 
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 
-/// What a file has.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The format, as it is called.
@@ -29,21 +30,22 @@ pub struct Snapshot {
     pub rows: Vec<Row>,
     /// References between objects.
     pub references: u64,
-    /// Kinds of roots, and how many there are of each.
+    /// The kinds of roots, each with its count.
     pub roots: Vec<(String, u64)>,
     /// The shapes' layouts, where the file has them.
     pub layouts: Option<Vec<Layout>>,
-    /// Which sizes of references and headers the bytes go by, where the file does not say bytes.
+    /// The sizes of references and headers that the bytes are computed from, where the file does not
+    /// have bytes.
     pub sizes: Option<&'static str>,
     /// The strong references: node 0 is the root, and the class of a node is its row. Empty, as all
     /// below, unless it was asked for.
     pub graph: Graph,
-    /// What the references are called.
+    /// The labels of the references.
     pub labels: Labels,
     /// By node: its id in the file.
     pub ids: Vec<u64>,
-    /// Ids are addresses, which tools show as hexadecimal numbers; and references of the root are
-    /// called by kinds of roots. That is so in HPROF.
+    /// Whether ids are addresses, which tools show as hexadecimal numbers, and references of the root
+    /// have the names of kinds of roots. Both is so in HPROF.
     pub addresses: bool,
     /// By node that is a class: the class's name.
     pub class_objects: HashMap<u32, Arc<str>>,
@@ -94,7 +96,7 @@ pub struct LayoutSlot {
     pub weak: bool,
 }
 
-/// Why a file is no snapshot.
+/// Why a file is not a snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotFileError {
     /// The file cannot be read.
@@ -121,10 +123,11 @@ pub enum SnapshotFileError {
     },
 }
 
-/// How much of a file is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part of a file that is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// The rows.
+    #[default]
     Rows,
     /// And the references.
     References,

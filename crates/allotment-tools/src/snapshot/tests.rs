@@ -166,7 +166,7 @@ fn what_is_wrong_is_named_with_its_place() {
         (v8.replace("\"nodes\":[9", "\"nodes\":[-9"), "whole number"),
         (v8.replace("\"nodes\":[9", "\"nodes\":[99999999999999999999999"), "64 bits"),
         (v8.replace("\"strings\"", "\"stringz\""), "missing"),
-        (v8.clone() + "x", "more behind the end"),
+        (v8.clone() + "x", "more after the end"),
         (EMPTY.replace("\"edges\":[],", "\"edges\":[],\"edges\":[],"), "`edges` must come once"),
         (EMPTY.replace("[\"a\"]", &format!("[{}\"\"]", "\"\",".repeat(1 << 20))), "more than 1024 entries"),
         (EMPTY.replace("\"to\"]", &format!("\"to\"{}]", ",[]".repeat(1 << 20))), "more than 1024 entries"),

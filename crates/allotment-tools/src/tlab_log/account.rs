@@ -27,7 +27,7 @@ pub struct Sizes {
 }
 
 /// The sums of a thread over all its cycles.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
     /// The thread.
     pub thread: ThreadId,
@@ -48,7 +48,7 @@ pub struct Account {
     pub allocated: u64,
     /// The desired sizes, if any line gives one.
     pub sizes: Option<Sizes>,
-    open: Open,
+    open: OpenCycle,
     /// Refills of cycles whose collection's line is missing.
     pub(super) lost: u64,
     /// The last line of the open cycle, and that of the last collection.
@@ -94,7 +94,7 @@ impl Seen {
 
 /// The cycle that has not ended.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Open {
+struct OpenCycle {
     refills: u64,
     slow_allocations: u64,
     waste: Waste,
@@ -103,7 +103,7 @@ struct Open {
 
 /// A thread's sums between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Closed {
+pub(super) struct ClosedCycle {
     /// Bytes it allocated.
     pub(super) allocated: u64,
     /// They include those outside its buffers.
@@ -121,22 +121,21 @@ pub(super) struct Closed {
 
 impl Account {
     pub(super) fn new(thread: ThreadId) -> Self {
-        Self {
-            thread,
-            refills: 0,
-            most_refills: 0,
-            cycles: 0,
-            slow_allocations: 0,
-            waste: Waste::default(),
-            buffers: 0,
-            allocated: 0,
-            sizes: None,
-            open: Open::default(),
-            lost: 0,
-            last: None,
-            last_gc: None,
-            before: 0,
-        }
+        Self { thread, ..Self::default() }
+    }
+
+    /// Adds the sums of another thread.
+    pub(super) fn add(&mut self, other: &Account) {
+        let sums = [
+            (&mut self.refills, other.refills),
+            (&mut self.slow_allocations, other.slow_allocations),
+            (&mut self.buffers, other.buffers),
+            (&mut self.allocated, other.allocated),
+            (&mut self.lost, other.lost),
+        ];
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        self.most_refills = self.most_refills.max(other.most_refills);
+        self.waste.add(&other.waste);
     }
 
     /// Takes in a refill. `requested` is the size requested just before, if a line gives it.
@@ -149,7 +148,7 @@ impl Account {
     }
 
     /// Takes in a collection, and returns the thread's sums before it.
-    pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> Closed {
+    pub(super) fn gc(&mut self, line: &ThreadLine, when: When) -> ClosedCycle {
         if line.refills < self.open.refills {
             self.lose();
         }
@@ -206,17 +205,9 @@ impl Account {
 
     /// Records a size that the thread desires.
     pub(super) fn desires(&mut self, size: u64) {
-        match &mut self.sizes {
-            Some(sizes) => {
-                *sizes = Sizes {
-                    first: sizes.first,
-                    last: size,
-                    min: sizes.min.min(size),
-                    max: sizes.max.max(size),
-                };
-            }
-            none => *none = Some(Sizes { first: size, last: size, min: size, max: size }),
-        }
+        let Sizes { first, min, max, .. } =
+            self.sizes.unwrap_or(Sizes { first: size, last: size, min: size, max: size });
+        self.sizes = Some(Sizes { first, last: size, min: min.min(size), max: max.max(size) });
     }
 
     fn update(&mut self, line: &ThreadLine, requested: Option<u64>) {
@@ -239,7 +230,7 @@ impl Account {
     }
 
     /// Ends the open cycle, and returns its sums.
-    pub(super) fn close(&mut self, allocated: Option<u64>) -> Closed {
+    pub(super) fn close(&mut self, allocated: Option<u64>) -> ClosedCycle {
         let open = std::mem::take(&mut self.open);
         self.last = None;
         let is_all = allocated.is_some();
@@ -251,7 +242,7 @@ impl Account {
         self.waste.add(&open.waste);
         self.buffers = self.buffers.saturating_add(open.buffers);
         self.allocated = self.allocated.saturating_add(allocated);
-        Closed {
+        ClosedCycle {
             allocated,
             is_all,
             refills: open.refills,

@@ -37,10 +37,10 @@ const NEARLY: f64 = 1.1;
 const CALLS_WITHIN: f64 = 1.5;
 const WASTE_WITHIN: f64 = 2.0;
 
-/// What a log had between its collections, or would have had.
+/// The costs of buffers between the collections of a log, as logged or as replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct AllocationCosts {
     /// Buffers given.
     pub refills: u64,
     /// Objects allocated outside of kept buffers.
@@ -49,7 +49,7 @@ pub struct Found {
     pub waste: u64,
 }
 
-impl Found {
+impl AllocationCosts {
     fn calls(&self) -> u64 {
         self.refills.saturating_add(self.slow_allocations)
     }
@@ -60,37 +60,37 @@ impl Found {
 }
 
 impl Replayed {
-    fn found(&self) -> Option<Found> {
+    fn found(&self) -> Option<AllocationCosts> {
         let slow_allocations = self.slow_allocations?;
-        Some(Found { refills: self.refills, slow_allocations, waste: self.waste() })
+        Some(AllocationCosts { refills: self.refills, slow_allocations, waste: self.waste() })
     }
 }
 
-/// What to do about a log.
+/// The advice for a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advice {
-    /// To set the candidate's flags, after which that is expected instead of what was found.
+    /// Set the flags of a candidate.
     Set {
         /// The setting.
         candidate: Candidate,
-        /// What to expect.
-        expected: Found,
-        /// What the log has.
-        found: Found,
+        /// The costs to expect.
+        expected: AllocationCosts,
+        /// The costs in the log.
+        found: AllocationCosts,
     },
-    /// Nothing: the JVM's settings are right.
+    /// Change nothing: the JVM's settings are right.
     Keep {
         /// The JVM's settings.
         own: Candidate,
     },
-    /// It cannot be said, for that reason.
+    /// Nothing can be said, for this reason.
     Unknown(String),
 }
 
 impl Advice {
     /// Chooses from the settings that a JVM has. `own` are those of the log's JVM.
     pub fn of(log: &Log, replay: &Replay<'_>, own: &Candidate) -> Advice {
-        let found = log.cycles.found();
+        let found = log.cycles.found;
         if log.cycles.is_empty() {
             return Advice::Unknown("it takes a collection to know what buffers cost".into());
         }
@@ -126,14 +126,14 @@ impl Advice {
             ));
         }
         // A list of this file's own, whose settings go with any that were checked.
-        let tried: Vec<(Candidate, Found)> = JVMS
+        let tried: Vec<(Candidate, AllocationCosts)> = JVMS
             .split(';')
             .filter_map(|text| own.with(text).ok()?.pop())
             .filter_map(|candidate| Some((replay.run(&candidate).found()?, candidate)))
             .map(|(found, candidate)| (candidate, found))
             .collect();
         let least = tried.iter().map(|(_, found)| found.cost()).fold(f64::INFINITY, f64::min);
-        let better = |(_, found): &(Candidate, Found)| {
+        let better = |(_, found): &(Candidate, AllocationCosts)| {
             found.cost() <= least * NEARLY && found.cost() <= now.cost() * BETTER
         };
         match tried.into_iter().find(better) {
@@ -259,7 +259,7 @@ mod tests {
         empty.finish();
         assert!(advice(&empty, "TLABPolicy=hotspot").sentence().contains("it takes a collection"));
         let mut bare = log(0, 8);
-        bare.cycles.waiting = super::super::objects::Waiting::default();
+        bare.cycles.waiting = super::super::objects::WaitingObjects::default();
         assert!(advice(&bare, "TLABPolicy=hotspot").sentence().contains("compute_size"));
     }
 

@@ -75,7 +75,7 @@ impl Candidate {
         }
     }
 
-    /// What else JVMs want beside the flags; empty for most.
+    /// A note for JVMs that want more than the flags; empty for most candidates.
     ///
     /// JDK 17 takes `MinTLABSize` for the least buffer of its collectors' threads too, and does not
     /// start with an `OldPLABSize` (1024 words) below it. JDK 25 starts.
@@ -177,54 +177,28 @@ impl Candidate {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => Err(format!("{name}=`{value}`: write a whole number from {least} to {most}")),
         };
-        let sized = |bytes: usize| Some(format!("-XX:{name}={}", size(bytes as u64)));
-        let plain = || Some(format!("-XX:{name}={value}"));
-        Ok(match name {
-            "TLABSize" => {
-                settings.tlab_size = bytes()?;
-                sized(settings.tlab_size)
-            }
-            "MinTLABSize" => {
-                settings.min_tlab_size = bytes()?;
-                if settings.min_tlab_size == 0 {
-                    return Err(format!("MinTLABSize=`{value}`: write a size of at least 1"));
-                }
-                sized(settings.min_tlab_size)
-            }
-            "RegionSize" => {
-                settings.region_size = bytes()?;
-                self.has_region = true;
-                Some(format!("(regions of {})", size(settings.region_size as u64)))
-            }
-            "Eden" => {
-                self.eden = number(1, 64)?;
-                Some(format!("(eden times {value}: -Xmn, -Xmx)"))
-            }
+        match name {
+            "TLABSize" => settings.tlab_size = bytes()?,
+            "MinTLABSize" => settings.min_tlab_size = bytes()?,
+            "RegionSize" => (settings.region_size, self.has_region) = (bytes()?, true),
+            "Eden" => self.eden = number(1, 64)?,
             "ResizeTLAB" => {
                 settings.resize = match value {
                     "true" | "on" => true,
                     "false" | "off" => false,
                     _ => return Err(format!("ResizeTLAB=`{value}`: write true or false")),
-                };
-                Some(format!("-XX:{}ResizeTLAB", if settings.resize { '+' } else { '-' }))
+                }
             }
-            "TLABWasteTargetPercent" => {
-                settings.waste_target_percent = number(1, 100)?;
-                plain()
-            }
-            "TLABRefillWasteFraction" => {
-                settings.refill_waste_fraction = number(1, u32::MAX as usize)?;
-                plain()
-            }
-            "TLABAllocationWeight" => {
-                // Checked to be at most 100.
-                settings.allocation_weight = Some(number(0, 100)? as u8);
-                plain()
-            }
+            "TLABWasteTargetPercent" => settings.waste_target_percent = number(1, 100)?,
+            "TLABRefillWasteFraction" => settings.refill_waste_fraction = number(1, u32::MAX as usize)?,
+            // Checked to be at most 100.
+            "TLABAllocationWeight" => settings.allocation_weight = Some(number(0, 100)? as u8),
             "TLABPolicy" => {
-                settings.policy = policy_named(value)
-                    .ok_or_else(|| format!("TLABPolicy=`{value}`: write one of {}", policy_names()))?;
-                of_policy(settings.policy).map(String::from)
+                let named = TlabPolicy::ALL.iter().find(|policy| policy.name() == value);
+                settings.policy = *named.ok_or_else(|| {
+                    let names: Vec<&str> = TlabPolicy::ALL.iter().map(|policy| policy.name()).collect();
+                    format!("TLABPolicy=`{value}`: write one of {}", names.join(", "))
+                })?;
             }
             _ => {
                 return Err(format!(
@@ -232,18 +206,20 @@ impl Candidate {
                      TLABWasteTargetPercent, TLABRefillWasteFraction, TLABAllocationWeight, RegionSize, Eden"
                 ));
             }
+        }
+        if settings.min_tlab_size == 0 {
+            return Err(format!("MinTLABSize=`{value}`: write a size of at least 1"));
+        }
+        Ok(match name {
+            "TLABSize" => Some(format!("-XX:{name}={}", size(settings.tlab_size as u64))),
+            "MinTLABSize" => Some(format!("-XX:{name}={}", size(settings.min_tlab_size as u64))),
+            "RegionSize" => Some(format!("(regions of {})", size(settings.region_size as u64))),
+            "Eden" => Some(format!("(eden times {value}: -Xmn, -Xmx)")),
+            "ResizeTLAB" => Some(format!("-XX:{}ResizeTLAB", if settings.resize { '+' } else { '-' })),
+            "TLABPolicy" => of_policy(settings.policy).map(String::from),
+            _ => Some(format!("-XX:{name}={value}")),
         })
     }
-}
-
-/// The policy of that name.
-fn policy_named(text: &str) -> Option<TlabPolicy> {
-    TlabPolicy::ALL.iter().copied().find(|policy| policy.name() == text)
-}
-
-/// The names of all policies, with commas between them.
-fn policy_names() -> String {
-    TlabPolicy::ALL.iter().map(|policy| policy.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The JVM that has a policy.

@@ -2,7 +2,7 @@
 //! number of collections.
 //!
 //! A collection is a JVM's collection: lines with one number `GC(7)`. The order of its lines
-//! differs by collector. The totals come behind the threads' lines or before them. A collection
+//! differs by collector. The totals come after the threads' lines or before them. A collection
 //! takes a thread's buffer away twice (Shenandoah, at the beginning and at the end of marking), or
 //! logs totals twice (ZGC, of two generations). A thread that takes its own buffer away does not
 //! know the number. Lines without a number belong to the next that has one. Where no line has one
@@ -24,10 +24,10 @@
 //! replaying while reading. The replay's limits, such as the largest buffer, are known only at the
 //! end.
 
-use super::account::Closed;
-use super::advice::Found;
+use super::account::ClosedCycle;
+use super::advice::AllocationCosts;
 use super::line::{Resize, ThreadLine};
-use super::objects::Waiting;
+use super::objects::WaitingObjects;
 
 /// The most threads' shares of cycles that are kept.
 const MOST_SHARES: usize = 4 << 20;
@@ -56,7 +56,7 @@ pub(super) struct Share {
 
 /// A collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct Collection {
     /// The index of the first share of the next cycle.
     pub(super) shares: usize,
     /// Used bytes of eden.
@@ -71,45 +71,45 @@ pub(super) struct End {
 #[derive(Clone, Debug, Default)]
 pub struct Cycles {
     pub(super) shares: Vec<Share>,
-    pub(super) ends: Vec<End>,
-    /// What is kept, in sum.
-    pub(super) found: Found,
+    pub(super) ends: Vec<Collection>,
+    /// The refills, slow allocations and waste in the collections that are kept.
+    pub found: AllocationCosts,
     /// The objects that waited for a buffer.
-    pub(super) waiting: Waiting,
-    /// Whether there were more cycles than are kept.
-    pub(super) cut: bool,
+    pub(super) waiting: WaitingObjects,
+    /// Whether the log has more collections than are kept.
+    pub is_cut: bool,
     /// Collections, kept or not.
-    count: u64,
-    open: Open,
+    pub count: u64,
+    open: OpenCycle,
     /// For each thread, the number of the collection, counted here, of its last line.
     seen: Vec<u64>,
 }
 
 /// The known facts of the cycle that ends.
 #[derive(Clone, Debug, Default)]
-struct Open {
+struct OpenCycle {
     /// The cycle has lines of a collection, and not only changed sizes.
-    is: bool,
+    is_collection: bool,
     number: Option<u64>,
     /// The totals have come.
     totals: bool,
-    /// A size has changed behind the collection.
+    /// A size has changed after the collection.
     resized: bool,
-    known: Known,
+    known: EdenFacts,
     /// The index of the first share of lines without a number that belong to the next collection.
-    next: Option<(usize, Known)>,
+    next: Option<(usize, EdenFacts)>,
 }
 
 /// The facts about the eden, each from the line with the largest share; and the time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct EdenFacts {
     used: (f64, u64),
     capacity: (f64, u64),
     ms: u64,
 }
 
-impl Known {
-    fn add(&mut self, other: &Known) {
+impl EdenFacts {
+    fn add(&mut self, other: &EdenFacts) {
         let larger = |a: (f64, u64), b: (f64, u64)| if b.0 > a.0 { b } else { a };
         self.used = larger(self.used, other.used);
         self.capacity = larger(self.capacity, other.capacity);
@@ -118,19 +118,9 @@ impl Known {
 }
 
 impl Cycles {
-    /// The number of collections, including those that are not kept.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The number of collections that are kept.
     pub fn len(&self) -> usize {
         self.ends.len()
-    }
-
-    /// The refills, slow allocations and waste in the collections that are kept.
-    pub fn found(&self) -> Found {
-        self.found
     }
 
     /// Bytes that threads allocated in the collections that are kept.
@@ -143,11 +133,6 @@ impl Cycles {
         self.shares.is_empty()
     }
 
-    /// Whether the log has more collections than are kept.
-    pub fn is_cut(&self) -> bool {
-        self.cut
-    }
-
     /// Takes in that a collection took a thread's buffer away, at a time in ns, if known.
     pub(super) fn gc(
         &mut self,
@@ -155,7 +140,7 @@ impl Cycles {
         line: &ThreadLine,
         number: Option<u64>,
         time: Option<u64>,
-        closed: Closed,
+        closed: ClosedCycle,
     ) {
         let index = thread as usize;
         if self.seen.len() <= index {
@@ -167,7 +152,7 @@ impl Cycles {
         if number.is_none() && open.number.is_none() && (open.totals || (open.resized && again)) {
             self.finish();
         }
-        let mut known = Known { ms: milliseconds(time), ..Known::default() };
+        let mut known = EdenFacts { ms: milliseconds(time), ..EdenFacts::default() };
         if let Some((fraction, bytes)) = line.expected
             && fraction > 0.0
         {
@@ -175,13 +160,13 @@ impl Cycles {
         }
         self.enter(number, true).add(&known);
         self.seen[index] = self.count + 1;
-        if closed.allocated == 0 || self.cut {
+        if closed.allocated == 0 || self.is_cut {
             return;
         }
         if self.shares.len() == MOST_SHARES {
             // The cycle is incomplete.
             self.shares.truncate(self.ends.last().map_or(0, |end| end.shares));
-            self.cut = true;
+            self.is_cut = true;
             return;
         }
         let found = &mut self.found;
@@ -206,13 +191,13 @@ impl Cycles {
         if number.is_none() && self.open.number.is_none() && self.open.totals {
             self.finish();
         }
-        self.enter(number, true).add(&Known { ms: milliseconds(time), ..Known::default() });
+        self.enter(number, true).add(&EdenFacts { ms: milliseconds(time), ..EdenFacts::default() });
         self.open.totals = true;
     }
 
     /// Takes in the change of a thread's size.
     pub(super) fn resize(&mut self, line: &Resize, number: Option<u64>) {
-        let mut known = Known::default();
+        let mut known = EdenFacts::default();
         if line.fraction > 0.0 {
             let all = line.to as f64 * line.target.unwrap_or(TARGET_REFILLS) as f64;
             known.capacity = (line.fraction, (all / line.fraction) as u64);
@@ -221,14 +206,14 @@ impl Cycles {
         self.open.resized = true;
     }
 
-    /// The facts that a line adds to. `is`: the line is a collection's.
-    fn enter(&mut self, number: Option<u64>, is: bool) -> &mut Known {
+    /// The facts that a line adds to. `is_collection`: the line is a collection's.
+    fn enter(&mut self, number: Option<u64>, is_collection: bool) -> &mut EdenFacts {
         match (self.open.number, number) {
             (Some(one), Some(other)) if one != other => self.finish(),
             (None, Some(_)) if self.open.totals => self.finish(),
-            (Some(_), None) if is || self.open.next.is_some() => {
+            (Some(_), None) if is_collection || self.open.next.is_some() => {
                 let from = self.shares.len();
-                return &mut self.open.next.get_or_insert((from, Known::default())).1;
+                return &mut self.open.next.get_or_insert((from, EdenFacts::default())).1;
             }
             _ => {}
         }
@@ -236,7 +221,7 @@ impl Cycles {
             self.take_next();
             self.open.number = number;
         }
-        self.open.is |= is;
+        self.open.is_collection |= is_collection;
         &mut self.open.known
     }
 
@@ -258,13 +243,13 @@ impl Cycles {
         let open = std::mem::take(&mut self.open);
         let until = open.next.map_or(self.shares.len(), |(from, _)| from);
         if let Some((_, known)) = open.next {
-            self.open = Open { is: true, known, ..Open::default() };
+            self.open = OpenCycle { is_collection: true, known, ..OpenCycle::default() };
         }
-        if !open.is {
+        if !open.is_collection {
             return;
         }
         self.count += 1;
-        if self.cut {
+        if self.is_cut {
             return;
         }
         let last = self.ends.last().copied();
@@ -275,7 +260,7 @@ impl Cycles {
         let capacity =
             if known.capacity.1 > 0 { known.capacity.1 } else { last.map_or(0, |end| end.capacity) };
         let ms = known.ms.max(last.map_or(0, |end| end.ms));
-        self.ends.push(End { shares: until, used, capacity: capacity.max(used), ms });
+        self.ends.push(Collection { shares: until, used, capacity: capacity.max(used), ms });
     }
 }
 

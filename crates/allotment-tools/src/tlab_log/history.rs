@@ -38,11 +38,7 @@ impl History {
         points.passed = 0;
         points.kept.push((time, size));
         if points.kept.len() == MOST_POINTS {
-            let mut index = 0;
-            points.kept.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
+            points.kept = points.kept.iter().copied().step_by(2).collect();
             points.every = points.every * 2 + 1;
         }
     }

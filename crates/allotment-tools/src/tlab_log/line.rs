@@ -24,7 +24,7 @@ pub enum Dialect {
 
 /// The thread of a line. Both numbers are needed, since threads that follow each other may share
 /// one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId {
     /// The operating system's number.
     pub id: u64,
@@ -39,7 +39,7 @@ pub struct Waste {
     pub gc: u64,
     /// Bytes left in buffers that were dropped for the next (`slow` and `refill` in the log).
     pub slow: u64,
-    /// The same for the fast refills of old releases.
+    /// Bytes left in buffers that fast refills of old releases dropped.
     pub fast: u64,
 }
 
@@ -169,10 +169,8 @@ pub(super) fn message(message: &[u8], whole: bool, decorated: bool) -> Line {
     };
     let rest = &message[prefix.len()..];
     let found = match *prefix {
-        FILL => thread_line(rest, whole, Kind::Fill).map(Line::Fill),
-        GC => thread_line(rest, whole, Kind::Gc).map(Line::Gc),
-        NEW_FILL => thread_line(rest, whole, Kind::NewFill).map(Line::Fill),
-        NEW_GC => thread_line(rest, whole, Kind::NewGc).map(Line::Gc),
+        FILL | NEW_FILL => thread_line(prefix, rest, whole).map(Line::Fill),
+        GC | NEW_GC => thread_line(prefix, rest, whole).map(Line::Gc),
         NEW_SIZE => resize(rest, whole, None).map(Line::Resize),
         RESIZE => resize(rest, whole, Some(Dialect::Capacity)).map(Line::Resize),
         TOTALS => totals(rest, whole).map(Line::Totals),
@@ -203,141 +201,111 @@ const COMPUTE_SIZE: &[u8] = b"ThreadLocalAllocBuffer::compute_size(";
 /// The prefixes of the messages that are read.
 const PREFIXES: [&[u8]; 8] = [FILL, GC, NEW_FILL, NEW_GC, NEW_SIZE, RESIZE, TOTALS, COMPUTE_SIZE];
 
-/// Fills a place once; returns false if it was filled before, as in two lines that ran into each
-/// other.
-fn once<T>(place: &mut Option<T>, value: T) -> bool {
-    place.replace(value).is_none()
-}
+/// The numbers of a message, by their labels.
+struct Numbers<'a>(Vec<Token<'a>>);
 
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Fill,
-    Gc,
-    NewFill,
-    NewGc,
-}
-
-fn thread_line(rest: &[u8], whole: bool, kind: Kind) -> Option<ThreadLine> {
-    let (mut pointer, mut id, mut desired, mut capacity, mut allocated) = (None, None, None, None, None);
-    let (mut fraction, mut expected, mut slow_allocations, mut refills) = (None, None, None, None);
-    let (mut gc, mut slow, mut fast, mut percent) = (None, None, None, None);
-    for (index, token) in Tokens::new(rest).enumerate() {
-        let ok = match token.label {
-            // The label `thread` is part of the prefix.
-            b"" if index == 0 => once(&mut pointer, token.whole),
-            b"" if fraction.is_some() => once(&mut expected, token.bytes()?),
-            b"id" => once(&mut id, token.whole),
-            b"desired_size" | b"desired" => once(&mut desired, token.bytes()?),
-            b"capacity" => once(&mut capacity, token.bytes()?),
-            b"allocated" => once(&mut allocated, token.bytes()?),
-            b"alloc" => once(&mut fraction, token.value),
-            b"slow allocs" => once(&mut slow_allocations, token.whole),
-            b"refills" => once(&mut refills, uncut(&token, whole)?.whole),
-            b"waste" => once(&mut percent, token.value),
-            b"gc" => once(&mut gc, token.bytes()?),
-            b"slow" => once(&mut slow, token.bytes()?),
-            b"fast" => once(&mut fast, token.bytes()?),
-            _ => true,
-        };
-        if !ok {
-            return None;
+impl<'a> Numbers<'a> {
+    /// Labels the two numbers without a label: the address of the thread, whose label is a part of
+    /// the message's prefix, and the expected bytes after their share.
+    fn of(rest: &'a [u8]) -> Numbers<'a> {
+        let mut tokens: Vec<Token<'a>> = Tokens::new(rest).collect();
+        let mut before: &[u8] = b"thread:";
+        for token in &mut tokens {
+            token.label = match (token.label, before) {
+                (b"", b"thread:") => b"pointer",
+                (b"", b"alloc" | b"expected") => b"expected",
+                (label, _) => label,
+            };
+            before = token.label;
         }
+        Numbers(tokens)
     }
-    let thread = ThreadId { id: id?, pointer: pointer? };
-    let dialect = match (kind, fast) {
-        (Kind::NewFill | Kind::NewGc, _) => Dialect::Capacity,
-        (_, Some(_)) => Dialect::Fast,
-        (_, None) => Dialect::Slow,
+
+    /// The number with one of these labels, if there is one. The outer `None`: there are several, as
+    /// in two lines that ran into each other.
+    fn any(&self, labels: &[&[u8]]) -> Option<Option<&Token<'a>>> {
+        let mut found = self.0.iter().filter(|token| labels.contains(&token.label));
+        let first = found.next();
+        found.next().is_none().then_some(first)
+    }
+
+    /// The only number with one of these labels.
+    fn one(&self, labels: &[&[u8]]) -> Option<&Token<'a>> {
+        self.any(labels)?
+    }
+
+    /// A size that some dialects lack. The outer `None`: it is no size, or there are several.
+    fn size(&self, labels: &[&[u8]]) -> Option<Option<u64>> {
+        self.any(labels)?.map_or(Some(None), |token| token.bytes().map(Some))
+    }
+
+    fn thread(&self) -> Option<ThreadId> {
+        Some(ThreadId { id: self.one(&[b"id"])?.whole, pointer: self.one(&[b"pointer"])?.whole })
+    }
+
+    fn waste(&self) -> Option<Waste> {
+        let (gc, slow) = (self.one(&[b"gc"])?.bytes()?, self.one(&[b"slow", b"refill"])?.bytes()?);
+        Some(Waste { gc, slow, fast: self.size(&[b"fast"])?.unwrap_or(0) })
+    }
+
+    /// The dialect, where a message of the newest one `is_newest`.
+    fn dialect(&self, is_newest: bool) -> Option<Dialect> {
+        let has_fast = self.any(&[b"fast"])?.is_some();
+        let older = if has_fast { Dialect::Fast } else { Dialect::Slow };
+        Some(if is_newest { Dialect::Capacity } else { older })
+    }
+}
+
+fn thread_line(prefix: &[u8], rest: &[u8], whole: bool) -> Option<ThreadLine> {
+    let numbers = Numbers::of(rest);
+    let line = ThreadLine {
+        thread: numbers.thread()?,
+        desired: numbers.size(&[b"desired_size", b"desired"])?,
+        capacity: numbers.size(&[b"capacity"])?,
+        allocated: numbers.size(&[b"allocated"])?,
+        expected: numbers.any(&[b"alloc"])?.map(|share| share.value).zip(numbers.size(&[b"expected"])?),
+        slow_allocations: numbers.one(&[b"slow allocs"])?.whole,
+        refills: uncut(numbers.one(&[b"refills"])?, whole)?.whole,
+        waste: if prefix == NEW_FILL { None } else { Some(numbers.waste()?) },
+        waste_percent: numbers.any(&[b"waste"])?.map(|percent| percent.value),
+        dialect: numbers.dialect(prefix == NEW_FILL || prefix == NEW_GC)?,
     };
-    let waste = match kind {
-        Kind::NewFill => {
-            capacity?;
-            None
-        }
-        _ => {
-            desired?;
-            percent?;
-            Some(Waste { gc: gc?, slow: slow?, fast: fast.unwrap_or(0) })
-        }
+    let is_complete = match prefix {
+        NEW_FILL => line.capacity.is_some(),
+        _ => line.desired.is_some() && line.waste_percent.is_some(),
     };
-    Some(ThreadLine {
-        thread,
-        desired,
-        capacity,
-        allocated,
-        expected: fraction.zip(expected),
-        slow_allocations: slow_allocations?,
-        refills: refills?,
-        waste,
-        waste_percent: percent,
-        dialect,
-    })
+    is_complete.then_some(line)
 }
 
 fn resize(rest: &[u8], whole: bool, dialect: Option<Dialect>) -> Option<Resize> {
-    let (mut pointer, mut id, mut fraction, mut target) = (None, None, None, None);
-    let (mut from, mut to) = (None, None);
     // Words in the older dialects, which name no unit.
     let size = |token: &Token<'_>| {
         if token.unit.is_empty() { Some(token.whole.saturating_mul(WORD)) } else { token.bytes() }
     };
-    for (index, token) in Tokens::new(rest).enumerate() {
-        let ok = match token.label {
-            b"" if index == 0 => once(&mut pointer, token.whole),
-            b"id" => once(&mut id, token.whole),
-            b"alloc" | b"alloc-fraction" => once(&mut fraction, token.value),
-            b"refills" => once(&mut target, token.whole),
-            b"desired_size" => once(&mut from, size(&token)?),
-            b"->" => once(&mut to, size(uncut(&token, whole)?)?),
-            _ => true,
-        };
-        if !ok {
-            return None;
-        }
-    }
-    let thread = ThreadId { id: id?, pointer: pointer? };
-    Some(Resize { thread, fraction: fraction?, target, from: from?, to: to?, dialect })
+    let numbers = Numbers::of(rest);
+    Some(Resize {
+        thread: numbers.thread()?,
+        fraction: numbers.one(&[b"alloc", b"alloc-fraction"])?.value,
+        target: numbers.any(&[b"refills"])?.map(|target| target.whole),
+        from: size(numbers.one(&[b"desired_size"])?)?,
+        to: size(uncut(numbers.one(&[b"->"])?, whole)?)?,
+        dialect,
+    })
 }
 
 fn totals(rest: &[u8], whole: bool) -> Option<Totals> {
-    let (mut threads, mut refills, mut slow_allocations, mut percent) = (None, None, None, None);
-    let (mut gc, mut slow, mut fast) = (None, None, None);
-    let mut dialect = Dialect::Slow;
-    let mut last_max = false;
-    for token in Tokens::new(rest) {
-        last_max = false;
-        let ok = match token.label {
-            b"thrds" => once(&mut threads, token.whole),
-            b"refills" => once(&mut refills, token.whole),
-            b"slow allocs" => once(&mut slow_allocations, token.whole),
-            b"waste" => once(&mut percent, token.value),
-            b"gc" => once(&mut gc, token.bytes()?),
-            b"slow" => once(&mut slow, token.bytes()?),
-            b"refill" => {
-                dialect = Dialect::Capacity;
-                once(&mut slow, token.bytes()?)
-            }
-            b"fast" => {
-                dialect = Dialect::Fast;
-                once(&mut fast, token.bytes()?)
-            }
-            b"max" => {
-                last_max = token.bytes().is_some() && uncut(&token, whole).is_some();
-                true
-            }
-            _ => true,
-        };
-        if !ok {
-            return None;
-        }
-    }
+    let numbers = Numbers::of(rest);
     // The line ends with a maximum; a line with another end is cut.
-    if !last_max {
-        return None;
-    }
-    let waste = Waste { gc: gc?, slow: slow?, fast: fast.unwrap_or(0) };
-    let (refills, slow_allocations) = (refills?, slow_allocations?);
-    Some(Totals { threads: threads?, refills, slow_allocations, waste, waste_percent: percent?, dialect })
+    let last = uncut(numbers.0.last()?, whole).filter(|last| last.label == b"max")?;
+    last.bytes()?;
+    Some(Totals {
+        threads: numbers.one(&[b"thrds"])?.whole,
+        refills: numbers.one(&[b"refills"])?.whole,
+        slow_allocations: numbers.one(&[b"slow allocs"])?.whole,
+        waste: numbers.waste()?,
+        waste_percent: numbers.one(&[b"waste"])?.value,
+        dialect: numbers.dialect(numbers.any(&[b"refill"])?.is_some())?,
+    })
 }
 
 fn request(rest: &[u8], whole: bool) -> Option<Request> {

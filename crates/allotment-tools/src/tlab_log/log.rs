@@ -38,26 +38,14 @@ pub struct Sum {
     pub waste: Waste,
 }
 
-/// The comparison of the threads' lines at collections with the totals lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agreement {
-    /// One of the two kinds is not in the log.
-    Unknown,
-    /// All refills agree.
-    Same,
-    /// That many refills are in the totals and in no thread's line: lines are missing.
-    Missing(u64),
-    /// That many refills are in the threads' lines and in no totals: totals are missing, or lines
-    /// came twice.
-    More(u64),
-    /// Both: some totals have more refills than the threads' lines before them, and others have
-    /// fewer.
-    Both {
-        /// Refills in the totals only.
-        missing: u64,
-        /// Refills in the threads' lines only.
-        more: u64,
-    },
+/// The refills in which the threads' lines at collections differ from the totals lines. Totals by
+/// totals: some may have more refills than the threads' lines before them, and others fewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Refills in the totals only: threads' lines are missing.
+    pub missing: u64,
+    /// Refills in the threads' lines only: totals are missing, or lines came twice.
+    pub more: u64,
 }
 
 /// A log, read line by line.
@@ -106,20 +94,21 @@ pub struct Log {
     /// The stamp that JDK 8 wrote before the last collection.
     old_stamp: Stamp,
     since_totals: SinceTotals,
-    missing: u64,
-    more: u64,
+    difference: Difference,
     prefixes: Prefixes,
     last_totals: Option<(When, Totals)>,
-    /// Threads' lines of collections with a number, and without one.
-    numbered: (u64, u64),
+    /// Lines of threads at collections that have the number of the collection, and those without.
+    with_number: u64,
+    without_number: u64,
     /// Totals lines that came before the threads' lines of their own collection.
     before_threads: u64,
     /// Refills in threads' lines of collections, and of cycles without such a line; both up to the
     /// last totals.
     in_lines: u64,
-    compared: Compared,
-    /// How often a thread's count of refills rose by one, and fell by one.
-    steps: (u64, u64),
+    pub(super) compared: Compared,
+    /// How often the count of refills of a thread rose by one, and fell by one.
+    steps_up: u64,
+    steps_down: u64,
 }
 
 /// The sums of the threads' lines at the last totals.
@@ -213,8 +202,8 @@ impl Log {
                 let index = self.index(fill.thread);
                 let account = &mut self.accounts[index];
                 let step = account.step(&fill);
-                self.steps.0 += u64::from(step > 0);
-                self.steps.1 += u64::from(step < 0);
+                self.steps_up += u64::from(step > 0);
+                self.steps_down += u64::from(step < 0);
                 if account.is_repeated_fill(&fill, when) {
                     self.repeated += 1;
                 } else {
@@ -230,8 +219,8 @@ impl Log {
                     return;
                 }
                 let closed = account.gc(&gc, when);
-                self.numbered.0 += u64::from(number.is_some());
-                self.numbered.1 += u64::from(number.is_none());
+                self.with_number += u64::from(number.is_some());
+                self.without_number += u64::from(number.is_none());
                 self.in_lines = self.in_lines.saturating_add(gc.refills);
                 let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
                 self.since_totals.of_totals |= number.is_some() && number == last;
@@ -282,14 +271,16 @@ impl Log {
         let since = std::mem::take(&mut self.since_totals);
         let last = self.last_totals.as_ref().and_then(|(when, _)| when.number);
         self.before_threads += u64::from(since.of_totals && number != last);
-        let lost = self.lost();
+        let lost = self.sum().lost;
         self.compared = Compared { refills: self.in_lines.saturating_add(lost), lost };
         // The refills of its own collection match: the totals of the one before are missing.
         let is_own = since.number == number && since.of_last == totals.refills;
         if totals.refills > since.all {
-            self.missing = self.missing.saturating_add(totals.refills - since.all);
+            let missing = &mut self.difference.missing;
+            *missing = missing.saturating_add(totals.refills - since.all);
         } else if !is_own {
-            self.more = self.more.saturating_add(since.all - totals.refills);
+            let more = &mut self.difference.more;
+            *more = more.saturating_add(since.all - totals.refills);
         }
     }
 
@@ -307,7 +298,7 @@ impl Log {
     /// Ends the log.
     pub fn finish(&mut self) {
         self.end_run();
-        self.totals.collections = self.cycles.count();
+        self.totals.collections = self.cycles.count;
     }
 
     /// The threads, in the order of their first lines.
@@ -338,7 +329,7 @@ impl Log {
     /// Whether the newest line is the first, as some collectors of logs give them.
     pub fn is_newest_first(&self) -> bool {
         const FEW: u64 = 10;
-        let (on, back) = self.steps;
+        let (on, back) = (self.steps_up, self.steps_down);
         self.runs.is_newest_first() || back >= FEW && back / 2 > on
     }
 
@@ -358,22 +349,14 @@ impl Log {
     /// Whether this is the log of ZGC, in which a thread may give its buffer up itself, in a line
     /// without the collection's number. Some do so after the totals, which then leave them out.
     pub fn is_zgc(&self) -> bool {
-        self.numbered.0 > 0 && self.numbered.1 > 0 && !self.is_shenandoah()
+        self.with_number > 0 && self.without_number > 0 && !self.is_shenandoah()
     }
 
-    /// Refills of cycles whose collection's line is missing.
-    pub(super) fn lost(&self) -> u64 {
-        self.accounts.iter().fold(0, |sum, account| sum.saturating_add(account.lost))
-    }
-
-    /// The sums of the threads' lines at the last totals.
-    pub(super) fn compared(&self) -> Compared {
-        self.compared
-    }
-
-    /// Refills that are in the totals and in no thread's line.
-    pub(super) fn missing(&self) -> u64 {
-        self.missing
+    /// The sums of all threads.
+    pub fn sum(&self) -> Account {
+        let mut sum = Account::default();
+        self.accounts.iter().for_each(|account| sum.add(account));
+        sum
     }
 
     /// Whether a totals line has occurred before.
@@ -384,15 +367,10 @@ impl Log {
         is_older || is_same && when.number.is_some()
     }
 
-    /// The comparison of the threads' lines at collections with the totals lines.
-    pub fn agreement(&self) -> Agreement {
-        match (self.more, self.missing) {
-            _ if self.totals.lines == 0 || self.accounts.is_empty() => Agreement::Unknown,
-            (0, 0) => Agreement::Same,
-            (0, missing) => Agreement::Missing(missing),
-            (more, 0) => Agreement::More(more),
-            (more, missing) => Agreement::Both { missing, more },
-        }
+    /// The refills in which the threads' lines at collections differ from the totals lines; `None`
+    /// if one of the two kinds is not in the log.
+    pub fn difference(&self) -> Option<Difference> {
+        (self.totals.lines > 0 && !self.accounts.is_empty()).then_some(self.difference)
     }
 
     fn index(&mut self, thread: ThreadId) -> usize {

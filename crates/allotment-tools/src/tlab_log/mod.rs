@@ -50,12 +50,12 @@ mod whose;
 
 pub use account::{Account, Sizes};
 pub(crate) use advice::bytes_in;
-pub use advice::{Advice, Found, bytes};
+pub use advice::{Advice, AllocationCosts, bytes};
 pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
 pub use history::History;
 pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
-pub use log::{Agreement, Log, Skipped, Sum};
+pub use log::{Difference, Log, Skipped, Sum};
 pub use replay::{Replay, Replayed};
 pub use source::{Sources, read};
 pub use verdict::{Judge, Verdict};

@@ -53,13 +53,13 @@ const PLACES: usize = 1 << 14;
 
 /// The objects that waited for a buffer, counted by size.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct WaitingObjects {
     /// For each bucket the number of objects, and the sum of their bytes.
     buckets: BTreeMap<u64, (u64, u64)>,
     count: u64,
 }
 
-impl Waiting {
+impl WaitingObjects {
     /// Counts an object of `bytes` bytes.
     pub(super) fn add(&mut self, bytes: u64) {
         let bucket = if bytes <= SINGLY {
@@ -119,7 +119,12 @@ pub(super) struct Objects {
 impl Objects {
     /// Estimates the objects of a log whose buffers were kept while more than size / `fraction` was
     /// free, plus `increment` bytes for each object outside. `None` if too few objects waited.
-    pub(super) fn of(waiting: &Waiting, buffers: &[Buffers], fraction: u64, increment: u64) -> Option<Self> {
+    pub(super) fn of(
+        waiting: &WaitingObjects,
+        buffers: &[Buffers],
+        fraction: u64,
+        increment: u64,
+    ) -> Option<Self> {
         let all: u64 = buffers.iter().map(|one| one.count).sum();
         if waiting.count < FEWEST || all == 0 {
             return None;
@@ -178,23 +183,16 @@ impl Objects {
     pub(super) fn ends(&self, size: u64, limit: u64, increment: u64) -> End {
         let mut random = Random::new(size ^ limit);
         let mut places = Vec::new();
-        let mut sum = End::default();
+        let mut sums = [0.0; 5];
         for _ in 0..ENDS_OF_A_SIZE {
-            let one = self.end(size, limit, increment, &mut random, &mut places);
-            sum.dropped += one.dropped;
-            sum.outside += one.outside;
-            sum.outside_bytes += one.outside_bytes;
-            sum.large += one.large;
-            sum.large_bytes += one.large_bytes;
+            let End { dropped, outside, outside_bytes, large, large_bytes } =
+                self.end(size, limit, increment, &mut random, &mut places);
+            let parts = [dropped, outside, outside_bytes, large, large_bytes];
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
         }
-        let count = ENDS_OF_A_SIZE as f64;
-        End {
-            dropped: sum.dropped / count,
-            outside: sum.outside / count,
-            outside_bytes: sum.outside_bytes / count,
-            large: sum.large / count,
-            large_bytes: sum.large_bytes / count,
-        }
+        let [dropped, outside, outside_bytes, large, large_bytes] =
+            sums.map(|sum| sum / ENDS_OF_A_SIZE as f64);
+        End { dropped, outside, outside_bytes, large, large_bytes }
     }
 
     /// Runs one end of a buffer with room for `size` bytes. `places` gets the free bytes at each
@@ -245,8 +243,8 @@ mod tests {
     use super::*;
 
     /// The end of one buffer after the other, as a JVM with objects of known sizes logs them.
-    fn logged(sizes: impl Fn(&mut Random) -> u64, buffer: u64, count: u64) -> (Waiting, End) {
-        let (mut waiting, mut sum, mut random) = (Waiting::default(), End::default(), Random::new(7));
+    fn logged(sizes: impl Fn(&mut Random) -> u64, buffer: u64, count: u64) -> (WaitingObjects, End) {
+        let (mut waiting, mut sum, mut random) = (WaitingObjects::default(), End::default(), Random::new(7));
         for _ in 0..count {
             let (mut free, mut limit) = (buffer, buffer / 64);
             loop {
@@ -294,7 +292,7 @@ mod tests {
             assert!(is_near(objects.mean, mean, 0.15), "{who}: {} for {mean}", objects.mean);
             let own = objects.ends(4 << 10, 64, 32);
             assert!(is_near(own.outside, found.outside, 0.15), "{who}: {own:?} for {found:?}");
-            // What they do to buffers of another size, which the log does not have.
+            // The ends of buffers of another size, which the log does not have.
             let (_, larger) = logged(sizes, 32 << 10, 20_000);
             let other = objects.ends(32 << 10, 512, 32);
             assert!(is_near(other.outside, larger.outside, 0.2), "{who}: {other:?} for {larger:?}");
@@ -304,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_few_objects_tell_nothing_and_absurd_ones_end() {
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingObjects::default();
         let buffers = [Buffers { size: 4 << 10, count: 50, first: 50 }];
         (0..FEWEST - 1).for_each(|_| waiting.add(24));
         assert_eq!(Objects::of(&waiting, &buffers, 64, 32), None);
@@ -312,7 +310,7 @@ mod tests {
         assert!(Objects::of(&waiting, &buffers, 64, 32).is_some());
         assert_eq!(Objects::of(&waiting, &[], 64, 32), None);
         for size in [0, u64::MAX] {
-            let mut waiting = Waiting::default();
+            let mut waiting = WaitingObjects::default();
             (0..FEWEST).for_each(|_| waiting.add(size));
             let objects = Objects::of(&waiting, &buffers, 64, 32).unwrap();
             for buffer in [8, 1 << 30, u64::MAX] {

@@ -64,40 +64,10 @@ impl<'a> Placed<'a> {
 /// The first words of such messages.
 const WORDS: [&[u8]; 2] = [b"TLAB", b"ThreadLocalAllocBuffer::"];
 
-/// The message of a line and the text before it, if the message may be about buffers.
+/// The message of a line and the text before it, if the message may be about buffers. The search
+/// finds the message, and the text before it is read from there to the left, since log collectors
+/// and other threads leave any text there.
 pub(super) fn placed(line: &[u8]) -> Option<Placed<'_>> {
-    from_the_left(line).or_else(|| from_the_message(line))
-}
-
-/// A line as HotSpot writes it: decorations, the collection, the message.
-fn from_the_left(line: &[u8]) -> Option<Placed<'_>> {
-    let mut rest = line;
-    while let [b'[', after @ ..] = rest {
-        let end = after.iter().position(|byte| *byte == b']')?;
-        if !is_decoration(&after[..end]) {
-            return None;
-        }
-        rest = &after[end + 1..];
-    }
-    let decorations = &line[..line.len() - rest.len()];
-    rest = rest.trim_ascii_start();
-    let mut number = None;
-    if let Some(after) = rest.strip_prefix(b"GC(") {
-        let end = after.iter().position(|byte| *byte == b')')?;
-        number = Some(whole_number(&after[..end])?);
-        rest = after[end + 1..].trim_ascii_start();
-        // Generations of ZGC.
-        if let [b'y' | b'Y' | b'o' | b'O', b':', b' ', after @ ..] = rest {
-            rest = after;
-        }
-    }
-    let is = WORDS.iter().any(|word| rest.starts_with(word)) && (is_message(rest) || is_cut_prefix(rest));
-    is.then_some(Placed { prefix: b"", decorations, number, message: rest })
-}
-
-/// A line with any text before it, as log collectors and other threads leave it. The search finds
-/// the message, and the text before it is read from there to the left.
-fn from_the_message(line: &[u8]) -> Option<Placed<'_>> {
     let (mut at, mut first) = (0, None);
     let message = loop {
         let word = |rest: &[u8]| WORDS.iter().any(|word| rest.starts_with(word));
@@ -114,6 +84,7 @@ fn from_the_message(line: &[u8]) -> Option<Placed<'_>> {
         at = found + 1;
     };
     let mut before = line[..message].trim_ascii_end();
+    // Generations of ZGC.
     if let [rest @ .., b'y' | b'Y' | b'o' | b'O', b':'] = before {
         before = rest.trim_ascii_end();
     }

@@ -14,14 +14,16 @@
 //! - Collections come when they came in the log. Where an eden cannot hold what the threads would
 //!   leave in their buffers, it is collected more often, and they leave as much each time.
 //!
-//! It compares sizings. The row with the JVM's own settings, beside the log's figures, shows how reliable it is.
+//! A replay compares sizings. The row with the JVM's own settings, beside the figures of the log, shows
+//! how reliable it is.
 
 use super::candidate::Candidate;
-use super::cycles::{Cycles, End as Collection, Share};
+use super::cycles::{Collection, Cycles, Share};
 use super::objects::{Buffers, End, Objects};
-use allotment::internals::tlab::{Averages, Config, Cycle, HeapCycle, Settings, Sizing};
-use allotment::internals::tlab::{Budget, CensusEntry, Settlement};
-use std::collections::{BTreeMap, HashMap};
+use allotment::internals::tlab::{
+    Averages, Budget, CensusEntry, Config, Cycle, HeapCycle, Settings, Settlement, Sizing,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Bytes of the object that waits for a buffer, where the log does not tell. They add to the
 /// buffer's size, and hardly matter.
@@ -145,11 +147,6 @@ impl<'a> Replay<'a> {
             .map_or(0.0, |end| (end.outside_bytes + end.large_bytes) / (end.outside + end.large).max(1e-3));
         share.allocated.saturating_add((outside * f64::from(share.outside)) as u64)
     }
-
-    /// Applies a sizing.
-    pub fn run(&self, candidate: &Candidate) -> Replayed {
-        replay(self, candidate)
-    }
 }
 
 /// A size rounded down to an eighth of a power of two.
@@ -158,59 +155,66 @@ fn rounded(bytes: u64) -> u64 {
     bytes / unit * unit
 }
 
-fn replay(of: &Replay<'_>, candidate: &Candidate) -> Replayed {
-    let Replay { cycles, most_desired, .. } = *of;
-    let capacity = cycles.ends.first().map_or(0, |end| usize_of(end.capacity));
-    let mut settings = Settings { capacity, ..candidate.settings.clone() };
-    if !candidate.has_region {
-        settings.region_size = limit(cycles, most_desired);
-    }
-    // The smallest buffer has room for that many bytes of objects.
-    settings.min_tlab_size = settings.min_tlab_size.saturating_add(usize_of(of.reserve));
-    let config = Config::new(&settings);
-    let budget = Budget::new(&config, capacity, IDLE_PERCENT);
-    let singly = (MOST_REFILLS / (cycles.shares.len() as u64).max(1)).max(LEAST_REFILLS);
-    let mut heap = Heap {
-        averages: Averages::new(&config),
-        sizings: Vec::new(),
-        config,
-        budget,
-        singly,
-        objects: of.objects.as_ref(),
-        reserve: of.reserve,
-        increment: (settings.waste_increment * size_of::<u64>()) as u64,
-        ends: HashMap::new(),
-        outside: 0.0,
-    };
-    let mut done = Replayed::default();
-    let (mut from, mut began) = (0, 0);
-    for ends in cycles.ends.chunks(candidate.eden.max(1)) {
-        let Some(end) = ends.last() else { break };
-        let sum = |of: fn(&Collection) -> u64| ends.iter().map(of).fold(0, u64::saturating_add);
-        let (used, eden) = (sum(|end| end.used), sum(|end| end.capacity));
-        let shares = &cycles.shares[from..end.shares];
-        heap.set_capacity(usize_of(eden));
-        let before = done.clone();
-        let demands: Vec<u64> = shares.iter().map(|share| of.demand(share)).collect();
-        let (shares, demands) =
-            if ends.len() > 1 { joined(shares, &demands) } else { (shares.to_vec(), demands) };
-        let begins = demands.iter().max();
-        for (share, demand) in shares.iter().zip(&demands) {
-            let began_it = begins == Some(demand);
-            heap.allocate(share, *demand, began_it, (began, end.ms), &mut done);
+impl Replay<'_> {
+    /// Applies a sizing.
+    pub fn run(&self, candidate: &Candidate) -> Replayed {
+        let cycles = self.cycles;
+        let capacity = cycles.ends.first().map_or(0, |end| usize_of(end.capacity));
+        let mut settings = Settings { capacity, ..candidate.settings.clone() };
+        if !candidate.has_region {
+            settings.region_size = limit(cycles, self.most_desired);
         }
-        done.collect_sooner(&before, demands.iter().fold(0, |sum: u64, one| sum.saturating_add(*one)), eden);
-        let cycle = HeapCycle {
-            used: usize_of(used),
-            capacity: usize_of(eden),
-            requested: usize_of(done.buffers.saturating_sub(before.buffers)),
-            threads: threads(&shares),
+        // The smallest buffer has room for that many bytes of objects.
+        settings.min_tlab_size = settings.min_tlab_size.saturating_add(usize_of(self.reserve));
+        let config = Config::new(&settings);
+        let budget = Budget::new(&config, capacity, IDLE_PERCENT);
+        let singly = (MOST_REFILLS / (cycles.shares.len() as u64).max(1)).max(LEAST_REFILLS);
+        let mut heap = ReplayedHeap {
+            averages: Averages::new(&config),
+            sizings: Vec::new(),
+            config,
+            budget,
+            singly,
+            objects: self.objects.as_ref(),
+            reserve: self.reserve,
+            increment: (settings.waste_increment * size_of::<u64>()) as u64,
+            ends: HashMap::new(),
+            outside: 0.0,
         };
-        heap.end_cycle(&cycle, &shares, &demands);
-        (from, began) = (end.shares, end.ms);
+        let mut done = Replayed::default();
+        let (mut from, mut began) = (0, 0);
+        for ends in cycles.ends.chunks(candidate.eden.max(1)) {
+            let Some(end) = ends.last() else { break };
+            let sum = |of: fn(&Collection) -> u64| ends.iter().map(of).fold(0, u64::saturating_add);
+            let (used, eden) = (sum(|end| end.used), sum(|end| end.capacity));
+            let shares = &cycles.shares[from..end.shares];
+            heap.set_capacity(usize_of(eden));
+            let before = done.clone();
+            let demands: Vec<u64> = shares.iter().map(|share| self.demand(share)).collect();
+            let (shares, demands) =
+                if ends.len() > 1 { joined(shares, &demands) } else { (shares.to_vec(), demands) };
+            let begins = demands.iter().max();
+            for (share, demand) in shares.iter().zip(&demands) {
+                let began_it = begins == Some(demand);
+                heap.allocate(share, *demand, began_it, (began, end.ms), &mut done);
+            }
+            done.collect_sooner(
+                &before,
+                demands.iter().fold(0, |sum: u64, one| sum.saturating_add(*one)),
+                eden,
+            );
+            let cycle = HeapCycle {
+                used: usize_of(used),
+                capacity: usize_of(eden),
+                requested: usize_of(done.buffers.saturating_sub(before.buffers)),
+                threads: threads(&shares),
+            };
+            heap.end_cycle(&cycle, &shares, &demands);
+            (from, began) = (end.shares, end.ms);
+        }
+        done.slow_allocations = self.objects.is_some().then_some(heap.outside as u64);
+        done
     }
-    done.slow_allocations = of.objects.is_some().then_some(heap.outside as u64);
-    done
 }
 
 /// One share for each thread, and the sum of what it demands.
@@ -226,10 +230,7 @@ fn joined(shares: &[Share], demands: &[u64]) -> (Vec<Share>, Vec<u64>) {
 /// The number of threads. A thread has several shares where a collection takes its buffers away
 /// several times.
 fn threads(shares: &[Share]) -> usize {
-    let mut threads: Vec<u32> = shares.iter().map(|share| share.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads.len()
+    shares.iter().map(|share| share.thread).collect::<HashSet<_>>().len()
 }
 
 /// The largest buffer that a collector gives. If the largest desired size is a power of two, it was
@@ -242,7 +243,7 @@ fn limit(cycles: &Cycles, most_desired: u64) -> usize {
     cycles.ends.iter().map(|end| usize_of(end.capacity)).max().unwrap_or(0)
 }
 
-struct Heap<'a> {
+struct ReplayedHeap<'a> {
     config: Config,
     averages: Averages,
     budget: Budget,
@@ -260,7 +261,7 @@ struct Heap<'a> {
     outside: f64,
 }
 
-impl Heap<'_> {
+impl ReplayedHeap<'_> {
     fn allocate(
         &mut self,
         share: &Share,
@@ -280,7 +281,7 @@ impl Heap<'_> {
         let reserve = if self.objects.is_some() { self.reserve } else { 0 };
         let (mut used, mut refills) = (0_u64, 0_u64);
         while used < demand {
-            let Heap { config, budget, sizings, singly, .. } = self;
+            let ReplayedHeap { config, budget, sizings, singly, .. } = self;
             let passed = used as f64 / demand as f64;
             let now = began + ((ends - began) as f64 * passed) as u64;
             if budget.settle(config, &mut sizing, now) == Settlement::RunCensus {

@@ -44,8 +44,8 @@ pub(super) struct Runs {
     sources: BTreeSet<Vec<u8>>,
     mixed: bool,
     /// The kinds of lines so far.
-    kinds: BTreeSet<Kind>,
-    kind: Option<Kind>,
+    kinds: BTreeSet<LineKind>,
+    kind: Option<LineKind>,
     /// The number in the last line that had one, and the number at which the JVM before ended.
     last_number: Option<u64>,
     ended_number: u64,
@@ -65,7 +65,7 @@ pub(super) struct Runs {
 
 /// Properties that are constant for the lines of one JVM: the dialect, and whether they have
 /// decorations.
-pub(super) type Kind = (Dialect, bool);
+pub(super) type LineKind = (Dialect, bool);
 
 /// The number of falls that shows mixed lines. Files joined in the wrong order cause fewer.
 const MOST_BACKS: u64 = 3;
@@ -99,26 +99,15 @@ impl Runs {
             (None, Some(number)) => number < self.number.div_ceil(2),
             (None, None) => false,
         };
-        // The uptime jumps from where the new JVM is to where the last one ended, in one line.
-        if let Some(now) = stamp.uptime
-            && self.ended > 0
-            && (self.ended..=self.ended.saturating_add(self.ended / 2)).contains(&now)
-            && self.uptime < self.ended / 2
-        {
-            self.returns += 1;
-            self.ended = 0;
-            self.mixed |= self.returns >= MOST_RETURNS;
-        }
-        let ended = self.ended_number;
-        if stamp.uptime.is_none()
-            && ended > 1
-            && self.number < ended / 2
-            && number.is_some_and(|number| (ended..=ended.saturating_add(ended / 2)).contains(&number))
-        {
-            self.returns += 1;
-            self.ended_number = 0;
-            self.mixed |= self.returns >= MOST_RETURNS;
-        }
+        // The uptime, or the number, jumps from where the new JVM is to where the last one ended, in
+        // one line.
+        let returns = match (stamp.uptime, number) {
+            (Some(now), _) => comes_back(now, self.uptime, &mut self.ended, 1),
+            (None, Some(number)) => comes_back(number, self.number, &mut self.ended_number, 2),
+            (None, None) => false,
+        };
+        self.returns += u64::from(returns);
+        self.mixed |= returns && self.returns >= MOST_RETURNS;
         if begins {
             self.ended_number = self.number;
             (self.backs, self.last_number, self.is_late) = (0, None, false);
@@ -140,7 +129,7 @@ impl Runs {
     }
 
     /// Records the kind of a complete line. The next line begins a JVM if this kind is new.
-    pub(super) fn kind(&mut self, kind: Kind) {
+    pub(super) fn kind(&mut self, kind: LineKind) {
         if self.kind == Some(kind) {
             return;
         }
@@ -208,6 +197,17 @@ impl Runs {
         let late = self.late >= MOST_BACKS && self.late >= self.lines / 20;
         self.mixed || late
     }
+}
+
+/// Whether a clock that is at `latest` in this JVM jumps to `now`, soon after where it `ended`, at
+/// `least` or later, in the JVM before. Tells so once.
+fn comes_back(now: u64, latest: u64, ended: &mut u64, least: u64) -> bool {
+    let soon_after = *ended..=ended.saturating_add(*ended / 2);
+    let is = *ended >= least && latest < *ended / 2 && soon_after.contains(&now);
+    if is {
+        *ended = 0;
+    }
+    is
 }
 
 #[cfg(test)]

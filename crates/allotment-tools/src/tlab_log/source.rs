@@ -26,7 +26,7 @@ const BEGINNING: u64 = 64 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
     /// The paths in reading order; `-` is standard input.
-    paths: Vec<PathBuf>,
+    pub paths: Vec<PathBuf>,
 }
 
 impl Sources {
@@ -36,18 +36,12 @@ impl Sources {
     /// # Errors
     /// One of them does not exist.
     pub fn find(names: &[PathBuf]) -> Result<Self, InputError> {
-        let mut paths = Vec::new();
-        let mut seen = HashSet::new();
+        let (mut begun, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
-            for path in with_siblings(name)? {
-                let same = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-                if seen.insert(same) {
-                    paths.push(path);
-                }
-            }
+            let siblings = with_siblings(name)?.into_iter();
+            let mut is_new = |path: &PathBuf| seen.insert(fs::canonicalize(path).unwrap_or(path.clone()));
+            begun.extend(siblings.filter(|path| is_new(path)).map(|path| (beginning(&path), path)));
         }
-        let mut begun: Vec<(Stamp, PathBuf)> =
-            paths.into_iter().map(|path| (beginning(&path), path)).collect();
         let all = |of: fn(&Stamp) -> Option<u64>| begun.iter().all(|(stamp, _)| of(stamp).is_some());
         let (dated, timed) = (all(|stamp| stamp.epoch), all(|stamp| stamp.uptime));
         // The sort is stable: files that begin at one time stay in their order.
@@ -57,11 +51,6 @@ impl Sources {
             begun.sort_by_key(|(stamp, _)| stamp.uptime);
         }
         Ok(Self { paths: begun.into_iter().map(|(_, path)| path).collect() })
-    }
-
-    /// The files, in the order they are read.
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
     }
 
     /// Reads all of them.
@@ -119,17 +108,14 @@ fn with_siblings(name: &Path) -> Result<Vec<PathBuf>, InputError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let mut found: Vec<OsString> = Vec::new();
-    if let (Some(file), Ok(entries)) = (name.file_name(), fs::read_dir(&directory)) {
-        for other in entries.flatten().map(|entry| entry.file_name()) {
-            let rest =
-                other.as_bytes().strip_prefix(file.as_bytes()).and_then(|rest| rest.strip_prefix(b"."));
-            let digits = rest.map(|rest| rest.strip_suffix(b".gz").unwrap_or(rest));
-            if digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)) {
-                found.push(other);
-            }
-        }
-    }
+    let file = name.file_name().unwrap_or_default().as_bytes();
+    let is_sibling = |other: &OsString| {
+        let rest = other.as_bytes().strip_prefix(file).and_then(|rest| rest.strip_prefix(b"."));
+        let digits = rest.map(|rest| rest.strip_suffix(b".gz").unwrap_or(rest));
+        digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
+    };
+    let others = fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut found: Vec<OsString> = others.filter(is_sibling).collect();
     found.sort();
     let mut paths: Vec<PathBuf> = found.into_iter().map(|other| name.with_file_name(other)).collect();
     // The file being written is the newest, unless a time says otherwise. If it does not exist, and

@@ -3,7 +3,7 @@
 //! There are two clocks: the JVM's, which begins with the JVM, and the calendar's. A line may have
 //! both, several of one, or none. The user chooses them (`-Xlog:...::uptime,time`), and a log
 //! collector adds its own. Dates become nanoseconds since 1970 in UTC, so that +0200 and +0000
-//! compare, also in the hour that clocks are set back. A date without an offset is ignored, since
+//! compare, even in the hour in which clocks are set back. A date without an offset is ignored, since
 //! it does not fix a time.
 
 use super::tokens::Tokens;
@@ -93,7 +93,7 @@ impl Stamp {
     }
 }
 
-/// The date at a text's beginning in ns since 1970 in UTC, and the text behind it. `None` if there
+/// The date at a text's beginning in ns since 1970 in UTC, and the text after it. `None` if there
 /// is no date, if it has no offset, or if it is before 1970.
 fn date(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut rest = text;

@@ -169,13 +169,13 @@ fn rotated_files_are_found_and_sorted_by_time() {
     write("gc.log.1", "no time\n[0.500s] oldest");
     write("gc.log.old", "[0.100s] of another");
     let expected: Vec<PathBuf> = ["gc.log.1", "gc.log.0", "gc.log"].map(path).to_vec();
-    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), expected);
-    assert_eq!(Sources::find(&[path("gc.log.0"), path("gc.log")]).unwrap().paths(), expected);
+    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths, expected);
+    assert_eq!(Sources::find(&[path("gc.log.0"), path("gc.log")]).unwrap().paths, expected);
     write("gc.log.0", "[2026-01-05T10:00:01.123+0000] middle");
     // The files do not all have the same kind of time, so they stay in the order found, with the
     // file being written last.
     let found = ["gc.log.0", "gc.log.1", "gc.log"].map(path);
-    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), found);
+    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths, found);
     // By their dates in UTC; 02:30 came twice that night. One of them is packed.
     let dated = |date: &str| format!("[2024-10-27T{date}][9.000s] x");
     write("gc.log", &dated("02:30:00.000+0100"));
@@ -186,7 +186,7 @@ fn rotated_files_are_found_and_sorted_by_time() {
     std::io::Write::write_all(&mut packed, dated("02:20:00.000+0200").as_bytes()).unwrap();
     packed.finish().unwrap();
     let by_date = ["gc.log.2.gz", "gc.log.7", "gc.log.1", "gc.log"].map(path);
-    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths(), by_date);
+    assert_eq!(Sources::find(&[path("gc.log")]).unwrap().paths, by_date);
     let error = Sources::find(&[path("gone")]).unwrap_err().to_string();
     assert!(error.contains("gone") && error.contains("No such file"), "{error}");
 }
@@ -228,7 +228,10 @@ fn a_replay_of_a_steady_thread_is_its_arithmetic() {
         );
     }
     let log = read(text.as_bytes());
-    assert_eq!((log.cycles.len(), log.totals.collections, log.agreement()), (10, 10, Agreement::Same));
+    assert_eq!(
+        (log.cycles.len(), log.totals.collections, log.difference()),
+        (10, 10, Some(Difference::default()))
+    );
     let refills = |settings: &str| {
         let done = replayed(&log, &Candidate::list(settings).unwrap()[0], 20 << 10);
         assert_eq!((done.gc_waste, done.slow_waste, done.buffers), (0, 0, 10 << 20), "{settings}: {done:?}");
@@ -319,7 +322,7 @@ proptest! {
             let truth = Truth { refills: account.refills, slow_allocations: account.slow_allocations, waste: account.waste };
             (account.thread.id, truth)
         }).collect();
-        prop_assert_eq!(log.agreement(), if sums.is_empty() { Agreement::Unknown } else { Agreement::Same });
+        prop_assert_eq!(log.difference(), if sums.is_empty() { None } else { Some(Difference::default()) });
         prop_assert_eq!(log.totals.collections, steps.iter().filter(|step| step.0 == 0).count() as u64 + 1);
         prop_assert_eq!(found, sums);
         prop_assert_eq!(log.skipped.damaged, 0);

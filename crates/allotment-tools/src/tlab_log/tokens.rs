@@ -7,7 +7,7 @@
 /// From this value on, a float cannot represent all whole numbers.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A number with the text before it and directly behind it.
+/// A number with the text before it and directly after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Token<'a> {
     /// The text between the previous number and this one, without blanks, colons and brackets at
@@ -17,14 +17,14 @@ pub(super) struct Token<'a> {
     pub(super) whole: u64,
     /// The number with its fraction.
     pub(super) value: f64,
-    /// The letters or the percent sign behind it.
+    /// The letters or the percent sign after it.
     pub(super) unit: &'a [u8],
     /// Whether the text ends with the number's last digit.
     pub(super) at_end: bool,
 }
 
 impl Token<'_> {
-    /// The digits behind the point.
+    /// The digits after the point.
     pub(super) fn fraction(&self) -> f64 {
         if self.value < MOST_EXACT { (self.value - self.whole as f64).clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -109,19 +109,11 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// A label without separators at its ends.
-fn trimmed(mut label: &[u8]) -> &[u8] {
-    let separates = |byte: &u8| matches!(byte, b' ' | b':' | b'[' | b']' | b'(' | b')' | b'\t');
-    while let [first, rest @ ..] = label
-        && separates(first)
-    {
-        label = rest;
-    }
-    while let [rest @ .., last] = label
-        && separates(last)
-    {
-        label = rest;
-    }
-    label
+fn trimmed(label: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| !b" :[]()\t".contains(byte);
+    let from = label.iter().position(is_text).unwrap_or(label.len());
+    let end = label.iter().rposition(is_text).map_or(from, |last| last + 1);
+    &label[from..end]
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! where the log lacks the data for it.
 
 use super::account::Account;
-use super::log::{Agreement, Log};
+use super::log::Log;
 
 /// The number of slow allocations below which no thread is said to starve.
 const FEW: u64 = 100;
@@ -54,7 +54,7 @@ pub struct Judge {
 impl Judge {
     /// The judge of a log that has been read.
     pub fn of(log: &Log) -> Judge {
-        Judge { silence: silence(log), collected: log.cycles.count() > 0, target: log.target() }
+        Judge { silence: silence(log), collected: log.cycles.count > 0, target: log.target() }
     }
 
     /// Why no verdict is possible, and the missing data; `None` if a verdict is possible.
@@ -78,13 +78,18 @@ impl Judge {
         .filter_map(|(is, verdict)| is.then_some(verdict))
         .collect()
     }
+
+    /// The names of these faults.
+    pub fn names(&self, account: &Account) -> Vec<&'static str> {
+        self.verdicts(account).into_iter().map(Verdict::name).collect()
+    }
 }
 
 /// Why no verdict on a log's threads is possible.
 fn silence(log: &Log) -> Option<String> {
     let (read, damaged) = (log.read, log.skipped.damaged);
     let lines = read.saturating_add(damaged);
-    let all = |of: fn(&Account) -> u64| log.accounts().iter().map(of).fold(0, u64::saturating_add);
+    let all = log.sum();
     if is_fifth(damaged, lines) {
         return Some(format!(
             "no verdict: {damaged} of the {lines} lines about TLABs are damaged ({:.0} %); log to a file of its \
@@ -105,14 +110,14 @@ fn silence(log: &Log) -> Option<String> {
             log.jvms()
         ));
     }
-    if all(|account| account.refills) == 0 && all(|account| account.slow_allocations) == 0 {
+    if all.refills == 0 && all.slow_allocations == 0 {
         return Some(
             "no verdict: no line tells of a buffer that a thread was given, or of an object outside of one; \
              -Xlog:gc+tlab=trace from the JVM's start has a line for each buffer"
                 .into(),
         );
     }
-    let (compared, totals) = (log.compared(), log.totals.refills);
+    let (compared, totals) = (log.compared, log.totals.refills);
     let exceeds = compared.refills / 6 > totals / 5 && compared.lost > totals / 10;
     if log.totals.lines > 0 && exceeds {
         return Some(format!(
@@ -123,11 +128,9 @@ fn silence(log: &Log) -> Option<String> {
     }
     // Concurrent collectors' totals are not the sums of the lines before them.
     let (missing, of) = if log.is_shenandoah() || log.is_zgc() {
-        (log.lost(), all(|account| account.refills))
-    } else if log.agreement() == Agreement::Unknown {
-        (0, 0)
+        (all.lost, all.refills)
     } else {
-        (log.missing(), totals)
+        log.difference().map_or((0, 0), |difference| (difference.missing, totals))
     };
     is_fifth(missing, of).then(|| {
         format!(

@@ -1,9 +1,10 @@
 //! Requests for lines: their way to the directory, the order in which the directory serves them,
 //! and the effects of a request when its turn comes.
 
-use super::{Arbitration, Engine, Purpose, Request, Waiting, What};
+use super::{Engine, Event, Purpose, Request, Waiting};
 use crate::coherence::caches::{Supply, Wanted};
 use crate::coherence::program::{Program, Step};
+use crate::coherence::scenario::Arbitration;
 use std::collections::VecDeque;
 
 impl<P: Program> Engine<P> {
@@ -14,33 +15,29 @@ impl<P: Program> Engine<P> {
 
     /// Asks the directory for a line.
     pub(super) fn ask(&mut self, line: u32, request: Request) {
-        self.plan(self.now + self.travel(), What::Arrive(line, request));
+        self.plan(self.now + self.travel(), Event::Arrive(line, request));
     }
 
     /// Serves a request at once if the line is free; otherwise queues the request.
     pub(super) fn arrive(&mut self, line: u32, request: Request) {
-        let index = line as usize;
-        if self.queue_of[index] == 0 {
-            if self.busy[index] <= self.now {
-                return self.serve(line, request);
-            }
-            self.queue_of[index] = self.spare.pop().unwrap_or_else(|| {
-                self.queues.push(VecDeque::new());
-                self.queues.len() as u32
-            });
-            self.plan(self.busy[index], What::Free(line));
+        if let Some(queue) = self.queues.get_mut(&line) {
+            return queue.push_back(request);
         }
-        self.queues[self.queue_of[index] as usize - 1].push_back(request);
+        let free = self.busy[line as usize];
+        if free <= self.now {
+            return self.serve(line, request);
+        }
+        self.queues.insert(line, VecDeque::from([request]));
+        self.plan(free, Event::Free(line));
     }
 
     pub(super) fn free(&mut self, line: u32) {
         let index = line as usize;
         if self.busy[index] > self.now {
-            return self.plan(self.busy[index], What::Free(line));
+            return self.plan(self.busy[index], Event::Free(line));
         }
         let owner = self.caches.homes[index].owner.unwrap_or(0);
-        let number = self.queue_of[index];
-        let queue = &mut self.queues[number as usize - 1];
+        let Some(queue) = self.queues.get_mut(&line) else { return };
         let place = match self.arbitration {
             Arbitration::Fifo => 0,
             Arbitration::Random => self.random.below(queue.len() as u64) as usize,
@@ -52,14 +49,13 @@ impl<P: Program> Engine<P> {
         let request = queue.remove(place);
         let empty = queue.is_empty();
         if empty {
-            self.queue_of[index] = 0;
-            self.spare.push(number);
+            self.queues.remove(&line);
         }
         if let Some(request) = request {
             self.serve(line, request);
         }
         if !empty {
-            self.plan(self.busy[index].max(self.now + 1), What::Free(line));
+            self.plan(self.busy[index].max(self.now + 1), Event::Free(line));
         }
     }
 
@@ -72,18 +68,18 @@ impl<P: Program> Engine<P> {
         let hit = matches!(supply, Supply::L1 | Supply::L2);
         let cache = &mut self.caches.private[core];
         let slot = cache.find(line);
-        let before = if hit { slot.map_or(0, |slot| cache.ready(slot)) } else { 0 };
+        let before = if hit { slot.map_or(0, |slot| cache.copies[slot].ready) } else { 0 };
         let travelled = if hit { 0 } else { self.travel() };
         let arrived = before.max(self.now) + self.latency(supply).saturating_sub(travelled).max(1);
         if !hit {
             if let Some(slot) = slot {
-                self.caches.private[core].set_ready(slot, arrived);
+                self.caches.private[core].copies[slot].ready = arrived;
             }
             self.busy[line as usize] = arrived + self.latencies.keep;
         }
         match (request.purpose, step) {
             (Purpose::Drain, _) => self.stored(core, arrived + 1),
-            (Purpose::Ahead, _) => self.plan(arrived, What::Filled(request.core)),
+            (Purpose::Ahead, _) => self.plan(arrived, Event::Filled(request.core)),
             (Purpose::Step, Some(Step::Load(address))) => {
                 let end = self.loaded(core, address, arrived);
                 self.end(core, end);
@@ -110,7 +106,7 @@ impl<P: Program> Engine<P> {
 
     pub(super) fn end(&mut self, core: usize, time: u64) {
         self.cores[core].step = None;
-        self.plan(time, What::Run(core as u16));
+        self.plan(time, Event::Run(core as u16));
     }
 
     /// Wakes the cores whose copies of a line have gone, so that they read the line again.
@@ -119,7 +115,7 @@ impl<P: Program> Engine<P> {
             let this = &mut self.cores[usize::from(core)];
             if this.waiting == Waiting::Copy(line) {
                 this.waiting = Waiting::No;
-                self.plan(time, What::Run(core));
+                self.plan(time, Event::Run(core));
             }
         }
     }

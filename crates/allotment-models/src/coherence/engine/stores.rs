@@ -1,6 +1,6 @@
 //! The store buffer: how stores enter it, and how it drains.
 
-use super::{Engine, Purpose, Request, Waiting, What};
+use super::{Engine, Event, Purpose, Request, Waiting};
 use crate::coherence::caches::{Wanted, line_of};
 use crate::coherence::program::{Program, Step};
 
@@ -18,7 +18,7 @@ impl<P: Program> Engine<P> {
         self.caches.counters.stall_cycles += waited;
         self.caches.counters.buffer_full_cycles += waited;
         if first {
-            self.plan(self.now + 1, What::Drain(core as u16));
+            self.plan(self.now + 1, Event::Drain(core as u16));
         } else {
             self.ask_ahead(core, line_of(address));
         }
@@ -45,7 +45,7 @@ impl<P: Program> Engine<P> {
         let line = line_of(address);
         match self.caches.hit(core, line, Wanted::Write) {
             Some((slot, _)) => {
-                let arrived = self.caches.private[core].ready(slot).max(self.now);
+                let arrived = self.caches.private[core].copies[slot].ready.max(self.now);
                 self.stored(core, arrived + 1);
             }
             None => self.ask(line, Request { core: core as u16, purpose: Purpose::Drain }),
@@ -59,7 +59,7 @@ impl<P: Program> Engine<P> {
         this.leaving = true;
         self.caches.write(core, address, value);
         self.perform(core, Step::Store(address, value), value, false);
-        self.plan(end, What::Drained(core as u16));
+        self.plan(end, Event::Drained(core as u16));
     }
 
     pub(super) fn drained(&mut self, core: usize) {
@@ -72,7 +72,7 @@ impl<P: Program> Engine<P> {
         };
         if wakes {
             this.waiting = Waiting::No;
-            self.plan(self.now, What::Run(core as u16));
+            self.plan(self.now, Event::Run(core as u16));
         }
         self.drain(core);
     }

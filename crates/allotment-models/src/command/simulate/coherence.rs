@@ -1,12 +1,12 @@
 //! `allotment simulate coherence`: caches under contention.
 
-use super::{SaysTime, name};
-use crate::coherence::{Arbitration, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario};
-use allotment_report::command::wrapped;
-use allotment_report::command::{Failure, print};
+use super::{name, print_speed, replace_given};
+use crate::coherence::{
+    Arbitration, Counters, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario,
+};
+use allotment_report::command::{Failure, print, wrapped};
 use allotment_report::format::{Layout, number, width};
 use clap::ValueEnum;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -91,33 +91,20 @@ struct LatencyArguments {
     keep: Option<u64>,
 }
 
-impl LatencyArguments {
-    fn over(&self, model: Latencies) -> Latencies {
-        Latencies {
-            l1: self.l1.unwrap_or(model.l1),
-            l2: self.l2.unwrap_or(model.l2),
-            l3: self.l3.unwrap_or(model.l3),
-            forward: self.forward.unwrap_or(model.forward),
-            hitm: self.hitm.unwrap_or(model.hitm),
-            upgrade: self.upgrade.unwrap_or(model.upgrade),
-            memory: self.memory.unwrap_or(model.memory),
-            lock: self.lock.unwrap_or(model.lock),
-            keep: self.keep.unwrap_or(model.keep),
-        }
-    }
-}
-
-/// What handing over a cache line costs on the machine at hand.
+/// The cost of handing over a cache line on the machine at hand.
 #[derive(Clone, Debug)]
 pub struct HandOver {
     /// Cycles of the time stamp counter; `None` where it cannot be measured.
     pub cycles: Option<f64>,
-    /// What was measured, or why nothing was: words that follow the name of the default latencies.
+    /// The measurement, or why there is none: words that follow the name of the default latencies.
     pub told: String,
 }
 
-/// A scenario, and its outcome.
-type Run = (Scenario, Outcome);
+/// A scenario that was simulated.
+struct Run {
+    scenario: Scenario,
+    outcome: Outcome,
+}
 
 /// Simulates and prints a table.
 ///
@@ -135,18 +122,18 @@ pub(super) fn simulate(
         latencies = cycles.map_or(latencies, |cycles| latencies.calibrated(cycles));
         source = format!("{source}{told}");
     }
-    let latencies = arguments.latencies.over(latencies);
+    replace_given!(latencies, arguments.latencies, [l1, l2, l3, forward, hitm, upgrade, memory, lock, keep]);
     let start = Instant::now();
     let runs: Vec<Run> = arguments
         .scenarios(latencies)
         .into_iter()
-        .map(|scenario| Ok((scenario, scenario.run()?)))
+        .map(|scenario| Ok(Run { scenario, outcome: scenario.run()? }))
         .collect::<Result<_, crate::coherence::ScenarioError>>()
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let time = start.elapsed();
     print(&text(&runs, arguments, &latencies, &source))?;
-    let operations: u64 = runs.iter().map(|(_, outcome)| outcome.counters.memory_operations).sum();
-    SaysTime { count: operations, what: "memory operations", time }.say();
+    let operations: u64 = runs.iter().map(|run| run.outcome.counters.memory_operations).sum();
+    print_speed(operations, "memory operations", time);
     Ok(())
 }
 
@@ -209,48 +196,41 @@ fn text(runs: &[Run], arguments: &CoherenceArguments, latencies: &Latencies, sou
     wrapped(&text) + &table(runs)
 }
 
+/// A row for each run. Its ratios are to the run of `tlab` on the same machine.
 fn table(runs: &[Run]) -> String {
-    let header = [
-        "Pattern",
-        "Protocol",
-        "Cores",
-        "cycles/op",
-        "vs tlab",
-        "stalls/op",
-        "vs tlab",
-        "attempts",
-        "HITM/op",
-        "inval./op",
-        "upgr./op",
-        "trans./op",
-        "writeb./op",
-    ];
-    let mut rows = Vec::new();
-    let mut tlab: HashMap<(usize, String), (f64, f64)> = HashMap::new();
-    for (scenario, outcome) in runs {
-        let counters = &outcome.counters;
-        let per = |sum: u64| outcome.per_operation(sum);
-        let (cycles, stalls) = (outcome.cycles_per_operation(), per(counters.stall_cycles));
-        let machine = (scenario.cores, scenario.protocol.to_string());
-        if scenario.pattern == Pattern::Tlab {
-            tlab.insert(machine.clone(), (cycles, stalls));
-        }
-        let base = tlab.get(&machine).copied().unwrap_or((f64::NAN, f64::NAN));
-        rows.push(vec![
-            scenario.pattern.to_string(),
-            scenario.protocol.to_string(),
-            scenario.cores.to_string(),
-            format!("{cycles:.1}"),
-            format!("{:.2}x", cycles / base.0),
-            format!("{stalls:.1}"),
-            format!("{:.2}x", stalls / base.1),
-            format!("{:.2}", outcome.attempts_per_success()),
-            format!("{:.3}", per(counters.hitm())),
-            format!("{:.3}", per(counters.invalidations)),
-            format!("{:.3}", per(counters.upgrades)),
-            format!("{:.3}", per(counters.all_transitions())),
-            format!("{:.3}", per(counters.write_backs)),
-        ]);
+    /// A column: its head, and its cell for a run and the run of `tlab`.
+    type Column = (&'static str, fn(&Run, Option<&Outcome>) -> String);
+    fn ratio(run: &Run, tlab: Option<&Outcome>, of: fn(&Outcome) -> f64) -> String {
+        format!("{:.2}x", of(&run.outcome) / tlab.map_or(f64::NAN, of))
     }
-    Layout { header: header.map(String::from).to_vec(), rows, words: vec![0, 1] }.text(width::of_output())
+    fn rate(run: &Run, of: fn(&Counters) -> u64) -> String {
+        format!("{:.3}", run.outcome.per_operation(of(&run.outcome.counters)))
+    }
+    let columns: [Column; 13] = [
+        ("Pattern", |run, _| name(&run.scenario.pattern)),
+        ("Protocol", |run, _| name(&run.scenario.protocol)),
+        ("Cores", |run, _| run.scenario.cores.to_string()),
+        ("cycles/op", |run, _| format!("{:.1}", run.outcome.cycles_per_operation())),
+        ("vs tlab", |run, tlab| ratio(run, tlab, Outcome::cycles_per_operation)),
+        ("stalls/op", |run, _| format!("{:.1}", run.outcome.stalls_per_operation())),
+        ("vs tlab", |run, tlab| ratio(run, tlab, Outcome::stalls_per_operation)),
+        ("attempts", |run, _| format!("{:.2}", run.outcome.attempts_per_success())),
+        ("HITM/op", |run, _| rate(run, Counters::hitm)),
+        ("inval./op", |run, _| rate(run, |counters| counters.invalidations)),
+        ("upgr./op", |run, _| rate(run, |counters| counters.upgrades)),
+        ("trans./op", |run, _| rate(run, Counters::all_transitions)),
+        ("writeb./op", |run, _| rate(run, |counters| counters.write_backs)),
+    ];
+    let row = |run: &Run| {
+        let Scenario { cores, protocol, .. } = run.scenario;
+        let is_tlab = |other: &&Run| {
+            let Scenario { pattern, .. } = other.scenario;
+            pattern == Pattern::Tlab && (other.scenario.cores, other.scenario.protocol) == (cores, protocol)
+        };
+        let tlab = runs.iter().find(is_tlab).map(|tlab| &tlab.outcome);
+        columns.iter().map(|(_, cell)| cell(run, tlab)).collect()
+    };
+    let rows = runs.iter().map(row).collect();
+    let header = columns.map(|(head, _)| head.to_string()).to_vec();
+    Layout { header, rows, words: vec![0, 1] }.text(width::of_output())
 }

@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-/// What `allotment simulate` can simulate.
+/// The simulations of `allotment simulate`.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Simulation {
     /// Caches under contention: the ways to allocate of the experiment `tlab` on up to 256 cores. A
@@ -27,7 +27,7 @@ pub enum Simulation {
 }
 
 impl Simulation {
-    /// What to write where nothing follows `simulate`.
+    /// The advice where nothing follows `simulate`.
     pub const NOTHING_GIVEN: &str =
         "no simulation given; write allotment simulate coherence or allotment simulate tlab";
 }
@@ -53,23 +53,19 @@ fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
-/// How much was simulated, and in which time.
-struct SaysTime {
-    count: u64,
-    what: &'static str,
-    time: Duration,
+/// Replaces fields by those of the same name that the user gave.
+macro_rules! replace_given {
+    ($fields:expr, $given:expr, [$($field:ident),+]) => {
+        $(if let Some(given) = $given.$field { $fields.$field = given; })+
+    };
 }
+use replace_given;
 
-impl SaysTime {
-    /// Says so on standard error.
-    fn say(&self) {
-        let (millions, seconds) = (self.count as f64 / 1e6, self.time.as_secs_f64());
-        // A closed standard error is no reason to fail.
-        let _ = writeln!(
-            io::stderr(),
-            "{millions:.1} million {} in {seconds:.2} s, {:.1} million a second",
-            self.what,
-            millions / seconds
-        );
-    }
+/// Prints on standard error how much was simulated, and in which time.
+fn print_speed(count: u64, what: &str, time: Duration) {
+    let (millions, seconds) = (count as f64 / 1e6, time.as_secs_f64());
+    let speed = millions / seconds;
+    // A closed standard error is no reason to fail.
+    let _ =
+        writeln!(io::stderr(), "{millions:.1} million {what} in {seconds:.2} s, {speed:.1} million a second");
 }

@@ -3,14 +3,13 @@
 //! A scenario is like an experiment (`--like`), and each of its numbers can be another one. An
 //! option that was not given has no value here, so that the scenario's own stays.
 
-use super::SaysTime;
 use super::tlab_figures::{answers, to_csv, to_json, to_text};
+use super::{print_speed, replace_given};
 use crate::tlab_simulation::{
     Arrival, CollectorModel, Like, Outcome, Rebuild, Scenario, Shop, concurrent_workers, simulate as run,
 };
 use allotment::options::TlabPolicy;
-use allotment_report::command::print_answers;
-use allotment_report::command::{Failure, print};
+use allotment_report::command::{Failure, print, print_answers};
 use allotment_report::format::{OutputFile, check_files, named_files, number, time};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -144,8 +143,8 @@ struct Heap {
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     heap: Option<u64>,
     /// Bytes of a region; 0: as the heap chooses.
-    #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
-    region_size: Option<u64>,
+    #[arg(long = "region-size", value_name = "BYTES", value_parser = number::parse_size)]
+    region: Option<u64>,
     /// Bytes that stay alive.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     live: Option<u64>,
@@ -153,11 +152,11 @@ struct Heap {
     #[arg(long, value_name = "MODEL")]
     collector: Option<CollectorModel>,
     /// Workers in a stop [default: the CPUs].
-    #[arg(long, value_name = "N")]
-    parallel_gc_threads: Option<usize>,
+    #[arg(long = "parallel-gc-threads", value_name = "N")]
+    workers: Option<usize>,
     /// Workers beside threads [default: a quarter of the CPUs].
-    #[arg(long, value_name = "N")]
-    conc_gc_threads: Option<usize>,
+    #[arg(long = "conc-gc-threads", value_name = "N")]
+    concurrent_workers: Option<usize>,
     /// Percentage of the memory without live objects that is eden, with --collector parallel.
     #[arg(long, value_name = "PERCENT")]
     eden: Option<u32>,
@@ -168,8 +167,8 @@ struct Heap {
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     max_tlab_size: Option<u64>,
     /// Percentage of the heap that idle buffers may hold, with --policy adaptive.
-    #[arg(long, value_name = "PERCENT")]
-    tlab_idle_percent: Option<f64>,
+    #[arg(long = "tlab-idle-percent", value_name = "PERCENT")]
+    idle_percent: Option<f64>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -179,8 +178,8 @@ struct Costs {
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     pause: Option<Duration>,
     /// A stop, for each thread.
-    #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
-    stop_thread: Option<Duration>,
+    #[arg(long = "stop-thread", value_name = "TIME", value_parser = time::parse_or_zero)]
+    thread: Option<Duration>,
     /// A look at the roots of a thread.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     visit: Option<Duration>,
@@ -213,11 +212,6 @@ fn sizes(text: &str) -> Result<(u64, u64), String> {
     Ok((number::parse_size(least)?, number::parse_size(most)?))
 }
 
-/// Replaces `value` where there is another one.
-fn set<T: Copy>(value: &mut T, given: Option<T>) {
-    *value = given.unwrap_or(*value);
-}
-
 impl TlabArguments {
     /// The scenario, with the first policy.
     ///
@@ -231,25 +225,14 @@ impl TlabArguments {
                 return Err(Failure::Usage("--config is of --like extremem; a storm has none".into()));
             }
         };
-        let cpus = self.machine.cpus;
-        set(&mut scenario.cpus, cpus);
-        set(&mut scenario.workers, self.heap.parallel_gc_threads.or(cpus));
-        let beside = cpus.map(concurrent_workers);
-        set(&mut scenario.concurrent_workers, self.heap.conc_gc_threads.or(beside));
+        if let Some(cpus) = self.machine.cpus {
+            (scenario.workers, scenario.concurrent_workers) = (cpus, concurrent_workers(cpus));
+        }
         self.threads.apply(&mut scenario)?;
-        set(&mut scenario.time_slice, self.machine.time_slice);
-        set(&mut scenario.wake_up, self.machine.wake_up);
-        set(&mut scenario.switch, self.machine.switch);
-        set(&mut scenario.refill, self.machine.refill);
-        self.heap.apply(&mut scenario);
-        let costs = &mut scenario.costs;
-        set(&mut costs.pause, self.costs.pause);
-        set(&mut costs.thread, self.costs.stop_thread);
-        set(&mut costs.visit, self.costs.visit);
-        set(&mut costs.mark, self.costs.mark);
-        set(&mut costs.copy, self.costs.copy);
-        set(&mut costs.update, self.costs.update);
-        set(&mut costs.full, self.costs.full);
+        replace_given!(scenario, self.machine, [cpus, time_slice, wake_up, switch, refill]);
+        replace_given!(scenario, self.heap, [heap, region, live, collector, workers, concurrent_workers]);
+        replace_given!(scenario, self.heap, [eden, tlab_size, max_tlab_size, idle_percent]);
+        replace_given!(scenario.costs, self.costs, [pause, thread, visit, mark, copy, update, full]);
         scenario.seed = self.seed;
         Ok(scenario)
     }
@@ -257,24 +240,16 @@ impl TlabArguments {
 
 impl Threads {
     fn apply(&self, scenario: &mut Scenario) -> Result<(), Failure> {
-        set(&mut scenario.threads, self.threads);
-        set(&mut scenario.arrival, self.arrival);
-        if scenario.arrival == Arrival::Steady && self.pace.is_none() {
+        replace_given!(
+            scenario,
+            self,
+            [threads, arrival, think, split, operations, duration, warm_up, before]
+        );
+        replace_given!(scenario, self, [bytes, objects, cpu, first, survives, keeps]);
+        if scenario.arrival == Arrival::Steady {
             scenario.pace = Duration::ZERO;
         }
-        set(&mut scenario.pace, self.pace);
-        set(&mut scenario.think, self.think);
-        set(&mut scenario.split, self.split);
-        set(&mut scenario.operations, self.operations);
-        set(&mut scenario.duration, self.duration);
-        set(&mut scenario.warm_up, self.warm_up);
-        set(&mut scenario.before, self.before);
-        set(&mut scenario.bytes, self.bytes);
-        set(&mut scenario.objects, self.objects);
-        set(&mut scenario.cpu, self.cpu);
-        set(&mut scenario.first, self.first);
-        set(&mut scenario.survives, self.survives);
-        set(&mut scenario.keeps, self.keeps);
+        replace_given!(scenario, self, [pace]);
         if self.rebuild == Some(0) {
             scenario.rebuild = None;
         } else if let Some(bytes) = self.rebuild {
@@ -286,9 +261,9 @@ impl Threads {
             self.rebuild_keeps.is_some() || self.rebuild_every.is_some() || self.rebuild_cpu.is_some();
         match &mut scenario.rebuild {
             Some(rebuild) => {
-                set(&mut rebuild.keeps, self.rebuild_keeps);
-                set(&mut rebuild.every, self.rebuild_every);
-                set(&mut rebuild.cpu, self.rebuild_cpu);
+                rebuild.keeps = self.rebuild_keeps.unwrap_or(rebuild.keeps);
+                rebuild.every = self.rebuild_every.unwrap_or(rebuild.every);
+                rebuild.cpu = self.rebuild_cpu.unwrap_or(rebuild.cpu);
                 Ok(())
             }
             None if parts => Err(Failure::Usage(
@@ -297,19 +272,6 @@ impl Threads {
             )),
             None => Ok(()),
         }
-    }
-}
-
-impl Heap {
-    fn apply(&self, scenario: &mut Scenario) {
-        set(&mut scenario.heap, self.heap);
-        set(&mut scenario.region, self.region_size);
-        set(&mut scenario.live, self.live);
-        set(&mut scenario.collector, self.collector);
-        set(&mut scenario.eden, self.eden);
-        set(&mut scenario.tlab_size, self.tlab_size);
-        set(&mut scenario.max_tlab_size, self.max_tlab_size);
-        set(&mut scenario.idle_percent, self.tlab_idle_percent);
     }
 }
 
@@ -336,6 +298,6 @@ pub(super) fn simulate(arguments: &TlabArguments) -> Result<(), Failure> {
     json?;
     csv?;
     let count = outcomes.iter().map(|outcome| outcome.operations).sum();
-    SaysTime { count, what: "operations", time }.say();
+    print_speed(count, "operations", time);
     print_answers(&answers(&scenario, &outcomes))
 }

@@ -143,57 +143,32 @@ fn with_warm_up(count: u64, warm_up: u64) -> String {
 }
 
 fn table(outcomes: &[Outcome]) -> String {
-    let header = [
-        "Policy",
-        "buffers",
-        "waited",
-        "wait p50",
-        "wait p99",
-        "wait max",
-        "first p99",
-        "first >1ms",
-        "op p50",
-        "op p99",
-        "op p99.9",
-        "op max",
-        "unused",
-        "waste",
-        "refills",
-        "cycles",
-        "degen.",
-        "full",
-        "stops",
-        "pause",
-        "cpu",
+    let columns: [(&str, fn(&Outcome) -> String); 21] = [
+        ("Policy", |one| one.policy.to_string()),
+        ("buffers", |one| format!("{}-{}", kib(one.first_buffer), kib(one.largest_buffer))),
+        ("waited", |one| one.waited_threads.to_string()),
+        ("wait p50", |one| duration(one.wait_p50)),
+        ("wait p99", |one| duration(one.wait_p99)),
+        ("wait max", |one| duration(one.wait_max)),
+        ("first p99", |one| duration(one.first_p99)),
+        ("first >1ms", |one| one.first_over_1ms.to_string()),
+        ("op p50", |one| duration(one.p50)),
+        ("op p99", |one| duration(one.p99)),
+        ("op p99.9", |one| duration(one.p99_9)),
+        ("op max", |one| duration(one.max)),
+        ("unused", |one| percent(one.first_unused)),
+        ("waste", |one| percent(Some(one.waste))),
+        ("refills", |one| one.refills.to_string()),
+        ("cycles", |one| with_warm_up(one.collections, one.warm_up_collections)),
+        ("degen.", |one| with_warm_up(one.degenerated, one.warm_up_degenerated)),
+        ("full", |one| one.full.to_string()),
+        ("stops", |one| one.stops.to_string()),
+        ("pause", |one| duration(Some(one.longest_pause.max(one.warm_up_longest_pause)))),
+        ("cpu", |one| percent(Some(one.cpu))),
     ];
-    let mut rows = Vec::new();
-    for outcome in outcomes {
-        let pause = outcome.longest_pause.max(outcome.warm_up_longest_pause);
-        rows.push(vec![
-            outcome.policy.to_string(),
-            format!("{}-{}", kib(outcome.first_buffer), kib(outcome.largest_buffer)),
-            outcome.waited_threads.to_string(),
-            duration(outcome.wait_p50),
-            duration(outcome.wait_p99),
-            duration(outcome.wait_max),
-            duration(outcome.first_p99),
-            outcome.first_over_1ms.to_string(),
-            duration(outcome.p50),
-            duration(outcome.p99),
-            duration(outcome.p99_9),
-            duration(outcome.max),
-            percent(outcome.first_unused),
-            percent(Some(outcome.waste)),
-            outcome.refills.to_string(),
-            with_warm_up(outcome.collections, outcome.warm_up_collections),
-            with_warm_up(outcome.degenerated, outcome.warm_up_degenerated),
-            outcome.full.to_string(),
-            outcome.stops.to_string(),
-            duration(Some(pause)),
-            percent(Some(outcome.cpu)),
-        ]);
-    }
-    Layout { header: header.map(String::from).to_vec(), rows, words: vec![0] }.text(width::of_output())
+    let row = |outcome: &Outcome| columns.iter().map(|(_, cell)| cell(outcome)).collect();
+    let header = columns.map(|(head, _)| head.to_string()).to_vec();
+    Layout { header, rows: outcomes.iter().map(row).collect(), words: vec![0] }.text(width::of_output())
 }
 
 /// An array with an object for each policy. Ends with a newline.
@@ -206,7 +181,8 @@ pub(super) fn to_json(outcomes: &[Outcome]) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The same fields with a line for each policy. No value needs quotes, and an unknown one is empty.
+/// The fields of the JSON, with a line for each policy. No value needs quotes, and an unknown value is
+/// empty.
 pub(super) fn to_csv(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {

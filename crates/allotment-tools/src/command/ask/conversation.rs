@@ -5,7 +5,7 @@
 //! the time. The end of the process ends the wait, even if a child of it has a copy of the
 //! connection.
 
-use super::processes::{Listening, is_there};
+use super::processes::{ListeningHeap, is_there};
 use allotment::internals::attach::{Answer, AnswerError, Question};
 use allotment_report::command::Failure;
 use allotment_report::command::Interrupt;
@@ -22,16 +22,16 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Asks, and returns the answer. `file` goes along.
 pub(super) fn hold(
-    heap: Listening,
+    heap: ListeningHeap,
     question: &Question,
     file: Option<&File>,
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
-    let Listening { process, socket, .. } = heap;
+    let ListeningHeap { process, socket, .. } = heap;
     let failed = |why: String| Failure::Failed(format!("process {process}: {why}"));
     let answer = send(&socket, question, file)
         .map_err(AnswerError::Read)
-        .and_then(|()| Answer::read(&mut Patient { process, socket, interrupt }));
+        .and_then(|()| Answer::read(&mut AnswerReader { process, socket, interrupt }));
     if interrupt.requested() {
         return Err(Failure::Interrupted);
     }
@@ -60,13 +60,13 @@ fn send(socket: &UnixStream, question: &Question, file: Option<&File>) -> io::Re
 }
 
 /// A connection whose reader gives up if the user does, or if the process is gone.
-struct Patient<'i> {
+struct AnswerReader<'i> {
     process: u32,
     socket: UnixStream,
     interrupt: &'i Interrupt,
 }
 
-impl Read for Patient<'_> {
+impl Read for AnswerReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             // Looked at before the read: a process that answered and ended has answered.

@@ -12,7 +12,7 @@ use allotment_report::command::Interrupt;
 use allotment_report::command::{Failure, print};
 use allotment_report::format::number::parse_size;
 use allotment_report::format::{OutputFile, printable};
-use processes::Listening;
+use processes::ListeningHeap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct AskArguments {
     pub question: Option<AskQuestion>,
 }
 
-/// What can be asked.
+/// A question.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum AskQuestion {
     /// Print the collector, the sizes and the regions.
@@ -186,9 +186,9 @@ fn told(to: &Path, said: &str) -> Result<(), Failure> {
 }
 
 /// The heap that is meant.
-fn chosen(process: u32, mut heaps: Vec<Listening>, name: Option<&str>) -> Result<Listening, Failure> {
+fn chosen(process: u32, mut heaps: Vec<ListeningHeap>, name: Option<&str>) -> Result<ListeningHeap, Failure> {
     let names =
-        |heaps: &[Listening]| heaps.iter().map(|heap| heap.name.as_str()).collect::<Vec<_>>().join(", ");
+        |heaps: &[ListeningHeap]| heaps.iter().map(|heap| heap.name.as_str()).collect::<Vec<_>>().join(", ");
     match name {
         Some(name) => {
             let all = names(&heaps);

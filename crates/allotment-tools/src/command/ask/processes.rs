@@ -20,13 +20,13 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// What makes a process listen.
+/// The way to make a process listen.
 pub(super) const HOW_TO_LISTEN: &str = "a program's heaps listen if it is started with \
      ALLOTMENT_OPTIONS=+StartAttachListener, or asks for the option itself";
 
 /// A heap that can be asked.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(super) struct ListeningHeap {
     /// The number of its process, here.
     pub(super) process: u32,
     /// Its name.
@@ -35,7 +35,7 @@ pub(super) struct Listening {
     pub(super) socket: UnixStream,
 }
 
-impl Listening {
+impl ListeningHeap {
     /// Whether the heap is meant by this name.
     pub(super) fn is_called(&self, name: &str) -> bool {
         is_called(&self.name, name)
@@ -49,7 +49,7 @@ fn is_called(listening: &str, name: &str) -> bool {
 
 /// The heaps of a process, at least one, by name. It is an error if too many others wait for the heap
 /// that is `wanted`, or for any if none is.
-pub(super) fn heaps_of(process: u32, wanted: Option<&str>) -> Result<Vec<Listening>, Failure> {
+pub(super) fn heaps_of(process: u32, wanted: Option<&str>) -> Result<Vec<ListeningHeap>, Failure> {
     let failed = |why: String| Err(Failure::Failed(why));
     let Some(target) = Target::of(process) else {
         return failed(format!("there is no process {process}; allotment ask lists those that can be asked"));
@@ -75,14 +75,14 @@ pub(super) fn heaps_of(process: u32, wanted: Option<&str>) -> Result<Vec<Listeni
 }
 
 /// The busy heap for which nobody can be asked: the one that is wanted, or any if it may be meant.
-fn refusing<'n>(busy: &'n [String], heaps: &[Listening], wanted: Option<&str>) -> Option<&'n String> {
+fn refusing<'n>(busy: &'n [String], heaps: &[ListeningHeap], wanted: Option<&str>) -> Option<&'n String> {
     let is_free = wanted.is_some_and(|name| heaps.iter().any(|heap| heap.name == name));
     let may_be_meant = |busy: &str| heaps.is_empty() || wanted.is_none_or(|name| is_called(busy, name));
     busy.iter().find(|busy| !is_free && may_be_meant(busy))
 }
 
 /// All heaps that can be asked, by process and name.
-pub(super) fn all() -> Vec<Listening> {
+pub(super) fn all() -> Vec<ListeningHeap> {
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers: BTreeSet<u32> =
         numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
@@ -113,7 +113,7 @@ struct Target {
     user: u32,
     /// The number of its user in its own container.
     inner_user: u32,
-    /// What stands before its paths.
+    /// The root of its paths, as seen from here.
     root: PathBuf,
     /// The folder of its session, as it was at its start.
     runtime: Option<PathBuf>,
@@ -155,7 +155,7 @@ impl Target {
     }
 
     /// The heaps of the process that can be asked, and the names of those with too many callers.
-    fn heaps(&self) -> (Vec<Listening>, Vec<String>) {
+    fn heaps(&self) -> (Vec<ListeningHeap>, Vec<String>) {
         let session = PathBuf::from(format!("/run/user/{}", self.inner_user));
         let runtimes = self.runtime.iter().filter(|path| path.is_absolute()).chain([&session]);
         let folders: BTreeSet<PathBuf> = runtimes
@@ -174,17 +174,17 @@ impl Target {
                 Err(_) => {}
             }
         }
-        heaps.sort_by(|one: &Listening, other| one.name.cmp(&other.name));
+        heaps.sort_by(|one: &ListeningHeap, other| one.name.cmp(&other.name));
         (heaps, busy)
     }
 
     /// The heap with a socket of this name, if it is one of this process.
-    fn heap(&self, name: &OsStr, path: &Path) -> io::Result<Option<Listening>> {
+    fn heap(&self, name: &OsStr, path: &Path) -> io::Result<Option<ListeningHeap>> {
         let own = parse_socket_name(name).filter(|(process, _)| *process == self.inner_process);
         let Some((_, name)) = own else { return Ok(None) };
         let socket = call_socket(path)?;
         let is_its = socket_peer(&socket)?.process == self.process;
-        Ok(is_its.then(|| Listening { process: self.process, name: name.to_owned(), socket }))
+        Ok(is_its.then(|| ListeningHeap { process: self.process, name: name.to_owned(), socket }))
     }
 }
 
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(super::inner("nonsense\n1 2\n", 1), None);
     }
 
-    fn listening(name: &str) -> Listening {
-        Listening { process: 1, name: name.into(), socket: UnixStream::pair().unwrap().0 }
+    fn listening(name: &str) -> ListeningHeap {
+        ListeningHeap { process: 1, name: name.into(), socket: UnixStream::pair().unwrap().0 }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What has grown between two snapshots, by shape.
+//! The growth between two snapshots, by shape.
 //!
 //! Two formats are not compared: an object with a tail is two objects in HPROF, and each format has
 //! bytes of its own. Refused: to convert one of them, since what a JVM's dump has is not in V8's.

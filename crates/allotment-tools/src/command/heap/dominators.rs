@@ -1,4 +1,4 @@
-//! What retains most: objects, and shapes.
+//! The objects and the shapes that retain most.
 
 use super::objects::Objects;
 use crate::snapshot::{Row, Snapshot};

@@ -18,7 +18,7 @@ use path::path;
 use std::path::{Path, PathBuf};
 use summary::summary;
 
-/// What `allotment heap` does with snapshots: V8's `.heapsnapshot`, or HPROF.
+/// The commands for snapshots: V8's `.heapsnapshot`, or HPROF.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum HeapArguments {
     /// Print objects and bytes by shape, and the roots by kind.
@@ -34,7 +34,7 @@ pub enum HeapArguments {
 }
 
 impl HeapArguments {
-    /// What to write where nothing follows `heap`.
+    /// The advice where nothing follows `heap`.
     pub const NOTHING_GIVEN: &str =
         "nothing to do was given; write allotment heap summary, dominators, path, diff or layout";
 }

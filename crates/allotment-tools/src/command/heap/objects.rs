@@ -57,7 +57,7 @@ impl<'s> Objects<'s> {
         holding
     }
 
-    /// What holds a node; `reference` is the one that its dominator has to it.
+    /// The holder of a node, in words; `reference` is the one that its dominator has to it.
     pub(super) fn holder(&self, node: usize, reference: Option<usize>) -> String {
         let above = self.dominators.parent[node] as usize;
         match (reference, above) {
@@ -70,7 +70,7 @@ impl<'s> Objects<'s> {
         }
     }
 
-    /// What a reference is called, by its place.
+    /// The label of a reference, by its place.
     pub(super) fn label(&self, reference: usize) -> String {
         on_one_line(&self.snapshot.labels.text(reference)).into_owned()
     }

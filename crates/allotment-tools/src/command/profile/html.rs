@@ -9,7 +9,9 @@
 use crate::pprof::Tree;
 use allotment_report::command::Failure;
 use allotment_report::command::rows::named;
+use allotment_report::format::phrase::count;
 use allotment_report::format::{OutputFile, check_printed_files, open_binary};
+use allotment_report::page::page;
 use askama::Template;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -41,9 +43,8 @@ pub struct HtmlArguments {
 
 #[derive(Template)]
 #[template(path = "flame.html")]
-struct Page<'a> {
+struct Body<'a> {
     title: &'a str,
-    style: &'static str,
     script: &'static str,
     data: String,
     comments: &'a [String],
@@ -62,7 +63,7 @@ pub(super) fn html(arguments: &HtmlArguments) -> Result<String, Failure> {
         Some("-") => "profile".to_owned(),
         _ => file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned(),
     };
-    let page = page(&tree, &title.clone().unwrap_or_else(name)).map_err(Failure::Failed)?;
+    let page = flame_graph(&tree, &title.clone().unwrap_or_else(name)).map_err(Failure::Failed)?;
     opened.write(page.as_bytes())?;
     Ok(String::new())
 }
@@ -72,27 +73,23 @@ pub(super) fn html(arguments: &HtmlArguments) -> Result<String, Failure> {
 /// # Errors
 /// Why there is none.
 pub(super) fn tell(profile: impl Read) -> Result<String, String> {
-    page(&Tree::read(profile, None, SMALLEST).map_err(|error| error.to_string())?, "profile")
+    flame_graph(&Tree::read(profile, None, SMALLEST).map_err(|error| error.to_string())?, "profile")
 }
 
-fn page(tree: &Tree, title: &str) -> Result<String, String> {
-    let left_out = match tree.left_out {
-        0 => String::new(),
-        1 => "1 frame".into(),
-        many => format!("{many} frames"),
-    };
-    let page = Page {
+fn flame_graph(tree: &Tree, title: &str) -> Result<String, String> {
+    let left_out = if tree.left_out == 0 { String::new() } else { count(tree.left_out, "frame") };
+    let body = Body {
         title,
-        style: include_str!("../../../templates/flame.css"),
         script: include_str!("../../../templates/flame.js"),
         data: data(tree),
         comments: &tree.comments,
         left_out,
     };
-    page.render().map_err(|error| error.to_string())
+    let body = body.render().map_err(|error| error.to_string())?;
+    page(title, include_str!("../../../templates/flame.css"), &body).map_err(|error| error.to_string())
 }
 
-/// What the script draws: names, and for each node the index of its name, that of its parent, 1 for a
+/// The data that the script draws: names, and for each node the index of its name, that of its parent, 1 for a
 /// shape, and its values. It has no character that ends a script or begins a comment of HTML.
 fn data(tree: &Tree) -> String {
     let types: Vec<Value> =

@@ -34,14 +34,9 @@ pub(super) fn tlab_log_document<'a>(
         name: "TLABs".into(),
         question: Some("Which threads starve, which hoard, and what would other sizes have done?".into()),
         answers: verdicts.map(String::from).collect(),
-        verdicts: Vec::new(),
         groups,
         table: table(&threads),
-        metrics: None,
-        commands: Vec::new(),
-        origins: Vec::new(),
-        incomplete: Vec::new(),
-        notes: Vec::new(),
+        ..Section::default()
     };
     Document { sections: vec![section], about: about.into(), warnings: Vec::new() }
 }

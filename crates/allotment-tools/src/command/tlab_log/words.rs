@@ -3,8 +3,8 @@
 //! Each sentence states a fact in exact numbers, or names what is missing and the JVM option that
 //! supplies it.
 
-use crate::tlab_log::{Account, Agreement, Judge, Log, Verdict, bytes};
-use allotment_report::format::width;
+use crate::tlab_log::{Account, Difference, Judge, Log, Verdict, bytes};
+use allotment_report::format::{phrase, width};
 use std::fmt::Write;
 
 /// A few names in full; of many names the first and the last.
@@ -24,76 +24,70 @@ pub(super) fn nothing(log: &Log, names: &[String]) -> String {
         return format!("{} {verb} empty; {FLAG}", named(names));
     }
     if log.json > 0 {
-        return format!(
-            "{} in {} {}",
-            counted(log.json, "line about TLABs", "lines about TLABs"),
-            named(names),
-            unwrap(log.json)
-        );
+        return format!("{} about TLABs in {} {}", counted(log.json, "line"), named(names), unwrap(log.json));
     }
-    let foreign = counted(skipped.foreign, "line of something else", "lines of something else");
+    let foreign = format!("{} of something else", counted(skipped.foreign, "line"));
     let old = "(JDK 8: -XX:+PrintTLAB -XX:+PrintGCDetails)";
     match (skipped.damaged, log.read) {
         (0, 0) => format!("no line about TLABs in {} ({foreign}); {FLAG} {old}", named(names)),
         (0, read) => format!(
-            "no line about TLABs in {} but {} ({foreign}); {FLAG} {old}",
+            "no line about TLABs in {} except {} ({foreign}); {FLAG} {old}",
             named(names),
-            counted(read, "of a size that was asked for", "of sizes that were asked for")
+            counted(read, "request")
         ),
         (damaged, read) => format!(
-            "no line about what threads did with TLABs is whole in {} ({damaged} damaged, {read} of sizes asked \
-             for, {foreign}); log to a file of its own: {FLAG}",
+            "no line about what threads did with TLABs is whole in {} ({damaged} damaged, {read} requests, \
+             {foreign}); log to a file of its own: {FLAG}",
             named(names)
         ),
     }
 }
 
-/// What is wrong with lines within JSON, and the remedy.
+/// The fault of lines within JSON, and the remedy.
 fn unwrap(count: u64) -> String {
     let verb = if count == 1 { "is" } else { "are" };
     format!("{verb} within JSON and cannot be read; try `jq -r .log FILE | allotment tlab-log -`")
 }
 
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+pub(super) fn counted(count: u64, what: &str) -> String {
+    phrase::count(count as usize, what)
 }
 
 pub(super) fn heading(log: &Log, names: &[String]) -> String {
     let mut text = format!("{}\n", named(names));
-    let _ = writeln!(text, "{} of {}", counted(log.read, "line", "lines"), log.releases().join(" and of "));
+    let _ = writeln!(text, "{} of {}", counted(log.read, "line"), log.releases().join(" and of "));
     let skipped = log.skipped;
     if skipped.damaged + skipped.foreign > 0 {
-        let damaged = counted(skipped.damaged, "damaged line", "damaged lines");
+        let damaged = counted(skipped.damaged, "damaged line");
         let _ = writeln!(text, "skipped {damaged} and {} about something else", skipped.foreign);
     }
     if log.json > 0 {
         let _ = writeln!(text, "{} {}", format_args!("{} of them", log.json), unwrap(log.json));
     }
     if log.cut_off {
-        text += "a file was cut off: what comes behind is missing\n";
+        text += "a file was cut off: its end is missing\n";
     }
     if log.repeated > 0 && log.is_in_order() {
-        let _ =
-            writeln!(text, "{} had come before, and counted once", counted(log.repeated, "line", "lines"));
+        let _ = writeln!(text, "{} had come before, and counted once", counted(log.repeated, "line"));
     }
     if log.jvms() > 1 && !log.is_newest_first() {
         let how = if log.is_mixed() { "mixed with each other" } else { "one after the other" };
         let _ = writeln!(text, "{} JVMs wrote it, {how}; the figures are of all of them", log.jvms());
     }
     if log.refused > 0 {
-        let _ = writeln!(text, "{} found no room", counted(log.refused, "refill", "refills"));
+        let _ = writeln!(text, "{} found no room", counted(log.refused, "refill"));
     }
     let totals = &log.totals;
     if totals.collections > 0 {
-        let _ = write!(text, "{}", counted(totals.collections, "collection", "collections"));
+        let _ = write!(text, "{}", counted(totals.collections, "collection"));
     }
     if totals.lines > 0 {
         let _ = write!(
             text,
             " of at most {}: {}, {}, waste {} (gc {}, slow {}, fast {})",
-            counted(totals.most_threads, "thread", "threads"),
-            counted(totals.refills, "refill", "refills"),
-            counted(totals.slow_allocations, "slow allocation", "slow allocations"),
+            counted(totals.most_threads, "thread"),
+            counted(totals.refills, "refill"),
+            counted(totals.slow_allocations, "slow allocation"),
             bytes(totals.waste.sum()),
             bytes(totals.waste.gc),
             bytes(totals.waste.slow),
@@ -103,54 +97,41 @@ pub(super) fn heading(log: &Log, names: &[String]) -> String {
     if totals.collections > 0 {
         text.push('\n');
     }
-    match log.agreement() {
-        Agreement::Unknown | Agreement::Same => {}
-        _ if !log.is_in_order() => {}
-        found if log.is_shenandoah() || log.is_zgc() => {
-            let (missing, more) = match found {
-                Agreement::Both { missing, more } => (missing, more),
-                Agreement::Missing(missing) => (missing, 0),
-                Agreement::More(more) => (0, more),
-                _ => (0, 0),
-            };
-            let why = if log.is_zgc() {
-                "ZGC's totals are not sums of the threads' lines: threads give their buffers up themselves, some of \
-                 them after the totals"
-            } else {
-                "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it \
-                 logs totals, and logs some totals again"
-            };
-            let _ = writeln!(
-                text,
-                "{why}; totals line by totals line, the threads' lines have {} \
-                 more and {missing} fewer; the table is of the threads' lines",
-                counted(more, "refill", "refills")
-            );
+    let Some(Difference { missing, more }) = log.difference().filter(|_| log.is_in_order()) else {
+        return text;
+    };
+    let why = match (missing, more) {
+        (0, 0) => return text,
+        _ if log.is_zgc() => Some(
+            "ZGC's totals are not sums of the threads' lines: threads give their buffers up themselves, some of them \
+             after the totals",
+        ),
+        _ if log.is_shenandoah() => Some(
+            "Shenandoah's totals are not sums of the threads' lines: it takes buffers away more often than it logs \
+             totals, and logs some totals again",
+        ),
+        _ => None,
+    };
+    let [fewer, extra] = [missing, more].map(|refills| counted(refills, "refill"));
+    text += &match (why, missing, more) {
+        (Some(why), ..) => format!(
+            "{why}; totals line by totals line, the threads' lines have {extra} more and {missing} fewer; the table is \
+             of the threads' lines\n"
+        ),
+        (None, _, 0) => {
+            format!(
+                "the collections' totals have {fewer} more than their threads' lines: lines are missing\n"
+            )
         }
-        Agreement::Both { missing, more } => {
-            let _ = writeln!(
-                text,
-                "some of the collections' totals have {} more than their threads' lines: lines are missing; others \
-                 have {more} fewer: totals are missing, or lines came twice",
-                counted(missing, "refill", "refills")
-            );
-        }
-        Agreement::Missing(missing) => {
-            let _ = writeln!(
-                text,
-                "the collections' totals have {} more than their threads' lines: lines are missing",
-                counted(missing, "refill", "refills")
-            );
-        }
-        Agreement::More(more) => {
-            let _ = writeln!(
-                text,
-                "the threads' lines at collections have {} more than the totals: totals are missing, or lines came \
-                 twice; the table is of the threads' lines",
-                counted(more, "refill", "refills")
-            );
-        }
-    }
+        (None, 0, _) => format!(
+            "the threads' lines at collections have {extra} more than the totals: totals are missing, or lines came \
+             twice; the table is of the threads' lines\n"
+        ),
+        _ => format!(
+            "some of the collections' totals have {fewer} more than their threads' lines: lines are missing; others \
+             have {more} fewer: totals are missing, or lines came twice\n"
+        ),
+    };
     text
 }
 
@@ -185,7 +166,7 @@ pub(super) fn sentences(log: &Log, judge: &Judge, shown: &[&Account]) -> String 
             let _ = writeln!(text, "{} {verb}: {what}: {named}{more}", who.len());
         }
     }
-    if log.cycles.count() == 0 {
+    if log.cycles.count == 0 {
         text += "no collection is in the log: refills and waste are judged between two collections; log for \
                  longer, or with a smaller -Xmx (Epsilon has no collections)\n";
     } else if shown.iter().all(|account| account.refills == 0 && account.slow_allocations == 0) {

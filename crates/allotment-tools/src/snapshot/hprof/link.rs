@@ -7,7 +7,7 @@
 //! retains it.
 
 use super::rows::ClassNames;
-use super::{Kind, MOST_CLASSES_ABOVE, Name, Reader, Root};
+use super::{MOST_CLASSES_ABOVE, Reader, ReferenceName, Root, RowKind};
 use crate::snapshot::labels::Label;
 use crate::snapshot::{Depth, Graph, Snapshot};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ enum Strength {
 /// strength. They are in the order of places.
 type Conditional = Vec<(usize, u32, Strength)>;
 
-/// What roots of this tag are called.
+/// The name of roots of this tag.
 fn root_name(tag: u8) -> &'static str {
     match tag {
         0x01 => "handles (JNI global)",
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
     fn class_node(&self, class: u64) -> Option<u32> {
         let node = *self.nodes.get(&class)?;
         let row = self.snapshot.graph.class[node as usize];
-        (self.kinds[row as usize] == Kind::Classes).then_some(node)
+        (self.kinds[row as usize] == RowKind::Classes).then_some(node)
     }
 
     /// By row: what its objects do for their referents.
@@ -99,8 +99,8 @@ impl Reader<'_, '_> {
             }
             Strength::Strong
         };
-        let of_row = |kind: &Kind| match kind {
-            Kind::Instances(class) => of_class(*class),
+        let of_row = |kind: &RowKind| match kind {
+            RowKind::Instances(class) => of_class(*class),
             _ => Strength::Strong,
         };
         self.kinds.iter().map(of_row).collect()
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
     /// Makes the graph, without weak references. The root's targets come first.
     fn link(&mut self, names: &ClassNames) -> Conditional {
         let (strengths, referent) = (self.strengths(names), self.referent(names));
-        let mut own = |name| Label::name(self.labels.of(Name::Own(name)));
+        let mut own = |name| Label::name(self.labels.of(ReferenceName::Fixed(name)));
         let (class_label, classes_label) = (own("<class>"), own("<classes>"));
         let local_labels = [own("<JNI Local>"), own("<Java Local>")];
         let root_labels: Vec<Label> = (0..=u8::MAX).map(|tag| own(root_name(tag))).collect();
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
             system.sort_unstable();
             roots.extend(system.into_iter().map(|id| Root { id, thread: 0, tag: SYSTEM_CLASS }));
         }
-        // What is in no field: the classes of a loader, and the local variables of a thread.
+        // References in no field: to the classes of a loader, and from the local variables of a thread.
         let loader = |(id, class): (&u64, &super::Class)| {
             Some((*self.nodes.get(&class.loader)?, self.class_node(*id)?, classes_label))
         };
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
             .kinds
             .iter()
             .map(|kind| match kind {
-                Kind::Instances(class) | Kind::Objects(class) => self.class_node(*class),
+                RowKind::Instances(class) | RowKind::Objects(class) => self.class_node(*class),
                 _ => None,
             })
             .collect();

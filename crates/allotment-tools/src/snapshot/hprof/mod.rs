@@ -5,8 +5,8 @@
 //! makes nodes of ids: records may come in any order. `sizes` knows how objects lie in a JVM.
 //!
 //! A class is an object too: its static fields, superclass and loader are its references. Each
-//! instance refers to its class, and each loader to its classes, as in the JVM. What our heaps write
-//! has no such objects, since a shape is none.
+//! instance refers to its class, and each loader to its classes, as in the JVM. The files
+//! of our heaps have no such objects, since a shape is not an object.
 
 mod link;
 mod parts;
@@ -44,9 +44,9 @@ struct Class {
     static_bytes: u64,
 }
 
-/// What the objects of a row are.
+/// The kind of the objects of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum RowKind {
     /// The root, which is no object.
     Roots,
     /// The classes.
@@ -59,19 +59,19 @@ enum Kind {
     Data(u8),
 }
 
-/// What a reference is called.
+/// The name of a reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Name {
+enum ReferenceName {
     /// A field, by the id of its name.
     Field(u64),
     /// A static field, by the id of its name.
     Static(u64),
-    /// No field.
-    Own(&'static str),
+    /// A name that is not of a field.
+    Fixed(&'static str),
 }
 
 /// An object whose class is not described so far: its node, its class, and the bytes of its fields.
-struct Waiting {
+struct LateInstance {
     node: Option<usize>,
     class: u64,
     bytes: Vec<u8>,
@@ -101,9 +101,9 @@ struct Reader<'i, 'f> {
     /// By class: the id of its name.
     class_names: HashMap<u64, u64>,
     classes: HashMap<u64, Class>,
-    rows: HashMap<Kind, usize>,
+    rows: HashMap<RowKind, usize>,
     /// By row.
-    kinds: Vec<Kind>,
+    kinds: Vec<RowKind>,
     /// By row of arrays: their bytes, for each of the sizes that they may have.
     array_bytes: Vec<[u64; KNOWN.len()]>,
     evidence: Evidence,
@@ -117,8 +117,8 @@ struct Reader<'i, 'f> {
     /// Ids that references lead to, and how these are called.
     targets: Vec<(u64, Label)>,
     /// Numbers of what references are called.
-    labels: Numbers<Name>,
-    waiting: Vec<Waiting>,
+    labels: Numbers<ReferenceName>,
+    late: Vec<LateInstance>,
     roots: Vec<Root>,
     /// Roots by tag.
     root_counts: [u64; 256],
@@ -160,7 +160,7 @@ pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, Snap
         runs: Vec::new(),
         targets: Vec::new(),
         labels: Numbers::default(),
-        waiting: Vec::new(),
+        late: Vec::new(),
         roots: Vec::new(),
         root_counts: [0; 256],
     };
@@ -172,7 +172,7 @@ pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, Snap
 impl Reader<'_, '_> {
     fn all(&mut self) -> Result<(), SnapshotFileError> {
         if self.depth == Depth::References {
-            let row = self.row(Kind::Roots);
+            let row = self.row(RowKind::Roots);
             self.snapshot.graph.bytes.push(0);
             self.snapshot.graph.class.push(row as u32);
             self.snapshot.ids.push(0);
@@ -254,7 +254,7 @@ impl Reader<'_, '_> {
     }
 
     /// The row of a kind of objects.
-    fn row(&mut self, kind: Kind) -> usize {
+    fn row(&mut self, kind: RowKind) -> usize {
         *self.rows.entry(kind).or_insert_with(|| {
             self.snapshot.rows.push(Row::default());
             self.kinds.push(kind);

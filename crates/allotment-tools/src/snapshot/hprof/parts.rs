@@ -1,7 +1,7 @@
-//! What is in a segment of an HPROF file: roots, classes, instances, arrays.
+//! The parts of a segment of an HPROF file: roots, classes, instances, arrays.
 
 use super::sizes::KNOWN;
-use super::{Class, Kind, MOST_CLASSES_ABOVE, Name, OBJECT, Reader, Root, Run, Waiting};
+use super::{Class, LateInstance, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, Root, RowKind, Run};
 use crate::snapshot::labels::Label;
 use crate::snapshot::{Depth, SnapshotFileError};
 
@@ -57,13 +57,13 @@ impl Reader<'_, '_> {
         // Our heaps give the first class the id 9, and the next ones 17, 25, ... JVMs have addresses
         // there, which are multiples of 8.
         let ours = *self.ours.get_or_insert(id % 8 == 1);
-        let node = if ours { None } else { self.node(id, Kind::Classes, None)? };
+        let node = if ours { None } else { self.node(id, RowKind::Classes, None)? };
         let links = [class.above, class.loader, self.id(WHAT)?, self.id(WHAT)?];
         self.input.skip(2 * u64::from(self.id_bytes) + 4, WHAT)?;
         for _ in 0..self.input.number(2, WHAT)? {
             self.input.skip(2, WHAT)?;
             let kind = self.input.byte(WHAT)?;
-            self.value_of_class(kind, Name::Own("<constant pool>"))?;
+            self.value_of_class(kind, ReferenceName::Fixed("<constant pool>"))?;
         }
         for _ in 0..self.input.number(2, WHAT)? {
             let name = self.id(WHAT)?;
@@ -75,13 +75,13 @@ impl Reader<'_, '_> {
                     _ => class.static_bytes += self.bytes_of(kind)?,
                 }
             }
-            self.value_of_class(kind, Name::Static(name))?;
+            self.value_of_class(kind, ReferenceName::Static(name))?;
         }
         if node.is_some() {
             // Eclipse MAT's names.
             let names = ["<super>", "<classloader>", "<signers>", "<protectiondomain>"];
             for (link, name) in links.into_iter().zip(names).filter(|(link, _)| *link != 0) {
-                self.targets.push((link, Label::name(self.labels.of(Name::Own(name)))));
+                self.targets.push((link, Label::name(self.labels.of(ReferenceName::Fixed(name)))));
             }
         }
         self.end_node(node);
@@ -89,14 +89,14 @@ impl Reader<'_, '_> {
             let name = self.id(WHAT)?;
             let kind = self.input.byte(WHAT)?;
             self.bytes_of(kind)?;
-            class.fields.push((kind, self.labels.of(Name::Field(name))));
+            class.fields.push((kind, self.labels.of(ReferenceName::Field(name))));
         }
         self.classes.insert(id, class);
         Ok(())
     }
 
     /// A value that a class has, which may be a reference of this name.
-    fn value_of_class(&mut self, kind: u8, name: Name) -> Result<(), SnapshotFileError> {
+    fn value_of_class(&mut self, kind: u8, name: ReferenceName) -> Result<(), SnapshotFileError> {
         let bytes = self.bytes_of(kind)?;
         if kind != OBJECT {
             return self.input.skip(bytes, "a class");
@@ -114,9 +114,9 @@ impl Reader<'_, '_> {
         let class = self.id(WHAT)?;
         let length = self.input.number(4, WHAT)?;
         let bytes = self.input.bytes(length, WHAT)?;
-        let node = self.node(id, Kind::Instances(class), None)?;
+        let node = self.node(id, RowKind::Instances(class), None)?;
         if !self.fields(class, &bytes)? {
-            self.waiting.push(Waiting { node: node.map(|node| node as usize), class, bytes });
+            self.late.push(LateInstance { node: node.map(|node| node as usize), class, bytes });
         }
         self.end_node(node);
         Ok(())
@@ -137,10 +137,10 @@ impl Reader<'_, '_> {
             };
             for (kind, name) in &found.fields {
                 let size = self.bytes_of(*kind)? as usize;
-                let Some((value, behind)) = rest.split_at_checked(size) else {
+                let Some((value, after)) = rest.split_at_checked(size) else {
                     return Err(self.other_length(bytes.len()));
                 };
-                rest = behind;
+                rest = after;
                 let target = value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
                 if *kind == OBJECT && target != 0 {
                     references += 1;
@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
 
     /// Takes the references of objects whose classes came after them.
     pub(super) fn late_classes(&mut self) -> Result<(), SnapshotFileError> {
-        for Waiting { node, class, bytes } in std::mem::take(&mut self.waiting) {
+        for LateInstance { node, class, bytes } in std::mem::take(&mut self.late) {
             let first = self.targets.len();
             if !self.fields(class, &bytes)? {
                 let what = format!("an object of class {class:#x}, which is not described, or one above it");
@@ -189,7 +189,7 @@ impl Reader<'_, '_> {
         self.input.skip(4, WHAT)?;
         let length = self.input.number(4, WHAT)?;
         let class = self.id(WHAT)?;
-        let node = self.node(id, Kind::Objects(class), Some((length, 0)))?;
+        let node = self.node(id, RowKind::Objects(class), Some((length, 0)))?;
         for place in 0..length {
             let target = self.id(WHAT)?;
             self.reference(target, Label::element(place));
@@ -209,7 +209,7 @@ impl Reader<'_, '_> {
             return Err(self.input.broken("an array of references among those of data"));
         }
         let bytes = self.bytes_of(kind)?;
-        let node = self.node(id, Kind::Data(kind), Some((length, bytes)))?;
+        let node = self.node(id, RowKind::Data(kind), Some((length, bytes)))?;
         self.end_node(node);
         if present { self.input.skip(length * bytes, WHAT) } else { Ok(()) }
     }
@@ -228,13 +228,13 @@ impl Reader<'_, '_> {
     fn node(
         &mut self,
         id: u64,
-        kind: Kind,
+        kind: RowKind,
         array: Option<(u64, u64)>,
     ) -> Result<Option<u32>, SnapshotFileError> {
         let row = self.row(kind);
         self.snapshot.rows[row].objects += 1;
         // Classes come in an order of their own.
-        if kind != Kind::Classes {
+        if kind != RowKind::Classes {
             self.evidence.object(id, array);
         }
         if let Some((elements, bytes)) = array {

@@ -1,7 +1,7 @@
-//! Names and sizes of what was read, when all of it is there.
+//! Names and sizes of classes and objects, once all records are read.
 
 use super::sizes::{CLASS, Fields, KNOWN, OURS, Sizes, hidden_fields, hidden_references};
-use super::{Class, Kind, MOST_CLASSES_ABOVE, Name, OBJECT, Reader};
+use super::{Class, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, RowKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -74,15 +74,15 @@ impl Reader<'_, '_> {
         let mut of_instances = vec![0; self.kinds.len()];
         for (row, kind) in self.kinds.iter().enumerate() {
             let (name, bytes) = match *kind {
-                Kind::Roots => ("(roots)".into(), 0),
-                Kind::Classes => {
+                RowKind::Roots => ("(roots)".into(), 0),
+                RowKind::Classes => {
                     let bytes = self.classes.values().map(bytes_of_class);
                     (CLASS.into(), bytes.fold(0, u64::saturating_add))
                 }
-                Kind::Instances(class) | Kind::Objects(class) => {
+                RowKind::Instances(class) | RowKind::Objects(class) => {
                     let name = names.get(&class).cloned();
                     let name = name.unwrap_or_else(|| format!("class {class:#x}").into());
-                    let bytes = if let Kind::Instances(_) = kind {
+                    let bytes = if let RowKind::Instances(_) = kind {
                         of_instances[row] = self.fields_of(class, sizes, names, &mut known).size();
                         of_instances[row].saturating_mul(self.snapshot.rows[row].objects)
                     } else {
@@ -90,21 +90,23 @@ impl Reader<'_, '_> {
                     };
                     (name, bytes)
                 }
-                Kind::Data(kind) => (data(kind).0.into(), self.array_bytes[row][place]),
+                RowKind::Data(kind) => (data(kind).0.into(), self.array_bytes[row][place]),
             };
             let entry = &mut self.snapshot.rows[row];
-            (entry.name, entry.bytes, entry.synthetic) = (name, bytes, *kind == Kind::Roots);
+            (entry.name, entry.bytes, entry.synthetic) = (name, bytes, *kind == RowKind::Roots);
         }
         let graph = &mut self.snapshot.graph;
         for (node, bytes) in graph.bytes.iter_mut().enumerate() {
             let row = graph.class[node] as usize;
             let elements = *bytes;
             *bytes = match self.kinds[row] {
-                Kind::Roots => 0,
-                Kind::Classes => self.classes.get(&self.snapshot.ids[node]).map_or(of_class, bytes_of_class),
-                Kind::Instances(_) => of_instances[row],
-                Kind::Objects(_) => sizes.array(elements, 0),
-                Kind::Data(kind) => sizes.array(elements, data(kind).1),
+                RowKind::Roots => 0,
+                RowKind::Classes => {
+                    self.classes.get(&self.snapshot.ids[node]).map_or(of_class, bytes_of_class)
+                }
+                RowKind::Instances(_) => of_instances[row],
+                RowKind::Objects(_) => sizes.array(elements, 0),
+                RowKind::Data(kind) => sizes.array(elements, data(kind).1),
             };
         }
     }
@@ -112,9 +114,9 @@ impl Reader<'_, '_> {
     /// The text of a label, of which `label` is the number.
     pub(super) fn label(&self, label: usize) -> Option<Arc<str>> {
         match self.labels.keys()[label] {
-            Name::Field(id) => self.strings.get(&id).cloned(),
-            Name::Static(id) => self.strings.get(&id).map(|name| format!("static {name}").into()),
-            Name::Own(name) => Some(name.into()),
+            ReferenceName::Field(id) => self.strings.get(&id).cloned(),
+            ReferenceName::Static(id) => self.strings.get(&id).map(|name| format!("static {name}").into()),
+            ReferenceName::Fixed(name) => Some(name.into()),
         }
     }
 
@@ -141,7 +143,7 @@ impl Reader<'_, '_> {
             for (kind, _) in &class.fields {
                 if *kind == OBJECT { references += 1 } else { data_fields.push(data(*kind).1) }
             }
-            // What HotSpot adds, which Android and our heaps do not have.
+            // Fields that HotSpot adds. Android and our heaps have none.
             if self.id_bytes == 8 && self.ours == Some(false) {
                 let name = names.get(&id).map_or("", |name| name);
                 data_fields.extend(std::iter::repeat_n(8, hidden_fields(name)));

@@ -14,7 +14,7 @@
 //! Refused: the instance size that a class states. HotSpot writes the sum of the fields there, with
 //! 8 bytes for each reference.
 
-/// Objects begin at multiples of so many bytes.
+/// Objects begin at multiples of this, in bytes.
 const ALIGNMENT: u64 = 8;
 
 /// Arrays that are looked at before their headers are taken for large ones.
@@ -29,7 +29,7 @@ pub(super) struct Sizes {
     pub(super) array_header: u64,
     /// A reference.
     pub(super) reference: u64,
-    /// What it is called.
+    /// The name of these sizes.
     pub(super) name: &'static str,
 }
 
@@ -51,7 +51,7 @@ const SMALL_IDS: usize = 4;
 pub(super) const OURS: usize = 5;
 
 impl Sizes {
-    /// The bytes of an array of so many elements of `bytes` each; 0 bytes: of references.
+    /// The bytes of an array of `elements` elements of `bytes` each; 0 bytes: of references.
     pub(super) fn array(&self, elements: u64, bytes: u64) -> u64 {
         let bytes = if bytes == 0 { self.reference } else { bytes };
         (self.array_header.next_multiple_of(bytes).saturating_add(elements.saturating_mul(bytes)))
@@ -60,7 +60,7 @@ impl Sizes {
     }
 }
 
-/// What addresses have shown so far.
+/// The evidence of the addresses so far.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     /// The array that came last: its address, elements, and bytes of one; 0: of references.
@@ -116,7 +116,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// An object of so many bytes without any field.
+    /// An object without fields: its header, in bytes.
     pub(super) fn new(header: u64) -> Fields {
         Fields { end: header, gaps: [0; 3] }
     }
@@ -125,7 +125,7 @@ impl Fields {
     pub(super) fn place(&mut self, bytes: u64) {
         let size = bytes.ilog2() as usize;
         if let Some(gap) = (size..3).find(|gap| self.gaps[*gap] > 0) {
-            // What is left of a gap: its second half, the second quarter, and so on.
+            // The rest of a gap: its second half, the second quarter, and so on.
             self.gaps[gap] -= 1;
             self.gaps[size..gap].iter_mut().for_each(|gaps| *gaps += 1);
             return;
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn fields_lie_as_in_hotspot() {
-        // java.lang.Object, String, HashMap.Node; a long behind a header of 12 bytes.
+        // java.lang.Object, String, HashMap.Node; a long after a header of 12 bytes.
         assert_eq!([8, 12, 16].map(|header| size(header, &[])), [8, 16, 16]);
         assert_eq!(size(12, &[&[4, 1, 1, 4]]), 24);
         assert_eq!(size(12, &[&[4, 4, 4, 4]]), 32);
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(size(12, &[&[8], &[4]]), 24);
         assert_eq!(size(12, &[&[8], &[1], &[2], &[1]]), 24);
         assert_eq!(size(12, &[&[8], &[1], &[2], &[1], &[1]]), 32);
-        // A byte, then two references: one of them lies behind the other bytes of the first word.
+        // A byte, then two references: one of them lies after the other bytes of the first word.
         assert_eq!(size(12, &[&[1], &[4, 4]]), 24);
         assert_eq!(size(16, &[&[1], &[8]]), 32);
     }
@@ -220,7 +220,7 @@ mod tests {
         // Four bytes in 16, whatever references are.
         assert_eq!(place(&[(800, Some((4, 1))), (816, None)]), [3, 4]);
         assert_eq!(place(&[(800, Some((4, 1))), (816, Some((10, 0))), (872, None)]), [4, 4]);
-        // Bytes behind headers of 24, again and again.
+        // Bytes after headers of 24, again and again.
         let wide: Vec<_> = (0..20).map(|at| (800 + at * 32, Some((8, 1)))).collect();
         assert_eq!((place(&wide)[0], place(&wide[..10])[0]), (0, 1));
         // Objects in another order say nothing.

@@ -107,7 +107,7 @@ fn lines_that_came_twice_are_counted_once() {
         let sums =
             |log: &Log| log.accounts().iter().map(|a| (a.refills, a.waste, a.cycles)).collect::<Vec<_>>();
         assert_eq!(sums(&log), sums(&once), "{name}");
-        assert_eq!((log.totals, log.agreement()), (once.totals, Agreement::Same), "{name}");
+        assert_eq!((log.totals, log.difference()), (once.totals, Some(Difference::default())), "{name}");
         assert_eq!(silence(&log), None, "{name}");
     }
     // Without times no repeat can be recognised, and too many refills give no verdict.
@@ -125,7 +125,7 @@ fn what_is_missing_is_told_beside_what_is_more() {
             || line.contains("GC(5) TLAB: gc")
     };
     let log = read(joined(plain().iter().filter(|line| !lost(line)).cloned()).as_bytes());
-    assert_eq!(log.agreement(), Agreement::Both { missing: 15, more: 12 });
+    assert_eq!(log.difference(), Some(Difference { missing: 15, more: 12 }));
     assert!(!log.is_shenandoah());
     // Most are missing, and one of the totals is.
     let lost = |line: &&String| {
@@ -134,7 +134,7 @@ fn what_is_missing_is_told_beside_what_is_more() {
     };
     let log = read(joined(plain().iter().filter(|line| !lost(line)).cloned()).as_bytes());
     let why = silence(&log).unwrap_or_default();
-    assert!(why.contains("refills are missing"), "{why}: {:?}", log.agreement());
+    assert!(why.contains("refills are missing"), "{why}: {:?}", log.difference());
 }
 
 #[test]

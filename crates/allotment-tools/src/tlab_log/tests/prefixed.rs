@@ -31,7 +31,7 @@ fn a_log_with_prefixes_is_the_log() {
             let prefixed = text.lines().map(|line| prefix(line) + "\n").collect::<String>();
             let log = read(prefixed.as_bytes());
             assert_eq!((log.read, log.skipped), (plain.read, plain.skipped), "{who}, {name}");
-            assert_eq!((log.totals, log.agreement()), (plain.totals, plain.agreement()), "{who}, {name}");
+            assert_eq!((log.totals, log.difference()), (plain.totals, plain.difference()), "{who}, {name}");
             assert_eq!(log.accounts(), plain.accounts(), "{who}, {name}");
             assert_eq!(log.history.of(0), plain.history.of(0), "{who}, {name}");
             assert_eq!((log.jvms(), log.releases()), (1, plain.releases()), "{who}, {name}");
@@ -123,7 +123,7 @@ proptest! {
         }
         let log = super::super::read(&bytes);
         if let Ok(log) = log {
-            let _ = (silence(&log), log.agreement(), log.releases(), log.jvms());
+            let _ = (silence(&log), log.difference(), log.releases(), log.jvms());
             for candidate in Candidate::list(BUILT_IN).unwrap() {
                 replayed(&log, &candidate, u64::MAX);
             }

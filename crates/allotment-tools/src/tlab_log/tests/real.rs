@@ -15,7 +15,7 @@ fn shenandoah_s_collections_are_counted_once_and_its_refills_by_threads() {
         let log = read(text.as_bytes());
         assert_eq!(numbers(&text), collections, "{name}");
         assert_eq!((log.totals.collections, log.cycles.len()), (collections as u64, collections), "{name}");
-        assert_eq!(log.agreement(), Agreement::More(more), "{name}");
+        assert_eq!(log.difference(), Some(Difference { missing: 0, more }), "{name}");
         assert_eq!((log.skipped, log.jvms()), (Skipped::default(), 1), "{name}");
         assert_eq!(silence(&log), None, "{name}");
         // Every share belongs to the cycle of its collection, and none is lost.
@@ -28,7 +28,7 @@ fn zgc_s_two_generations_are_one_collection() {
     let text = real("zgc-25.log");
     let log = read(text.as_bytes());
     assert_eq!((log.totals.collections, log.totals.lines, log.cycles.len()), (12, 15, 12));
-    assert_eq!((log.agreement(), log.skipped.damaged), (Agreement::Same, 0));
+    assert_eq!((log.difference(), log.skipped.damaged), (Some(Difference::default()), 0));
     assert!(log.is_zgc() && !log.is_shenandoah());
     for other in ["shenandoah-17.log", "shenandoah-25.log", "decorated-17.log", "stdout-25.log"] {
         assert!(!read(real(other).as_bytes()).is_zgc(), "{other}");
@@ -63,7 +63,7 @@ fn what_else_is_on_standard_output_is_foreign() {
     let log = read(text.as_bytes());
     let foreign = text.lines().filter(|line| !line.contains("tlab")).count() as u64;
     assert_eq!((log.skipped.foreign, log.skipped.damaged), (foreign, 0));
-    assert_eq!((log.totals.collections, log.agreement()), (2, Agreement::Same));
+    assert_eq!((log.totals.collections, log.difference()), (2, Some(Difference::default())));
     // The program does not end its lines, and talks of TLABs.
     let talk =
         text.lines().map(|line| format!("50 % of the TLAB: {line}\nTLAB\nTLAB: ok\n")).collect::<String>();
@@ -89,7 +89,7 @@ TLAB totals: thrds: 1  refills: 40 max: 40 slow allocs: 0 max 0 waste:  1.0% gc:
 fn jdk_8_is_named_and_its_collections_are_timed() {
     let log = read(JDK_8.as_bytes());
     assert_eq!(log.releases(), ["JDK 8"]);
-    assert_eq!((log.totals.collections, log.agreement(), log.untimed), (2, Agreement::Same, 0));
+    assert_eq!((log.totals.collections, log.difference(), log.untimed), (2, Some(Difference::default()), 0));
     assert_eq!((log.read, log.skipped), (6, Skipped { damaged: 0, foreign: 3 }));
     let account = &log.accounts()[0];
     assert_eq!((account.refills, account.most_refills, account.waste.fast), (90, 50, 8));
@@ -197,7 +197,7 @@ fn what_is_not_whole_has_no_verdict() {
         .map(|line| format!("{line}\n"))
         .collect::<String>();
     let log = read(missing.as_bytes());
-    assert_eq!(log.agreement(), Agreement::Missing(38));
+    assert_eq!(log.difference(), Some(Difference { missing: 38, more: 0 }));
     assert!(silence(&log).unwrap().contains("of 38 of 153 refills are missing"), "{:?}", silence(&log));
 }
 
@@ -224,8 +224,8 @@ fn lost_totals_and_lost_lines_are_told_apart() {
         read(kept.collect::<String>().as_bytes())
     };
     let lost = without("GC(1) TLAB totals");
-    assert_eq!((lost.agreement(), lost.totals.collections), (Agreement::Same, 4));
-    assert_eq!(without("GC(2) TLAB: gc").agreement(), Agreement::Missing(40));
+    assert_eq!((lost.difference(), lost.totals.collections), (Some(Difference::default()), 4));
+    assert_eq!(without("GC(2) TLAB: gc").difference(), Some(Difference { missing: 40, more: 0 }));
 }
 
 #[test]

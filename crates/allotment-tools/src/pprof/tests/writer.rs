@@ -2,10 +2,10 @@
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Out(pub(super) Vec<u8>);
+pub(in super::super) struct Out(pub(in super::super) Vec<u8>);
 
 impl Out {
-    pub(super) fn varint(&mut self, mut number: u64) {
+    pub(in super::super) fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -13,20 +13,20 @@ impl Out {
         self.0.push(number as u8);
     }
 
-    pub(super) fn number(mut self, field: u64, number: u64) -> Out {
+    pub(in super::super) fn number(mut self, field: u64, number: u64) -> Out {
         self.varint(field << 3);
         self.varint(number);
         self
     }
 
-    pub(super) fn bytes(mut self, field: u64, bytes: &[u8]) -> Out {
+    pub(in super::super) fn bytes(mut self, field: u64, bytes: &[u8]) -> Out {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
         self
     }
 
-    pub(super) fn message(self, field: u64, inner: Out) -> Out {
+    pub(in super::super) fn message(self, field: u64, inner: Out) -> Out {
         self.bytes(field, &inner.0)
     }
 }
