@@ -11,10 +11,9 @@ use super::gather::Gathered;
 use super::host;
 use super::jvm_case::{JVM, JvmCase, OnJvms};
 use super::jvm_fork::{self, JvmOrder};
-use super::neighbours::{Company, Left, Neighbours};
+use super::neighbours::{Company, Neighbours};
 use super::progress::Progress;
-use super::protocol::IterationRecord;
-use super::{Axis, Case, Estimate, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
+use super::{Axis, Case, Estimate, Experiment, Interrupt, Order, Pin, Plan, SecondaryValue, Settings, Watch};
 use crate::format::phrase::count;
 use crate::format::{Origin, ScoreRow};
 use std::path::PathBuf;
@@ -120,16 +119,6 @@ impl Entry<'_> {
     }
 }
 
-/// How one fork of an entry ended.
-enum Ended {
-    /// With measured iterations, and what it wrote to standard error.
-    Well(Vec<IterationRecord>, String),
-    /// The user wants the end of the run.
-    Interrupted(Vec<IterationRecord>),
-    /// Otherwise.
-    Badly(String),
-}
-
 /// Measures. A case one of whose forks has failed gets no further forks. It has a row that says so,
 /// with what its earlier forks found.
 pub fn run(run: &Run<'_>) -> Outcome {
@@ -152,22 +141,19 @@ pub fn run(run: &Run<'_>) -> Outcome {
         let (start, left_of_entry) = (Instant::now(), entry.left());
         let waited = run.settings.await_cpus.and_then(|most| host::await_cpus(most, run.cpus, run.interrupt));
         outcome.complaints.extend(waited.map(|text| format!("{}: {text}", entry.name)));
-        match one_fork(run, entry) {
-            Ended::Well(measured, complaints) => {
-                if !complaints.trim().is_empty() {
-                    outcome.complaints.push(format!("{}: {}", entry.name, complaints.trim()));
-                }
-                entry.gathered.forks.push(measured);
-            }
-            Ended::Interrupted(measured) => {
-                entry.gathered.forks.push(measured);
+        let ended = one_fork(run, entry);
+        if let End::Failed(text) = &ended.end {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            entry.failure = Some(format!("fork {} of {}: {text}", fork + 1, entry.forks));
+        } else {
+            entry.gathered.forks.push(ended.iterations);
+            if ended.end == End::Interrupted {
                 outcome.interrupted = true;
                 break;
             }
-            Ended::Badly(text) => {
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                entry.failure = Some(format!("fork {} of {}: {text}", fork + 1, entry.forks));
-            }
+            let complaints = ended.complaints.trim();
+            let complaints = Some(complaints).filter(|text| !text.is_empty());
+            outcome.complaints.extend(complaints.map(|text| format!("{}: {text}", entry.name)));
         }
         entry.learn(start.elapsed());
         left = left.saturating_sub(left_of_entry).saturating_add(entry.left());
@@ -216,47 +202,45 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Runs a fork of an entry to its end, beside its neighbours.
-fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>) -> Ended {
+/// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations alone.
+fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>) -> Fork {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
-    let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
     let company = company(run, case);
-    let mut ended = match (&company, entry.on_jvm) {
+    let mut fork = match (&company, entry.on_jvm) {
         (Err(_), _) => Fork::silent(End::Finished),
         (Ok(_), Some(on_jvm)) => {
             let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
-            let fork = jvm_fork::run(&order, silence, run.interrupt);
-            entry.machine = fork.machine.or(entry.machine.take());
-            Fork { iterations: fork.iterations, complaints: fork.complaints, ..Fork::silent(fork.end) }
+            jvm_fork::run(&order, silence_of(run, case, plan), run.interrupt)
         }
-        (Ok(_), None) => {
-            let order = Order {
-                case: case.clone(),
-                plan,
-                cpus: bindings(run.settings.pin, case.threads, run.cpus),
-                watch: run.settings.watch.clone(),
-                parent: std::process::id(),
-            };
-            let mut command = Command::new(&run.program);
-            command.arg("fork");
-            fork_process::run(command, &order, silence, run.interrupt)
-        }
+        (Ok(_), None) => own_fork(run, case, run.settings.watch.clone()),
     };
-    let mut measured = std::mem::take(&mut ended.iterations);
-    measured.retain(|record| !record.warmup);
-    part(company, &mut measured, &mut ended.end);
-    match ended.end {
-        End::Finished => Ended::Well(measured, ended.complaints),
-        End::Interrupted => Ended::Interrupted(measured),
-        // A signal for the whole session reaches forks too; what they have said is as good as
-        // before.
-        End::Failed(_) if run.interrupt.explains_end() => Ended::Interrupted(measured),
-        End::Failed(text) => Ended::Badly(text),
+    entry.machine = fork.machine.take().or(entry.machine.take());
+    fork.iterations.retain(|record| !record.warmup);
+    part(company, &mut fork);
+    // A signal for the whole session reaches forks too; what they have said is as good as before.
+    if matches!(fork.end, End::Failed(_)) && run.interrupt.explains_end() {
+        fork.end = End::Interrupted;
     }
+    fork
+}
+
+/// Runs a fork of this program to its end.
+pub(super) fn own_fork(run: &Run<'_>, case: &Case, watch: Watch) -> Fork {
+    let plan = run.settings.plan(case.jmh_mode);
+    let order = Order {
+        case: case.clone(),
+        plan,
+        cpus: bindings(run.settings.pin, case.threads, run.cpus),
+        watch,
+        parent: std::process::id(),
+    };
+    let mut command = Command::new(&run.program);
+    command.arg("fork");
+    fork_process::run(command, &order, silence_of(run, case, plan), run.interrupt)
 }
 
 /// The neighbours of a case, walking; none if it has none.
-fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
+fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, End> {
     let Some(neighbours) = Neighbours::of(case) else { return Ok(None) };
     let mut command = Command::new(&run.program);
     command.arg("neighbour");
@@ -266,21 +250,17 @@ fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
 
 /// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is
 /// one value for each fork; what was measured beside neighbours that were not there is dropped.
-fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationRecord>, end: &mut End) {
+fn part(company: Result<Option<Company>, End>, fork: &mut Fork) {
     match company.and_then(|company| company.map(Company::leave).transpose()) {
         Ok(rate) => {
-            let rate = rate.map(|rate| SecondaryValue::average("neighbours.rate", "lines/us", rate));
-            if let (Some(rate), Some(first)) = (rate, measured.first_mut()) {
-                first.secondary.push(rate);
+            if let (Some(rate), Some(first)) = (rate, fork.iterations.first_mut()) {
+                first.secondary.push(SecondaryValue::average("neighbours.rate", "lines/us", rate));
             }
         }
-        Err(left) => {
-            measured.clear();
-            if *end == End::Finished {
-                *end = match left {
-                    Left::Interrupted => End::Interrupted,
-                    Left::Failed(text) => End::Failed(text),
-                };
+        Err(end) => {
+            fork.iterations.clear();
+            if fork.end == End::Finished {
+                fork.end = end;
             }
         }
     }
@@ -291,9 +271,10 @@ fn axes_of(experiments: &[&Experiment], case: &Case) -> &'static [Axis] {
     Experiment::of(case, experiments).map_or(&[], |experiment| experiment.axes)
 }
 
-/// How long a case may say nothing within one call.
-pub(super) fn silence_of(run: &Run<'_>, case: &Case) -> Duration {
-    Experiment::of(case, run.experiments).map_or(Duration::ZERO, |experiment| (experiment.silence)(case))
+/// How long a fork of a case may say nothing.
+fn silence_of(run: &Run<'_>, case: &Case, plan: Plan) -> Duration {
+    let silence = Experiment::of(case, run.experiments).map_or(Duration::ZERO, |one| (one.silence)(case));
+    plan.time.max(plan.warmup_time) + silence + run.timeout
 }
 
 /// A case with all its coordinates as people read them, for messages.
@@ -319,7 +300,7 @@ fn interleaved(forks: &[u32]) -> Vec<(u32, usize)> {
 }
 
 /// For each thread the CPU it is bound to.
-pub(super) fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     let bound = match pin {
         Pin::Auto => threads <= cpus.len(),
         Pin::Always => !cpus.is_empty(),

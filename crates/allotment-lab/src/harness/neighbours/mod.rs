@@ -13,7 +13,7 @@ mod company;
 mod process;
 mod verdict;
 
-pub(super) use company::{Company, Left};
+pub(super) use company::Company;
 pub use process::run_neighbours;
 pub use verdict::verdicts;
 
