@@ -1,6 +1,8 @@
 //! From experiments and the user's choices to the list of cases.
 
 use super::{Axis, Case, Experiment, JmhMode, Mode};
+use crate::format::distinct;
+use crate::format::distinct;
 use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
 use anyhow::ensure;
@@ -281,16 +283,6 @@ fn known(names: &[&str], what: &str) -> String {
     } else {
         format!("the {what} are {}", names.join(", "))
     }
-}
-
-fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for item in items {
-        if !found.contains(&item) {
-            found.push(item);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@
 
 use super::settings::Settings;
 use super::{Case, Experiment, JmhMode, Neighbours, Plan};
-use crate::format::phrase::count;
-use crate::format::time::iteration_time;
 use crate::format::{Origin, Parameter};
 use crate::jvm::{Jvm, Workload};
 use std::path::PathBuf;
@@ -179,18 +177,6 @@ impl Settings {
         let warmup = (own.warmup_time * own.warmup_iterations * WARMUP_FACTOR).max(LEAST_WARMUP);
         Plan { warmup_iterations: WARMUP_FACTOR, warmup_time: warmup / WARMUP_FACTOR, ..own }
     }
-
-    /// The settings in words, as [`describe`](Self::describe).
-    pub fn describe_jvm(&self, plan: Plan) -> String {
-        format!(
-            "{} x ({} warm-up x {} + {} measured x {})",
-            count(self.jvm_forks() as usize, "fork"),
-            plan.warmup_iterations,
-            iteration_time(plan.warmup_time),
-            plan.iterations,
-            iteration_time(plan.time)
-        )
-    }
 }
 
 #[cfg(test)]
@@ -304,10 +290,7 @@ mod tests {
         assert_eq!(full.jvm_plan(JmhMode::AverageTime).warmup_time, Duration::from_millis(600));
         assert_eq!((full.jvm_forks(), quick.jvm_forks()), (3, 1));
         assert_eq!(Settings { forks: Some(2), ..quick.clone() }.jvm_forks(), 2);
-        assert_eq!(
-            quick.describe_jvm(quick.jvm_plan(JmhMode::Throughput)),
-            "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)"
-        );
+        assert_eq!(plan.describe(quick.jvm_forks()), "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)");
         let run = Workload::new("allotment.A.a", 64 << 20);
         let warmup = |workload: &Workload| plan_of(&quick, JmhMode::SingleShot, workload).warmup_iterations;
         assert_eq!((warmup(&run), warmup(&run.clone().whole(Duration::from_secs(60)))), (5, 0));

@@ -84,7 +84,7 @@ impl Outcome {
 }
 
 /// A case that is measured by this program or by a JVM.
-struct Entry<'a> {
+struct MeasuredCase<'a> {
     gathered: Gathered,
     /// Its name in messages.
     name: String,
@@ -101,7 +101,7 @@ struct Entry<'a> {
     failure: Option<String>,
 }
 
-impl Entry<'_> {
+impl MeasuredCase<'_> {
     /// Forks that are still to come.
     fn forks_left(&self) -> u32 {
         if self.failure.is_some() { 0 } else { self.forks.saturating_sub(self.took.len() as u32) }
@@ -123,9 +123,10 @@ impl Entry<'_> {
 /// with what its earlier forks found.
 pub fn run(run: &Run<'_>) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut entries = entries(run);
+    let mut entries = measured_cases(run);
     let forks: Vec<u32> = entries.iter().map(|entry| entry.forks).collect();
-    let mut left: Duration = entries.iter().map(Entry::left).fold(Duration::ZERO, Duration::saturating_add);
+    let mut left: Duration =
+        entries.iter().map(MeasuredCase::left).fold(Duration::ZERO, Duration::saturating_add);
     let mut progress = Progress::new(forks.iter().sum(), run.quiet);
     for (fork, index) in interleaved(&forks) {
         if run.interrupt.requested() {
@@ -178,7 +179,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
 }
 
 /// Every case, and behind each what JVMs measure beside it.
-fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
+fn measured_cases<'a>(run: &Run<'a>) -> Vec<MeasuredCase<'a>> {
     let mut entries = Vec::new();
     for (index, case) in run.cases.iter().enumerate() {
         let beside = run.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index);
@@ -187,7 +188,7 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
                 None => (run.settings.forks(), run.settings.plan(case.jmh_mode)),
                 Some(on_jvm) => (run.settings.jvm_forks(), on_jvm.plan(run.settings, case.jmh_mode)),
             };
-            entries.push(Entry {
+            entries.push(MeasuredCase {
                 gathered: Gathered { case: case.clone(), plan, forks: vec![] },
                 name: case_name(case, run.experiments, on_jvm),
                 forks,
@@ -203,7 +204,7 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
 }
 
 /// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations alone.
-fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>) -> Fork {
+fn one_fork(run: &Run<'_>, entry: &mut MeasuredCase<'_>) -> Fork {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
     let company = company(run, case);
     let mut fork = match (&company, entry.on_jvm) {
@@ -355,7 +356,7 @@ mod tests {
     fn the_time_left_follows_what_forks_take() {
         let case = case(JmhMode::SingleShot, 1);
         let plan = Settings::default().plan(JmhMode::SingleShot);
-        let mut entry = Entry {
+        let mut entry = MeasuredCase {
             gathered: Gathered { case, plan, forks: vec![] },
             name: String::new(),
             forks: 3,

@@ -67,6 +67,18 @@ impl Plan {
     pub fn duration(&self) -> Duration {
         self.warmup_time * self.warmup_iterations + self.time * self.iterations
     }
+
+    /// The plan of so many forks in words: `3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)`.
+    pub fn describe(&self, forks: u32) -> String {
+        format!(
+            "{} x ({} warm-up x {} + {} measured x {})",
+            count(forks as usize, "fork"),
+            self.warmup_iterations,
+            iteration_time(self.warmup_time),
+            self.iterations,
+            iteration_time(self.time)
+        )
+    }
 }
 
 impl Settings {
@@ -93,19 +105,6 @@ impl Settings {
             time: timed(self.time),
         }
     }
-
-    /// The settings in words, for one JMH mode: `3 forks x (2 warm-up x 300 ms + 5 x 300 ms)`.
-    pub fn describe(&self, mode: JmhMode) -> String {
-        let plan = self.plan(mode);
-        format!(
-            "{} x ({} warm-up x {} + {} measured x {})",
-            count(self.forks() as usize, "fork"),
-            plan.warmup_iterations,
-            iteration_time(plan.warmup_time),
-            plan.iterations,
-            iteration_time(plan.time)
-        )
-    }
 }
 
 #[cfg(test)]
@@ -116,7 +115,7 @@ mod tests {
     fn the_defaults_are_as_documented() {
         let settings = Settings::default();
         assert_eq!(
-            settings.describe(JmhMode::Throughput),
+            settings.plan(JmhMode::Throughput).describe(settings.forks()),
             "3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)"
         );
         let quick = Settings { quick: true, ..Settings::default() };

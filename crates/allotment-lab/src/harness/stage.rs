@@ -116,10 +116,14 @@ impl Stage {
             let share = match self.jmh_mode {
                 JmhMode::SingleShot => single(worker, &mut watcher),
                 JmhMode::SampleTime => {
-                    round.sample(worker, self.threads, &mut watcher, &mut sampler, all_ready)
+                    sampler.start_iteration();
+                    let window =
+                        |worker: &mut dyn MeasuredWorker, done: &_| worker.sampled(done, &mut sampler);
+                    round.phases(worker, self.threads, &mut watcher, all_ready, window)
                 }
                 JmhMode::Throughput | JmhMode::AverageTime => {
-                    round.count(worker, self.threads, &mut watcher, all_ready)
+                    let window = |worker: &mut dyn MeasuredWorker, done: &_| worker.counted(done);
+                    round.phases(worker, self.threads, &mut watcher, all_ready, window)
                 }
             };
             let sampled = self.jmh_mode == JmhMode::SampleTime;

@@ -63,7 +63,7 @@ impl Jdk {
         let mut command = Command::new(java(&home));
         command.arg("-version");
         let ended = process::run(command, PATIENCE, &|| false).map_err(|error| broken(error.to_string()))?;
-        let said = format!("{}{}", ended.errors, ended.output);
+        let said = ended.said();
         if !ended.succeeded() {
             return Err(broken(match ended.fate {
                 Fate::Exited(status) => match last_words(&said) {

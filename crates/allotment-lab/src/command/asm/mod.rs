@@ -31,11 +31,10 @@ mod tests;
 pub use arguments::AsmArguments;
 
 use super::{Failure, print};
+use crate::format::width;
 use arguments::{Layout, Question, refused};
 use ours::Ours;
 use page::{Page, Width};
-use rustix::termios::tcgetwinsize;
-use std::io::{self, IsTerminal};
 
 /// Prints the sequences that the arguments ask for.
 ///
@@ -45,14 +44,12 @@ use std::io::{self, IsTerminal};
 pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
     let question = Question::of(arguments)?;
     let ours = Ours::emit(&question).map_err(|error| refused(&question, &error))?;
-    let profile = arguments.profile.map(|time| {
-        let eden = arguments.eden.map(|eden| usize::try_from(eden).unwrap_or(usize::MAX));
-        profile::run(&question, &ours, time, eden)
-    });
-    if let Some(Err(profile::Unprofiled::Asked(text))) = profile {
-        return Err(Failure::Usage(text));
+    let mut profile = None;
+    if let Some(time) = arguments.profile {
+        let eden = profile::eden(&question, arguments.eden)?;
+        profile = Some(profile::run(&question, &ours, time, eden));
     }
-    let width = match (arguments.layout, terminal_width()) {
+    let width = match (arguments.layout, width::of_output()) {
         (Layout::Beside, _) => Width::Any,
         (Layout::Auto, Some(columns)) => Width::Columns(columns),
         (Layout::Below, Some(columns)) => Width::Narrow(columns),
@@ -68,13 +65,4 @@ pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
         }
         .text()?,
     )
-}
-
-/// The columns of the terminal on standard output, if it is a terminal.
-fn terminal_width() -> Option<u16> {
-    let output = io::stdout();
-    if !output.is_terminal() {
-        return None;
-    }
-    tcgetwinsize(&output).ok().map(|size| size.ws_col).filter(|columns| *columns > 0)
 }

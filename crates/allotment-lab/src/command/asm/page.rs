@@ -9,8 +9,9 @@ use super::arguments::{Form, Length, Question, What};
 use super::figures;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
-use super::profile::{Profile, Unprofiled};
+use super::profile::Profile;
 use super::stage::{Stage, stages};
+use crate::format::told;
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use allotment_report::command::Failure;
@@ -18,7 +19,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// Columns without a terminal.
-pub(super) const WITHOUT_TERMINAL: u16 = 120;
+pub(super) const WITHOUT_TERMINAL: usize = 120;
 
 /// How wide the page may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +27,16 @@ pub(super) enum Width {
     /// Side by side, at any width.
     Any,
     /// Side by side if it fits.
-    Columns(u16),
+    Columns(usize),
     /// One below the other.
-    Narrow(u16),
+    Narrow(usize),
 }
 
 /// The content of the page.
 pub(super) struct Page<'a> {
     pub(super) question: &'a Question,
     pub(super) ours: &'a Ours,
-    pub(super) profile: Option<&'a Result<Profile, Unprofiled>>,
+    pub(super) profile: Option<&'a anyhow::Result<Profile>>,
     pub(super) width: Width,
     pub(super) barriers: bool,
 }
@@ -59,7 +60,7 @@ impl Page<'_> {
             match profile {
                 Ok(profile) => text += &profile.summary(),
                 Err(why) => {
-                    let _ = writeln!(text, "not sampled: {why}");
+                    let _ = writeln!(text, "not sampled: {}", told(why));
                 }
             }
         }
@@ -76,7 +77,7 @@ impl Page<'_> {
         Ok(text)
     }
 
-    fn columns(&self) -> u16 {
+    fn columns(&self) -> usize {
         match self.width {
             Width::Any => WITHOUT_TERMINAL,
             Width::Columns(columns) | Width::Narrow(columns) => columns,
@@ -89,7 +90,7 @@ impl Page<'_> {
         let widest = beside.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         match self.width {
             Width::Any => beside + &footnotes(theirs, self.columns()),
-            Width::Columns(columns) if widest <= usize::from(columns) => beside + &footnotes(theirs, columns),
+            Width::Columns(columns) if widest <= columns => beside + &footnotes(theirs, columns),
             Width::Columns(columns) | Width::Narrow(columns) => self.below(theirs, columns),
         }
     }
@@ -128,7 +129,7 @@ impl Page<'_> {
     }
 
     /// One below the other, with the differences beside HotSpot's.
-    fn below(&self, theirs: &[Step], columns: u16) -> String {
+    fn below(&self, theirs: &[Step], columns: usize) -> String {
         let mut text = String::new();
         for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
             let _ = writeln!(text, "{}ours, {name}", if part == Part::Hot { "" } else { "\n" });
@@ -213,7 +214,7 @@ fn marks(theirs: &[Step]) -> Vec<Option<usize>> {
     theirs.iter().map(mark).collect()
 }
 
-fn footnotes(theirs: &[Step], columns: u16) -> String {
+fn footnotes(theirs: &[Step], columns: usize) -> String {
     let mut text = String::from("\nHotSpot's differs:\n");
     for (step, mark) in theirs.iter().zip(marks(theirs)) {
         if let (Some(differs), Some(mark)) = (&step.differs, mark) {
@@ -301,11 +302,13 @@ pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
 
 /// Aligned columns, no wider than `columns`. Numbers, in the columns before the instruction, are
 /// aligned at the right.
-fn table(rows: Vec<Vec<String>>, columns: Option<u16>) -> String {
+fn table(rows: Vec<Vec<String>>, columns: Option<usize>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
     match columns {
-        Some(columns) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns),
+        Some(columns) => table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(columns).unwrap_or(u16::MAX)),
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -340,8 +343,8 @@ fn ruled(table: &str) -> String {
 }
 
 /// Wraps a sentence to at most `columns`; all lines but the first are indented.
-fn wrapped(text: &str, indent: &str, columns: u16) -> String {
-    let columns = usize::from(columns).max(40);
+fn wrapped(text: &str, indent: &str, columns: usize) -> String {
+    let columns = columns.max(40);
     let (mut all, mut line) = (String::new(), String::new());
     for word in text.split_whitespace() {
         if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > columns {

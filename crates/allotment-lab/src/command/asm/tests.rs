@@ -4,7 +4,7 @@ use super::AsmArguments;
 use super::arguments::{Question, refused};
 use super::ours::Ours;
 use super::page::{Page, Width, options};
-use super::profile::{self, Unprofiled};
+use super::profile;
 use super::stage::{Stage, stages};
 use crate::command::{Command, Failure, parse};
 use allotment::Heap;
@@ -211,7 +211,7 @@ fn samples_are_at_instructions_or_elsewhere() {
         let (question, ours) = asked(line).unwrap();
         // On a busy machine the kernel may not sample this thread in the first of these times.
         let times = [200, 1000, 5000].map(Duration::from_millis);
-        let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, Some(1 << 20)).unwrap());
+        let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, 1 << 20).unwrap());
         let profile = runs.find(|profile| profile.samples() > 0);
         let profile = profile.unwrap_or_else(|| panic!("{line}: no samples"));
         assert!(profile.objects > 0, "{line}");
@@ -236,16 +236,17 @@ fn samples_are_at_instructions_or_elsewhere() {
 #[test]
 fn an_eden_holds_what_is_allocated_at_once() {
     let (question, ours) = asked("--size 64 --count 2").unwrap();
-    let run = |eden| profile::run(&question, &ours, Duration::from_millis(1), Some(eden));
-    assert!(matches!(run(100), Err(Unprofiled::Asked(text)) if text.contains("128 is the nearest")));
-    assert!(matches!(run(usize::MAX), Err(Unprofiled::Asked(text)) if text.contains("1g is the nearest")));
-    assert_eq!(run(128).unwrap().eden, 128);
+    let eden = |asked| profile::eden(&question, Some(asked));
+    assert!(matches!(eden(100), Err(Failure::Usage(text)) if text.contains("128 is the nearest")));
+    assert!(matches!(eden(u64::MAX), Err(Failure::Usage(text)) if text.contains("1g is the nearest")));
+    let run = profile::run(&question, &ours, Duration::from_millis(1), eden(128).unwrap());
+    assert_eq!(run.unwrap().eden, 128);
 }
 
 #[test]
 fn without_samples_there_are_no_percentages() {
     let (question, ours) = asked("--processor rapids").unwrap();
-    let why = Err(Unprofiled::Cannot("this system gives no timer".into()));
+    let why = Err(anyhow::anyhow!("this system gives no timer"));
     let page = |profile| {
         Page { question: &question, ours: &ours, profile, width: Width::Any, barriers: false }.text().unwrap()
     };
