@@ -6,15 +6,10 @@ use crate::format::{distinct, grouped};
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
-use crate::jvm::{
-    Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps,
-};
+use crate::jvm::{Collector, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps};
 use allotment::internals::platform::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// The collector that is measured unless the user asks for another.
-const USUAL: &str = "parallel";
 
 /// Flags that ask for Java virtual machines.
 #[derive(Clone, Debug, clap::Args)]
@@ -97,11 +92,9 @@ impl JvmArguments {
     }
 
     /// The collectors that the user asked for, or the usual one.
-    fn collectors(&self) -> Result<Vec<Collector>, Failure> {
-        match self.jvm_collector.as_slice() {
-            [] => Ok(vec![USUAL.parse().map_err(|error: CollectorError| Failure::Usage(error.to_string()))?]),
-            some => Ok(some.to_vec()),
-        }
+    fn collectors(&self) -> Vec<Collector> {
+        let usual = self.jvm_collector.is_empty().then_some(Collector::USUAL);
+        usual.into_iter().chain(self.jvm_collector.iter().copied()).collect()
     }
 
     /// Asks the JDKs for their collectors. Returns the cases to measure beside `cases`, and the
@@ -152,7 +145,7 @@ impl JvmArguments {
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
-        let collectors = self.collectors()?;
+        let collectors = self.collectors();
         let mut nowhere: Vec<Collector> = collectors.clone();
         for jdk in &chosen.jdks {
             for &collector in &collectors {
@@ -169,7 +162,7 @@ impl JvmArguments {
             }
         }
         // Of the JDKs that were merely found, one with a requested collector is enough.
-        if !chosen.named && collectors.iter().any(|collector| collector.to_string() != USUAL) {
+        if !chosen.named && collectors.iter().any(|collector| *collector != Collector::USUAL) {
             undone.extend(
                 nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
             );
@@ -387,7 +380,7 @@ mod tests {
             let Err(Failure::Usage(text)) = given.choose() else { panic!("{given:?}") };
             assert!(text.starts_with(flag) && text.contains("give --jvm auto too"), "{text}");
         }
-        let usual = arguments("auto", vec![], None).collectors().unwrap();
-        assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), [USUAL]);
+        let usual = arguments("auto", vec![], None).collectors();
+        assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), ["parallel"]);
     }
 }

@@ -19,7 +19,7 @@ use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What the threads of one iteration share. Each part has cache lines of its own: `done` is read
+/// The state that the threads of one iteration share. Each part has cache lines of its own: `done` is read
 /// with every call, and a neighbour that is written would cost all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
@@ -107,7 +107,7 @@ pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share 
 pub(super) trait Measured: Worker {
     /// As many calls as fit.
     fn counted(&mut self, done: &AtomicBool) -> Share;
-    /// The same, with some calls timed.
+    /// As many calls as fit, some of them timed.
     fn sampled(&mut self, done: &AtomicBool, sampler: &mut Sampler) -> Share;
 }
 

@@ -14,11 +14,10 @@ use std::time::Duration;
 /// The coordinate that rows of JVMs have, and ours have not.
 pub const JVM: &str = "jvm";
 
-/// About what starting JMH and the JVM that it measures takes.
+/// The approximate time to start JMH and the JVM that it measures.
 pub(super) const JVM_START: Duration = Duration::from_millis(1500);
 
-/// How many times our warm-up a JVM gets: it has to compile first, what takes it longer the less of
-/// its time there is.
+/// The warm-up of a JVM, in multiples of ours. A JVM compiles first, and that takes long.
 const WARMUP_FACTOR: u32 = 5;
 
 /// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are
@@ -28,17 +27,17 @@ const LEAST_WARMUP: Duration = Duration::from_secs(1);
 /// One of our cases, on a JVM.
 #[derive(Clone, Debug)]
 pub struct JvmCase {
-    /// Which of our cases it stands beside.
+    /// The index of our case that it stands beside.
     pub beside: usize,
     /// The experiment of that case.
     pub experiment: String,
-    /// What measures it.
+    /// The JVM that measures.
     pub jvm: Jvm,
-    /// How.
+    /// The benchmark.
     pub workload: Workload,
 }
 
-/// What JVMs are to measure.
+/// The cases that JVMs measure.
 #[derive(Clone, Debug, Default)]
 pub struct OnJvms {
     /// The jar with the benchmarks.
@@ -47,8 +46,8 @@ pub struct OnJvms {
     pub cases: Vec<JvmCase>,
 }
 
-/// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left
-/// out.
+/// The cases that `jvms` measure beside `cases` in `memory` bytes, and the reasons for those that are
+/// left out.
 pub fn jvm_cases(
     experiments: &[&Experiment],
     cases: &[Case],
@@ -115,7 +114,7 @@ fn plan_of(settings: &Settings, mode: JmhMode, workload: &Workload) -> Plan {
     }
 }
 
-/// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables,
+/// The approximate memory of a JVM with a heap of that many bytes: a quarter more, for the collector's tables,
 /// code, and JMH beside it.
 fn with_vm(heap: usize) -> usize {
     heap.saturating_add(heap / 4)
@@ -138,7 +137,7 @@ impl JvmCase {
         plan_of(settings, mode, &self.workload)
     }
 
-    /// What measures the row, where the JVM itself has not said it.
+    /// The origin of the row, where the JVM itself has not named it.
     pub(super) fn origin(&self) -> Origin {
         Origin {
             program: self.jvm.jdk.java().display().to_string(),

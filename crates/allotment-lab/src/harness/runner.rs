@@ -1,4 +1,4 @@
-//! The parent: runs the forks of all cases, one at a time, and makes rows of what they say.
+//! The parent: runs the forks of all cases, one at a time, and makes rows of their messages.
 //!
 //! Forks are interleaved: the first fork of every case, then the second of every case in reverse
 //! order, and so on (A B B A). A machine that slows down steadily then does so equally for all.
@@ -42,7 +42,7 @@ pub struct Run<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The cases that have results or that failed, in the order of the cases.
@@ -59,7 +59,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What went wrong, naming the case. The other cases are not affected.
+    /// The failures, each with its case. The other cases are not affected.
     pub fn failures(&self) -> impl Iterator<Item = String> {
         self.rows.iter().filter_map(ScoreRow::failure_text)
     }

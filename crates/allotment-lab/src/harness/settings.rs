@@ -10,7 +10,7 @@ use crate::format::time::iteration_time;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// About what starting a process takes.
+/// The approximate time to start a process.
 pub(super) const START: Duration = Duration::from_millis(50);
 
 /// Whether measuring threads are bound to a CPU each.
@@ -44,7 +44,7 @@ pub struct Settings {
     pub pin: Pin,
     /// How long a process waits at most for a moment in which two CPUs are two; none does without.
     pub await_cpus: Option<Duration>,
-    /// What is watched besides the clock.
+    /// The counters and samples besides the clock.
     pub watch: Watch,
 }
 

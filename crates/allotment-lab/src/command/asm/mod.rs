@@ -32,9 +32,9 @@ pub use arguments::AsmArguments;
 
 use super::{Failure, print};
 use crate::format::width;
-use arguments::{Layout, Question, refused};
+use arguments::{Question, refused};
 use ours::Ours;
-use page::{Page, Width};
+use page::Page;
 
 /// Prints the sequences that the arguments ask for.
 ///
@@ -49,18 +49,13 @@ pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
         let eden = profile::eden(&question, arguments.eden)?;
         profile = Some(profile::run(&question, &ours, time, eden));
     }
-    let width = match (arguments.layout, width::of_output()) {
-        (Layout::Beside, _) => Width::Any,
-        (Layout::Auto, Some(columns)) => Width::Columns(columns),
-        (Layout::Below, Some(columns)) => Width::Narrow(columns),
-        (_, None) => Width::Narrow(page::WITHOUT_TERMINAL),
-    };
     print(
         &Page {
             question: &question,
             ours: &ours,
             profile: profile.as_ref(),
-            width,
+            layout: arguments.layout,
+            columns: width::of_output(),
             barriers: arguments.barriers,
         }
         .text()?,

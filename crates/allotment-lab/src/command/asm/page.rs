@@ -5,7 +5,7 @@
 //! is wide enough, aligned by the purpose of the instructions. Side by side, the differences are
 //! numbered and stand below, since a column of sentences would tear the other columns apart.
 
-use super::arguments::{Form, Length, Question, What};
+use super::arguments::{Form, Layout, Length, Question, What};
 use super::figures;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
@@ -19,25 +19,16 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// Columns without a terminal.
-pub(super) const WITHOUT_TERMINAL: usize = 120;
-
-/// How wide the page may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    /// Side by side, at any width.
-    Any,
-    /// Side by side if it fits.
-    Columns(usize),
-    /// One below the other.
-    Narrow(usize),
-}
+const WITHOUT_TERMINAL: usize = 120;
 
 /// The content of the page.
 pub(super) struct Page<'a> {
     pub(super) question: &'a Question,
     pub(super) ours: &'a Ours,
     pub(super) profile: Option<&'a anyhow::Result<Profile>>,
-    pub(super) width: Width,
+    pub(super) layout: Layout,
+    /// The columns of the terminal, if there is one.
+    pub(super) columns: Option<usize>,
     pub(super) barriers: bool,
 }
 
@@ -78,21 +69,20 @@ impl Page<'_> {
     }
 
     fn columns(&self) -> usize {
-        match self.width {
-            Width::Any => WITHOUT_TERMINAL,
-            Width::Columns(columns) | Width::Narrow(columns) => columns,
-        }
+        self.columns.filter(|_| self.layout != Layout::Beside).unwrap_or(WITHOUT_TERMINAL)
     }
 
     /// Both sequences in the arrangement that fits.
     fn sequences(&self, theirs: &[Step]) -> String {
         let beside = self.beside(theirs);
         let widest = beside.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        match self.width {
-            Width::Any => beside + &footnotes(theirs, self.columns()),
-            Width::Columns(columns) if widest <= columns => beside + &footnotes(theirs, columns),
-            Width::Columns(columns) | Width::Narrow(columns) => self.below(theirs, columns),
-        }
+        let fits = match self.layout {
+            Layout::Auto => self.columns.is_some_and(|columns| widest <= columns),
+            Layout::Beside => true,
+            Layout::Below => false,
+        };
+        let columns = self.columns();
+        if fits { beside + &footnotes(theirs, columns) } else { self.below(theirs, columns) }
     }
 
     /// Side by side, with marks instead of the differences.

@@ -1,4 +1,4 @@
-//! What neighbours do to the scores, in words.
+//! The effect of neighbours on the scores, in words.
 
 use super::{NEIGHBOURS, NONE};
 use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
@@ -17,7 +17,7 @@ pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     kinds.iter().map(|(kind, rows)| format!("beside neighbours {kind}: {}", verdict(rows))).collect()
 }
 
-/// How many times as long a thing takes: scores of throughput the other way round.
+/// The ratio of times. Scores of throughput are inverted.
 fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
     if row.jmh_mode == "thrpt" { ratio.inverse() } else { *ratio }
 }
