@@ -154,8 +154,8 @@ mod tests {
         let source = Source { name: "x".into(), entries: vec![ours, foreign] };
         let text = markdown(&document(vec![source], experiments::all()), "a *title*");
         let answers = "# a \\*title\\*\n\n- warning: a \\*busy\\* machine\n\n## Answers\n\n- clock: *What does reading the clock \
-                       cost, and how short a thing can be timed here?*\n  - **No answer without a row of mode monotonic in \
-                       average time.**\n\n## clock\n";
+                       cost, and what is the shortest time that can be measured here?*\n  - **No answer without a row \
+                       of mode monotonic in average time.**\n\n## clock\n";
         assert!(text.starts_with(answers), "{text}");
         assert!(text.contains("- \\* a run is incomplete: interrupted\n"), "{text}");
         assert!(text.contains("| mode | measured |") && text.contains("|---|---|--:|"), "{text}");
