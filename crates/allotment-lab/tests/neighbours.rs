@@ -182,7 +182,7 @@ fn what_was_measured_beside_neighbours_that_died_is_dropped() {
     let (table, errors) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("its neighbours ended early, signal: 9"), "{errors}");
+    assert!(errors.contains("they ended early; their process was killed by signal 9"), "{errors}");
     assert!(table.contains("\nfailed: clock.tsc") && table.contains("neighbours = 1:64k:random"), "{table}");
 }
 

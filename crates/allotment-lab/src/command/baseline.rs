@@ -7,6 +7,7 @@
 //! missing.
 
 use super::{Failure, RunArguments};
+use crate::format::distinct;
 use crate::format::suggest::did_you_mean;
 use crate::harness::neighbours::{NEIGHBOURS, NONE};
 use crate::harness::{Baseline, Case, Experiment, JVM, label};
@@ -91,19 +92,15 @@ fn asked_of(arguments: &RunArguments, text: &str, experiment: &Experiment) -> Re
 /// The error that no case has a baseline, with the values that the cases do have.
 fn nobody_has(baseline: &Baseline, text: &str, chosen: &[&Experiment], cases: &[Case]) -> String {
     let coordinate = baseline.coordinate.as_str();
-    let mut there: Vec<String> = Vec::new();
-    for case in cases {
-        let value = match coordinate {
-            "mode" => Some(case.mode.clone()),
-            "threads" => Some(case.threads.to_string()),
-            name => case.params.iter().find(|(known, _)| known == name).map(|(_, value)| {
-                let own = chosen.iter().find(|experiment| experiment.name == case.experiment);
-                label(own.map_or(&[], |experiment| experiment.axes), name, value)
-            }),
-        };
-        there.extend(value.filter(|value| !there.contains(value)).into_iter().collect::<Vec<_>>());
-    }
-    match there.as_slice() {
+    let value = |case: &Case| match coordinate {
+        "mode" => Some(case.mode.clone()),
+        "threads" => Some(case.threads.to_string()),
+        name => case.params.iter().find(|(known, _)| known == name).map(|(_, value)| {
+            let axes = Experiment::of(case, chosen).map_or(&[][..], |experiment| experiment.axes);
+            label(axes, name, value)
+        }),
+    };
+    match distinct(cases.iter().filter_map(value)).as_slice() {
         [] => format!("--baseline `{text}`: no case of this run has {coordinate}"),
         there => {
             let written = text.split_once('=').map_or(text, |(_, value)| value);

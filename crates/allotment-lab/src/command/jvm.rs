@@ -2,18 +2,14 @@
 
 use super::Failure;
 use super::measuring::tell;
+use crate::format::{distinct, grouped};
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
-use crate::jvm::{
-    Collector, CollectorError, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps,
-};
+use crate::jvm::{Collector, Jars, JavaLayout, Jdk, Jvm, Surroundings, find, find_all, larger_heaps};
 use allotment::internals::platform::available_memory;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// The collector that is measured unless the user asks for another.
-const USUAL: &str = "parallel";
 
 /// Flags that ask for Java virtual machines.
 #[derive(Clone, Debug, clap::Args)]
@@ -96,11 +92,9 @@ impl JvmArguments {
     }
 
     /// The collectors that the user asked for, or the usual one.
-    fn collectors(&self) -> Result<Vec<Collector>, Failure> {
-        match self.jvm_collector.as_slice() {
-            [] => Ok(vec![USUAL.parse().map_err(|error: CollectorError| Failure::Usage(error.to_string()))?]),
-            some => Ok(some.to_vec()),
-        }
+    fn collectors(&self) -> Vec<Collector> {
+        let usual = self.jvm_collector.is_empty().then_some(Collector::USUAL);
+        usual.into_iter().chain(self.jvm_collector.iter().copied()).collect()
     }
 
     /// Asks the JDKs for their collectors. Returns the cases to measure beside `cases`, and the
@@ -151,7 +145,7 @@ impl JvmArguments {
         let extra: Vec<String> =
             self.jvm_args.iter().flat_map(|text| text.split_whitespace()).map(String::from).collect();
         let mut jvms: Vec<Jvm> = Vec::new();
-        let collectors = self.collectors()?;
+        let collectors = self.collectors();
         let mut nowhere: Vec<Collector> = collectors.clone();
         for jdk in &chosen.jdks {
             for &collector in &collectors {
@@ -168,7 +162,7 @@ impl JvmArguments {
             }
         }
         // Of the JDKs that were merely found, one with a requested collector is enough.
-        if !chosen.named && collectors.iter().any(|collector| collector.to_string() != USUAL) {
+        if !chosen.named && collectors.iter().any(|collector| *collector != Collector::USUAL) {
             undone.extend(
                 nowhere.iter().map(|collector| format!("--jvm-collector: no JDK here runs {collector}")),
             );
@@ -264,12 +258,7 @@ impl Chosen {
 /// # Errors
 /// [`Failure::Usage`] with the existing names.
 pub(super) fn check_baselines(baselines: &[Option<Baseline>], on_jvms: &[JvmCase]) -> Result<(), Failure> {
-    let mut names: Vec<String> = Vec::new();
-    for name in on_jvms.iter().map(|case| case.jvm.name()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = distinct(on_jvms.iter().map(|case| case.jvm.name()));
     let unknown = |baseline: &&Baseline| {
         baseline.coordinate == JVM && baseline.value != NO_JVM && !names.contains(&baseline.value)
     };
@@ -290,15 +279,11 @@ fn note(text: &str) {
 
 /// The settings of the JVMs' forks, a line for each JMH mode.
 pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settings) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for on_jvm in &on_jvms.cases {
+    distinct(on_jvms.cases.iter().map(|on_jvm| {
         let mode = cases[on_jvm.beside].jmh_mode;
-        let line = format!("{mode} on JVMs: {}", settings.describe_jvm(on_jvm.plan(settings, mode)));
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    lines
+        let plan = on_jvm.plan(settings, mode);
+        format!("{mode} on JVMs: {}", plan.describe(settings.jvm_forks()))
+    }))
 }
 
 /// The remarks on the JVMs beside an experiment: a line for each JVM, and one for each difference
@@ -306,13 +291,7 @@ pub(super) fn settings_lines(on_jvms: &OnJvms, cases: &[Case], settings: &Settin
 pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
     let cases: Vec<&JvmCase> = on_jvms.cases.iter().filter(|case| case.experiment == experiment).collect();
     let mut text = String::new();
-    let mut named: Vec<&Jvm> = Vec::new();
-    for jvm in cases.iter().map(|case| &case.jvm) {
-        if !named.contains(&jvm) {
-            named.push(jvm);
-        }
-    }
-    for jvm in named {
+    for jvm in distinct(cases.iter().map(|case| &case.jvm)) {
         let own: Vec<Vec<String>> =
             cases.iter().filter(|case| case.jvm == *jvm).map(|case| case.flags()).collect();
         // Prefetch flags change the bytes that are reserved for prefetch.
@@ -357,28 +336,18 @@ pub(super) fn remarks(on_jvms: &OnJvms, experiment: &str) -> String {
 /// differ.
 fn flags(lines: &[Vec<String>]) -> String {
     let in_all = |flag: &&String| lines.iter().all(|line| line.contains(flag));
-    let mut common: Vec<&str> = Vec::new();
-    let mut varying: Vec<(&str, Vec<&str>)> = Vec::new();
-    for flag in lines.iter().flatten() {
-        if in_all(&flag) {
-            if !common.contains(&flag.as_str()) {
-                common.push(flag);
-            }
-            continue;
-        }
-        let (name, value) = flag.split_at(
-            flag.find(|c: char| c == '=' || c.is_ascii_digit())
-                .map_or(flag.len(), |at| at + usize::from(flag.as_bytes()[at] == b'=')),
-        );
-        match varying.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, values)) if values.contains(&value) => {}
-            Some((_, values)) => values.push(value),
-            None => varying.push((name, vec![value])),
-        }
-    }
+    let (common, varying): (Vec<&String>, Vec<&String>) =
+        distinct(lines.iter().flatten()).into_iter().partition(in_all);
+    let parts = |flag: &&'_ String| {
+        let end = flag.find(|c: char| c == '=' || c.is_ascii_digit());
+        let end = end.map_or(flag.len(), |at| at + usize::from(flag.as_bytes()[at] == b'='));
+        (flag[..end].to_string(), flag[end..].to_string())
+    };
+    let varying = grouped(varying.iter().map(parts));
     let varying: Vec<String> =
         varying.iter().map(|(name, values)| format!("{name}{}", values.join("|"))).collect();
     let by_case = if varying.is_empty() { String::new() } else { format!("; by case {}", varying.join(" ")) };
+    let common: Vec<&str> = common.into_iter().map(String::as_str).collect();
     format!("{}{by_case}", common.join(" "))
 }
 
@@ -411,7 +380,7 @@ mod tests {
             let Err(Failure::Usage(text)) = given.choose() else { panic!("{given:?}") };
             assert!(text.starts_with(flag) && text.contains("give --jvm auto too"), "{text}");
         }
-        let usual = arguments("auto", vec![], None).collectors().unwrap();
-        assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), [USUAL]);
+        let usual = arguments("auto", vec![], None).collectors();
+        assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), ["parallel"]);
     }
 }

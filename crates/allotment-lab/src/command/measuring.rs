@@ -4,104 +4,73 @@
 use super::Failure;
 use crate::format::phrase::count;
 use crate::format::time::rough;
-use crate::format::{printable, width};
-use crate::harness::{
-    Case, Circumstances, Estimate, Experiment, Interrupt, Lock, LockError, OnJvms, Outcome, Profiled, Run,
-    Settings, case_name, profile, run, warnings,
-};
+use crate::format::{OutputFile, check_files, printable, width};
+use crate::harness::{Circumstances, Estimate, Lock, LockError, Outcome, Run, case_name, run, warnings};
 use crate::machine::{Noise, placement};
 use allotment::internals::platform::Topology;
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-/// The cases to measure, and the settings.
-pub(super) struct Measuring<'a> {
-    pub(super) experiments: &'a [&'a Experiment],
-    pub(super) cases: &'a [Case],
-    /// The JVM cases beside them.
-    pub(super) on_jvms: &'a OnJvms,
-    pub(super) settings: &'a Settings,
-    /// How long a fork may stay silent, besides the time of an iteration.
-    pub(super) timeout: Duration,
-    /// The CPUs in the order in which threads are bound to them, and the number of threads that
-    /// make progress at once.
-    pub(super) cpus: &'a (Vec<usize>, usize),
-    /// Neither progress nor estimates.
-    pub(super) quiet: bool,
-    pub(super) interrupt: &'a Interrupt,
+/// This program's own file, whose hidden commands are forks and neighbours.
+///
+/// # Errors
+/// It is not found.
+pub(super) fn this_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find this program's own file")
 }
 
-impl Measuring<'_> {
-    /// Measures the cases.
-    ///
-    /// # Errors
-    /// The program's own file is not found.
-    pub(super) fn measure(&self) -> Result<(Outcome, Circumstances), Failure> {
-        let (_, usable) = self.cpus;
-        say(self.quiet, &self.planned());
-        let before = Noise::read(Path::new("/"));
-        let start = Instant::now();
-        let outcome = run(&self.run()?);
-        say(self.quiet, &format!("measuring took {}", rough(start.elapsed())));
-        Ok((outcome, Circumstances { before, after: Noise::read(Path::new("/")), cpus: *usable }))
-    }
+/// Measures the cases of a run, with `usable` threads that make progress at once. Prints the
+/// estimated time before.
+pub(super) fn measure(measured: &Run<'_>, usable: usize) -> (Outcome, Circumstances) {
+    say(measured.quiet, &planned(measured));
+    let before = Noise::read(Path::new("/"));
+    let start = Instant::now();
+    let outcome = run(measured);
+    say(measured.quiet, &format!("measuring took {}", rough(start.elapsed())));
+    (outcome, Circumstances { before, after: Noise::read(Path::new("/")), cpus: usable })
+}
 
-    /// What is going to be measured, and about how long that takes, in a sentence.
-    pub(super) fn planned(&self) -> String {
-        let on_jvms = &self.on_jvms.cases;
-        let of = |cases: usize, forks: u32| {
-            format!("{} x {}", count(cases, "case"), count(forks as usize, "fork"))
-        };
-        let mut planned = of(self.cases.len(), self.settings.forks());
-        if !on_jvms.is_empty() {
-            planned += &format!(" and {} on JVMs", of(on_jvms.len(), self.settings.jvm_forks()));
+/// The cases of a run and about how long they take, in a sentence.
+fn planned(run: &Run<'_>) -> String {
+    let on_jvms = &run.on_jvms.cases;
+    let of =
+        |cases: usize, forks: u32| format!("{} x {}", count(cases, "case"), count(forks as usize, "fork"));
+    let mut planned = of(run.cases.len(), run.settings.forks());
+    if !on_jvms.is_empty() {
+        planned += &format!(" and {} on JVMs", of(on_jvms.len(), run.settings.jvm_forks()));
+    }
+    let estimate = Estimate::of_run(run.cases, on_jvms, run.settings, run.experiments);
+    format!("{planned}, {}", estimate.describe())
+}
+
+/// A line for each case with the estimate of its forks, and a line for the whole run.
+pub(super) fn plan(run: &Run<'_>) -> String {
+    let mut text = String::new();
+    let mut line = |name: String, forks: u32, estimate: Estimate| {
+        let _ = writeln!(text, "{name}: {}, {}", count(forks as usize, "fork"), estimate.describe());
+    };
+    let Run { experiments, settings, .. } = run;
+    for (index, case) in run.cases.iter().enumerate() {
+        let estimate = Estimate::of_case(case, settings, experiments);
+        line(case_name(case, experiments, None), settings.forks(), estimate);
+        for on_jvm in run.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index) {
+            let estimate = Estimate::of_jvm_case(on_jvm, run.cases, settings, experiments);
+            line(case_name(case, experiments, Some(on_jvm)), settings.jvm_forks(), estimate);
         }
-        let estimate = Estimate::of_run(self.cases, on_jvms, self.settings, self.experiments);
-        format!("{planned}, {}", estimate.describe())
     }
+    text + &planned(run) + "\n"
+}
 
-    /// Each case with what its forks are going to take, a line each, and then the whole.
-    pub(super) fn plan(&self) -> String {
-        let mut text = String::new();
-        let mut line = |name: String, forks: u32, estimate: Estimate| {
-            let _ = writeln!(text, "{name}: {}, {}", count(forks as usize, "fork"), estimate.describe());
-        };
-        for (index, case) in self.cases.iter().enumerate() {
-            let estimate = Estimate::of_case(case, self.settings, self.experiments);
-            line(case_name(case, self.experiments, None), self.settings.forks(), estimate);
-            for on_jvm in self.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index) {
-                let estimate = Estimate::of_jvm_case(on_jvm, self.cases, self.settings, self.experiments);
-                line(case_name(case, self.experiments, Some(on_jvm)), self.settings.jvm_forks(), estimate);
-            }
-        }
-        text + &self.planned() + "\n"
-    }
-
-    /// Profiles the same cases.
-    ///
-    /// # Errors
-    /// The program's own file is not found.
-    pub(super) fn profile(&self) -> Result<Vec<Profiled>, Failure> {
-        say(self.quiet, &format!("profiling {} in a process each", count(self.cases.len(), "case")));
-        Ok(profile(&self.run()?))
-    }
-
-    fn run(&self) -> Result<Run<'_>, Failure> {
-        Ok(Run {
-            program: std::env::current_exe().context("cannot find this program's own file")?,
-            experiments: self.experiments,
-            cases: self.cases,
-            on_jvms: self.on_jvms,
-            settings: self.settings,
-            timeout: self.timeout,
-            cpus: &self.cpus.0,
-            quiet: self.quiet,
-            interrupt: self.interrupt,
-        })
-    }
+/// Opens the file of `--json`, if the user named one.
+///
+/// # Errors
+/// The path is `-`, or the file cannot be written.
+pub(super) fn open_json(path: Option<&Path>) -> Result<Option<OutputFile>, Failure> {
+    check_files(&[], path.map(|path| ("--json", path)).as_slice())?;
+    Ok(path.map(OutputFile::open).transpose()?)
 }
 
 /// Prints to standard error, unless `quiet`.

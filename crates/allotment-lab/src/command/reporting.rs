@@ -8,8 +8,8 @@ use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
 use crate::format::phrase::{NO_RATIO, count, ratio_within};
 use crate::format::{
-    Columns, Entry, Input, Layout, OutputFile, Report, ScoreRow, check_directory, check_files,
-    check_printed_files, named_files, number, read_json, read_text, width,
+    Columns, Entry, Input, Layout, OutputFile, Report, check_directory, check_files, check_printed_files,
+    named_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
 use crate::report::{Change, Changed, Changes, Source, changes, changes_json, document};
@@ -232,10 +232,9 @@ const USUAL: usize = 132;
 /// all rows are printed once. The change stands near the name, so a text search finds both in one
 /// line.
 fn table(found: &Changes, wide: usize) -> String {
-    let rows: Vec<ScoreRow> = found.both.iter().map(|one| one.new.clone()).collect();
-    let columns = Columns::of(&rows);
+    let columns = Columns::of(&found.both.iter().map(|one| &one.new).collect::<Vec<_>>());
     let mut header = vec!["Benchmark".to_string()];
-    header.extend(columns.varying.iter().map(|name| format!("({name})")));
+    header.extend(columns.varying.iter().map(|one| format!("({})", one.name)));
     header.extend(["Mode", "Change", "New/old", "Old", "Error", "New", "Error", "Units"].map(String::from));
     let cells = |one: &Changed| {
         let (old, new) = (&one.old.primary, &one.new.primary);

@@ -2,24 +2,26 @@
 //! prints.
 
 use super::baseline::baselines;
-use super::measuring::{Measuring, doubts, end, lock, say, usable_cpus, warn};
+use super::measuring::{doubts, end, lock, measure, plan, say, this_program, usable_cpus, warn};
 use super::print_answers;
 use super::report::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
 use crate::format::json::{JVM_HEAPS, to_json};
+use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
-use crate::format::{OutputFile, Report, check_files, named_files};
+use crate::format::{OutputFile, Report, check_files, distinct, named_files};
 use crate::harness::{
-    Case, Experiment, Interrupt, JmhMode, Neighbours, OnJvms, Outcome, Profiled, Settings, expand,
+    Case, Experiment, Interrupt, JmhMode, Neighbours, OnJvms, Outcome, Profiled, Run, Settings, expand,
+    profile,
 };
 use crate::jvm::larger_heaps;
 use crate::machine::{Machine, free_memory};
 use allotment::Heap;
 use allotment::internals::platform::Topology;
 use allotment::options::ENVIRONMENT_VARIABLE;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Measures the cases that `arguments` ask for, or prints which these are.
 ///
@@ -52,30 +54,36 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
     } else {
         chosen_jdks.with_jar(on_jvms, &mut undone, &interrupt)?
     };
-    let measuring = Measuring {
+    let run = Run {
+        program: this_program()?,
         experiments,
         cases: &cases,
         on_jvms: &on_jvms,
         settings: &settings,
         timeout: arguments.timeout,
-        cpus: &cpus,
+        cpus: &cpus.0,
         quiet: arguments.quiet,
         interrupt: &interrupt,
     };
     if arguments.plan {
-        return end(&Outcome::default(), &undone, print(&measuring.plan()));
+        return end(&Outcome::default(), &undone, print(&plan(&run)));
     }
-    let (mut outcome, circumstances) = measuring.measure()?;
+    let (mut outcome, circumstances) = measure(&run, cpus.1);
     // The files are written before anything else can go wrong.
     let doubts = doubts(&outcome, &circumstances);
     let report = report(&outcome, &machine, arguments, &on_jvms, &doubts);
     let written = files.write(&report, experiments);
-    let profiled = if arguments.profile && !outcome.interrupted { measuring.profile()? } else { Vec::new() };
+    let mut profiled = Vec::new();
+    if arguments.profile && !outcome.interrupted {
+        say(arguments.quiet, &format!("profiling {} in a process each", count(cases.len(), "case")));
+        profiled = profile(&run);
+    }
     let unprofiled =
         |one: &Profiled| Some(format!("no profile of {}: {}", one.case, one.text.as_ref().err()?));
     undone.extend(profiled.iter().filter_map(unprofiled));
     outcome.interrupted |= interrupt.requested();
-    let mut settings_text = settings_lines(&cases, |mode| settings.describe(mode));
+    let describe = |mode: JmhMode| format!("{mode}: {}", settings.plan(mode).describe(settings.forks()));
+    let mut settings_text = distinct(cases.iter().map(|case| describe(case.jmh_mode)));
     settings_text.extend(watched);
     settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));
     let (tables, answers) = tables(&Printed {
@@ -143,18 +151,6 @@ fn beside(neighbours: Option<Neighbours>, cases: Vec<Case>) -> Result<Vec<Case>,
     Ok(neighbours.beside(cases))
 }
 
-/// The settings for each JMH mode of the run, one line each.
-fn settings_lines(cases: &[Case], describe: impl Fn(JmhMode) -> String) -> Vec<String> {
-    let mut lines = Vec::new();
-    for case in cases {
-        let line = format!("{}: {}", case.jmh_mode, describe(case.jmh_mode));
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    lines
-}
-
 /// Checks the options that the environment sets: every heap of every fork would refuse them.
 ///
 /// # Errors
@@ -203,12 +199,8 @@ impl Files {
         let RunArguments { json, csv, report, .. } = arguments;
         let outputs = [("--json", json), ("--csv", csv), ("--report", report)];
         check_files(&[], &named_files(&outputs))?;
-        let open = |path: &Path| OutputFile::open(path).map_err(|error| Failure::Failed(error.to_string()));
-        Ok(Files {
-            json: json.as_deref().map(open).transpose()?,
-            csv: csv.as_deref().map(open).transpose()?,
-            report: report.as_deref().map(open).transpose()?,
-        })
+        let open = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::open).transpose();
+        Ok(Files { json: open(json)?, csv: open(csv)?, report: open(report)? })
     }
 
     /// Writes the files. Without results the files keep their old content.

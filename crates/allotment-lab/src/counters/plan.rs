@@ -7,6 +7,7 @@
 
 use super::{Event, Expected, Family, Group, Reading, Refusal, Usage, rows};
 use crate::format::suggest::within;
+use crate::format::{distinct, grouped};
 use serde::{Deserialize, Serialize};
 
 /// The events to count.
@@ -93,7 +94,7 @@ pub fn plan(
         }
         wanted.extend(found);
     }
-    let (mut plan, mut lines, mut refused) = (Plan::default(), Vec::new(), Refused::default());
+    let (mut plan, mut lines, mut refused) = (Plan::default(), Vec::new(), Vec::new());
     let mut asked_of_processor = false;
     for one in wanted {
         match one {
@@ -108,7 +109,7 @@ pub fn plan(
             Wanted::Event(event, expected) => {
                 asked_of_processor |= !event.attribute.is_software();
                 match trial(std::slice::from_ref(&event)) {
-                    Err(refusal) => refused.add(refusal, event),
+                    Err(refusal) => refused.push(((refusal, event.attribute.is_software()), event.label)),
                     Ok(readings) => match readings.iter().try_for_each(|reading| expected.judge(reading)) {
                         Ok(()) => add(&mut plan.groups, event, trial),
                         Err(why) => {
@@ -120,48 +121,22 @@ pub fn plan(
         }
     }
     let counted = |plan: &Plan| plan.groups.iter().flatten().any(|event| !event.attribute.is_software());
-    let first = refused.of_processor().next().map(|(refusal, _)| *refusal);
+    let first = refused.iter().find(|((_, software), _)| !software).map(|((refusal, _), _)| *refusal);
     if let (true, false, Some(refusal)) = (asked_of_processor, counted(&plan), first) {
-        for usage in Usage::ALL {
-            if !plan.usage.contains(&usage) {
-                plan.usage.push(usage);
-            }
-        }
+        plan.usage = distinct(plan.usage.into_iter().chain(Usage::ALL));
         let instead: Vec<&str> = plan.labels().chain([Usage::Steal.name()]).collect();
         lines.insert(
             0,
             format!("counters: none here: {refusal}; counted in software instead: {}", instead.join(", ")),
         );
-        refused.0.retain(|(_, events)| events.iter().any(|event| event.attribute.is_software()));
+        refused.retain(|((_, software), _)| *software);
     }
-    for (refusal, events) in &refused.0 {
-        let names: Vec<&str> = events.iter().map(|event| event.label.as_str()).collect();
+    for ((refusal, _), names) in grouped(refused) {
         lines.push(format!("counters: not counted here: {} ({refusal})", names.join(", ")));
     }
     let counted: Vec<&str> = plan.labels().chain(plan.usage.iter().map(|usage| usage.name())).collect();
     let missing = named.into_iter().filter(|name| !counted.contains(&name.as_str())).collect();
     Ok(Planned { plan, lines, missing })
-}
-
-/// The refused events, by reason.
-#[derive(Default)]
-struct Refused(Vec<(Refusal, Vec<Event>)>);
-
-impl Refused {
-    fn add(&mut self, refusal: Refusal, event: Event) {
-        let software = event.attribute.is_software();
-        let alike = |(known, events): &&mut (Refusal, Vec<Event>)| {
-            *known == refusal && events.iter().all(|event| event.attribute.is_software() == software)
-        };
-        match self.0.iter_mut().find(alike) {
-            Some((_, events)) => events.push(event),
-            None => self.0.push((refusal, vec![event])),
-        }
-    }
-
-    fn of_processor(&self) -> impl Iterator<Item = &(Refusal, Vec<Event>)> {
-        self.0.iter().filter(|(_, events)| events.iter().any(|event| !event.attribute.is_software()))
-    }
 }
 
 /// Puts an event into the last group if they can count together, otherwise into a new group. Counts

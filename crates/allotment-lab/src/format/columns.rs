@@ -4,17 +4,15 @@
 //! the columns that differ. So constant values are printed once, above the table. JMH prints a
 //! column per parameter, and `N/A` in every row that lacks the parameter.
 
-use super::ScoreRow;
-
-/// The name of the coordinate that every row has.
-const THREADS: &str = "threads";
+use super::coordinates::{Coordinate, coordinate, mode, names, value};
+use super::{ScoreRow, distinct};
 
 /// The coordinates of rows, divided by whether they vary.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Columns {
     /// Coordinates with at least two values, or that only some rows of a benchmark have; in order
     /// of first appearance, threads last.
-    pub(crate) varying: Vec<String>,
+    pub(crate) varying: Vec<Coordinate>,
     /// `eden = 256k, prefetch = by-size (tlab, bare)`: the other coordinates with their values.
     /// Unless all rows have a coordinate, its modes follow. Empty if there are none.
     pub(crate) constant: String,
@@ -22,61 +20,36 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The columns for these rows.
-    pub(crate) fn of(rows: &[ScoreRow]) -> Columns {
-        let mut columns = Columns::default();
-        let mut constants = Vec::new();
+    pub(crate) fn of(rows: &[&ScoreRow]) -> Columns {
+        let (mut varying, mut constants) = (Vec::new(), Vec::new());
         for name in names(rows) {
-            let having: Vec<(&ScoreRow, String)> =
-                rows.iter().filter_map(|row| Some((row, label(row, &name)?))).collect();
-            let Some((_, first)) = having.first() else { continue };
-            let lacking = |other: &ScoreRow| label(other, &name).is_none();
-            let divides = |row: &ScoreRow| {
-                rows.iter().any(|other| {
-                    lacking(other) && (&other.benchmark, &other.jmh_mode) == (&row.benchmark, &row.jmh_mode)
-                })
+            let one = coordinate(rows, name);
+            let (having, lacking): (Vec<&ScoreRow>, Vec<&ScoreRow>) =
+                rows.iter().partition(|row| value(row, name).is_some());
+            let same =
+                |a: &ScoreRow, b: &ScoreRow| (&a.benchmark, &a.jmh_mode) == (&b.benchmark, &b.jmh_mode);
+            let divides = |row: &&ScoreRow| lacking.iter().any(|other| same(row, other));
+            let [(_, label)] = one.values.as_slice() else {
+                varying.extend((!one.values.is_empty()).then_some(one));
+                continue;
             };
-            if having.iter().any(|(row, value)| value != first || divides(row)) {
-                columns.varying.push(name);
+            if having.iter().any(divides) {
+                varying.push(one);
                 continue;
             }
-            let mut text = format!("{name} = {first}");
-            if having.len() < rows.len() {
-                let mut modes: Vec<&str> = having.iter().map(|(row, _)| mode(row)).collect();
-                modes.dedup();
-                text += &format!(" ({})", modes.join(", "));
+            let mut text = format!("{name} = {label}");
+            if !lacking.is_empty() {
+                text += &format!(" ({})", distinct(having.iter().map(|row| mode(row))).join(", "));
             }
             constants.push(text);
         }
-        columns.constant = constants.join(", ");
-        columns
+        Columns { varying, constant: constants.join(", ") }
     }
 
     /// A row's values in the varying columns; `-` where its mode lacks the parameter.
     pub(crate) fn cells(&self, row: &ScoreRow) -> impl Iterator<Item = String> {
-        self.varying.iter().map(|name| label(row, name).unwrap_or_else(|| "-".into()))
+        self.varying.iter().map(|one| value(row, &one.name).map_or("-".into(), |(_, label)| label))
     }
-}
-
-/// The names of all coordinates, in order of first appearance, threads last.
-fn names(rows: &[ScoreRow]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for parameter in rows.iter().flat_map(|row| &row.parameters) {
-        if !names.contains(&parameter.name) {
-            names.push(parameter.name.clone());
-        }
-    }
-    names.push(THREADS.into());
-    names
-}
-
-fn label(row: &ScoreRow, name: &str) -> Option<String> {
-    let found = row.parameters.iter().find(|parameter| parameter.name == name);
-    let threads = || (name == THREADS).then(|| row.threads.to_string());
-    found.map(|parameter| parameter.label.clone()).or_else(threads)
-}
-
-fn mode(row: &ScoreRow) -> &str {
-    row.benchmark.rsplit_once('.').map_or(row.benchmark.as_str(), |(_, mode)| mode)
 }
 
 #[cfg(test)]
@@ -101,7 +74,11 @@ mod tests {
     }
 
     fn columns(rows: &[ScoreRow]) -> Columns {
-        Columns::of(rows)
+        Columns::of(&rows.iter().collect::<Vec<_>>())
+    }
+
+    fn names(columns: &Columns) -> Vec<&str> {
+        columns.varying.iter().map(|one| one.name.as_str()).collect()
     }
 
     #[test]
@@ -113,7 +90,7 @@ mod tests {
             row("malloc", 1, &[("size", "16"), ("eden", "256k")]),
         ];
         let found = columns(&rows);
-        assert_eq!(found.varying, ["size"]);
+        assert_eq!(names(&found), ["size"]);
         assert_eq!(found.constant, "eden = 256k, prefetch = by-size (tlab, bare), threads = 1");
         assert_eq!(found.cells(&rows[1]).collect::<Vec<_>>(), ["64"]);
     }
@@ -130,10 +107,7 @@ mod tests {
     fn what_only_some_rows_of_a_benchmark_have_tells_them_apart() {
         let rows = [row("a", 1, &[]), row("a", 1, &[("jvm", "25-g1")]), row("b", 1, &[])];
         let found = columns(&rows);
-        assert_eq!(
-            (found.varying.as_slice(), found.constant.as_str()),
-            (&["jvm".to_string()][..], "threads = 1")
-        );
+        assert_eq!((names(&found), found.constant.as_str()), (vec!["jvm"], "threads = 1"));
         assert_eq!(found.cells(&rows[0]).collect::<Vec<_>>(), ["-"]);
     }
 

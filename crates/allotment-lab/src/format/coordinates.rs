@@ -1,6 +1,6 @@
 //! The coordinates of rows: mode, threads and parameters in one form, and which of them vary.
 
-use super::ScoreRow;
+use super::{ScoreRow, distinct};
 
 /// The name of the coordinate `mode`, which is the benchmark's last part.
 pub const MODE: &str = "mode";
@@ -55,26 +55,20 @@ pub fn value(row: &ScoreRow, name: &str) -> Option<(String, String)> {
 
 /// All coordinates with at least two values: the mode, parameters in their order, threads.
 pub fn varying(rows: &[&ScoreRow]) -> Vec<Coordinate> {
-    let mut names = vec![MODE.to_string()];
-    for parameter in rows.iter().flat_map(|row| &row.parameters) {
-        if !names.contains(&parameter.name) {
-            names.push(parameter.name.clone());
-        }
-    }
-    names.push(THREADS.into());
-    names.into_iter().map(|name| coordinate(rows, name)).filter(|found| found.values.len() > 1).collect()
+    let of = |name: &str| coordinate(rows, name);
+    [MODE].into_iter().chain(names(rows)).map(of).filter(|found| found.values.len() > 1).collect()
 }
 
-fn coordinate(rows: &[&ScoreRow], name: String) -> Coordinate {
-    let mut values: Vec<(String, String)> = Vec::new();
-    for row in rows {
-        if let Some(value) = value(row, &name)
-            && !values.contains(&value)
-        {
-            values.push(value);
-        }
-    }
-    let mut found = Coordinate { name, values };
+/// The names of all coordinates but the mode, in order of first appearance, threads last.
+pub(super) fn names<'a>(rows: &[&'a ScoreRow]) -> Vec<&'a str> {
+    let parameters = rows.iter().flat_map(|row| &row.parameters);
+    distinct(parameters.map(|parameter| parameter.name.as_str()).chain([THREADS]))
+}
+
+/// A coordinate of rows, which may be of one value.
+pub(super) fn coordinate(rows: &[&ScoreRow], name: &str) -> Coordinate {
+    let values = distinct(rows.iter().filter_map(|row| value(row, name)));
+    let mut found = Coordinate { name: name.into(), values };
     if found.numbers().is_some() {
         found.values.sort_by(|a, b| {
             let of = |pair: &(String, String)| number(&pair.0).unwrap_or(f64::NAN);

@@ -9,18 +9,14 @@
 //! and units are always quoted, numbers never, and parameters only when they must be. The tests
 //! read the text back with that crate.
 
-use super::{Report, ScoreRow};
+use super::{Report, ScoreRow, distinct};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The report as CSV, with one line per score and one column per axis that any row has.
 pub fn to_csv(report: &Report) -> String {
-    let mut axes: Vec<&str> = Vec::new();
-    for parameter in report.rows.iter().flat_map(|row| &row.parameters) {
-        if !axes.contains(&parameter.name.as_str()) {
-            axes.push(&parameter.name);
-        }
-    }
+    let parameters_of_all = report.rows.iter().flat_map(|row| &row.parameters);
+    let axes: Vec<&str> = distinct(parameters_of_all.map(|parameter| parameter.name.as_str()));
     let titles = ["Benchmark", "Mode", "Threads", "Samples", "Score", "Score Error (99.9%)", "Unit"];
     let mut header: Vec<String> = titles.map(quoted).to_vec();
     header.extend(axes.iter().map(|axis| quoted(&format!("Param: {axis}"))));

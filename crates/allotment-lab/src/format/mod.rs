@@ -29,5 +29,6 @@ pub use table::{Comparison, text_table};
 // What all commands share has one name here, with the formats of results.
 pub use allotment_report::format::{
     FilesError, Input, InputError, Layout, OutputError, OutputFile, check_directory, check_files,
-    check_printed_files, named_files, number, phrase, printable, read_text, suggest, time, told, width,
+    check_printed_files, distinct, grouped, named_files, number, phrase, printable, read_text, suggest, time,
+    told, width,
 };

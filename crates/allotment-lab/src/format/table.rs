@@ -23,9 +23,9 @@ pub struct Comparison {
 /// constant coordinates and an empty line come first, if there are any; then the table. At most
 /// `wide` columns, where that is known.
 pub fn text_table(report: &Report, comparison: Option<&Comparison>, wide: Option<usize>) -> String {
-    let columns = Columns::of(&report.rows);
+    let columns = Columns::of(&report.rows.iter().collect::<Vec<_>>());
     let mut header = vec!["Benchmark".to_string()];
-    header.extend(columns.varying.iter().map(|name| format!("({name})")));
+    header.extend(columns.varying.iter().map(|one| format!("({})", one.name)));
     header.extend(["Mode", "Cnt", "Score", "Error", "Units", "Forks"].map(String::from));
     header.extend(comparison.map(|comparison| format!("vs {}", comparison.baseline)));
     let mut rows = Vec::new();

@@ -1,16 +1,16 @@
 //! An axis of an experiment: a named parameter, the values it takes unless told otherwise, and how
 //! these are read and shown.
 //!
-//! Values travel as text in one canonical spelling (sizes in bytes), because that is what result
-//! files hold; a typed value per axis would be typed in one place only, the experiment, which asks
-//! for it by name.
+//! Values travel as text in one canonical spelling (sizes in bytes), as result files hold them.
+//! Refused: a typed value per axis. Only the experiment, which asks for it by name, would see the
+//! type.
 
 use super::cache_size;
 use super::neighbours::{self, NEIGHBOURS};
 use crate::format::number::{parse_size, size};
 use crate::format::suggest::nearest;
 
-/// What the values of an axis are.
+/// The type of the values of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes, read and shown with k, m, g, t.
@@ -34,9 +34,9 @@ pub enum Kind {
 pub struct Axis {
     /// Its name; also its flag on the command line, so lower case and hyphens.
     pub name: &'static str,
-    /// What it is, in a few words, with the unit.
+    /// A description in a few words, with the unit.
     pub what: &'static str,
-    /// What its values are.
+    /// The type of its values.
     pub kind: Kind,
     /// Values of a full run.
     pub default: &'static [&'static str],
@@ -126,7 +126,7 @@ impl Axis {
     }
 }
 
-/// The value of a parameter as people read it, be it of one of these axes or not.
+/// The value of a parameter as people read it. The parameter need not be one of these axes.
 pub(crate) fn label(axes: &[Axis], name: &str, value: &str) -> String {
     match axes.iter().find(|axis| axis.name == name) {
         Some(axis) => axis.label(value),

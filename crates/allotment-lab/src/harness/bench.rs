@@ -43,7 +43,7 @@ impl<'a> Bench<'a> {
         Bench { case, plan, cpus, watch: Watch::default(), report, iterations_done: 0, profile: None }
     }
 
-    /// The same bench, with something watched.
+    /// Sets what is watched.
     pub(super) fn watching(self, watch: &Watch) -> Bench<'a> {
         Bench { watch: watch.clone(), ..self }
     }
@@ -70,7 +70,8 @@ impl<'a> Bench<'a> {
         self.measure_with(&mut NoProbe, build)
     }
 
-    /// The same, with a probe that looks at shared state before and after each iteration.
+    /// As [`measure`](Self::measure), with a probe that looks at shared state before and after each
+    /// iteration.
     ///
     /// # Errors
     /// As [`Bench::measure`].

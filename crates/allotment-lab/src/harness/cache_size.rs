@@ -1,7 +1,7 @@
 //! Sizes told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
 //!
-//! What an experiment wants is often a memory that stays in a cache, or one that does not; in bytes
-//! that is another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded
+//! An experiment often needs memory that stays in a cache, or memory that does not. In bytes that is
+//! another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded
 //! up would be 1 MiB.
 
 use crate::machine::topology;
@@ -9,17 +9,17 @@ use crate::machine::topology;
 /// Half, once and twice of each level, as the words begin.
 const SHARES: [(&str, usize); 3] = [("half-", 1), ("", 2), ("twice-", 4)];
 
-/// The levels with what is taken for their bytes where none is to be seen.
+/// The levels, and the bytes that are assumed where the machine shows none.
 const LEVELS: [(&str, u8, usize); 3] = [("l1", 1, 32 << 10), ("l2", 2, 1 << 20), ("l3", 3, 8 << 20)];
 
-/// The bytes that a word means on this machine; none if it is no such word.
+/// The bytes that a word means on this machine; `None` for any other word.
 pub(super) fn of(word: &str) -> Option<usize> {
     let (level, unseen, halves) = read(word)?;
     let bytes = topology().data_caches(level).map_or(unseen, |cache| cache.bytes);
     Some(halves_of(bytes, halves))
 }
 
-/// Level, bytes where there is none to be seen, and how many halves of it.
+/// The level, the bytes that are assumed where the machine shows none, and the number of halves.
 fn read(word: &str) -> Option<(u8, usize, usize)> {
     SHARES.iter().find_map(|&(prefix, halves)| {
         let cache = word.strip_prefix(prefix)?;
@@ -28,7 +28,7 @@ fn read(word: &str) -> Option<(u8, usize, usize)> {
     })
 }
 
-/// So many halves of `bytes`, rounded down to a power of two.
+/// `halves` times half of `bytes`, rounded down to a power of two.
 fn halves_of(bytes: usize, halves: usize) -> usize {
     1 << (bytes / 2 * halves).max(1).ilog2()
 }

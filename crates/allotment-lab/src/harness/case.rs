@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Case {
     /// Name of the experiment.
     pub experiment: String,
-    /// Which of its modes.
+    /// One of its modes.
     pub mode: String,
-    /// What is computed.
+    /// The score that is computed.
     pub jmh_mode: JmhMode,
-    /// In which unit.
+    /// The unit of the score.
     pub unit: TimeUnit,
     /// Measuring threads, at least one.
     pub threads: usize,

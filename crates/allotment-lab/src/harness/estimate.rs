@@ -1,4 +1,4 @@
-//! How long a run is going to take: what its settings say, and what nobody knows yet.
+//! The estimated time of a run: the part that its settings determine, and the part that is unknown.
 //!
 //! A timed iteration takes the time that it is given. A single shot takes what its work takes. Some
 //! experiments know that from their parameters ([`Experiment::shot_time`]). Any other shot is taken
@@ -15,7 +15,7 @@ use crate::format::time::rough;
 use std::iter::Sum;
 use std::time::Duration;
 
-/// What a single shot takes with what is prepared for it, where nothing says how long it takes.
+/// The assumed time of a single shot with its preparation, where nothing determines it.
 ///
 /// With this value the estimate of `run all --quick --jvm auto`, with two JDKs on two cores, is the
 /// 9.5 minutes that the run took there. Its 404 such shots are a fourth of that.

@@ -1,4 +1,4 @@
-//! What an experiment has to say about itself, and the one thing it has to do.
+//! The description of an experiment, and the function that measures.
 
 use super::{Axis, Bench, Case, JmhMode, ParameterError, TimeUnit};
 use crate::format::{Comparison, ScoreRow, told};
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub struct Experiment {
     /// Its name on the command line and in results: one lower-case word, hyphens allowed.
     pub name: &'static str,
-    /// What it answers, in one line.
+    /// The question that it answers, in one line.
     pub question: &'static str,
     /// The ways of doing the thing that are compared.
     pub modes: &'static [Mode],
@@ -39,10 +39,10 @@ pub struct Experiment {
     pub answers: fn(&[ScoreRow]) -> Vec<String>,
     /// The rows without which there is no answer, as the end of `no answer without`.
     pub needs: &'static str,
-    /// What the rows say besides, a sentence each, as the numbers and their errors allow; printed
+    /// Further findings, a sentence each, as the numbers and their errors allow; printed
     /// below the table.
     pub verdicts: fn(&[ScoreRow], &Comparison) -> Vec<String>,
-    /// What its charts should show, where the choice by the numbers of values is a bad one.
+    /// The choice of charts, where the choice by the numbers of values is a bad one.
     pub charts: Charts,
     /// What its threads wait for, where the score says little because they sleep for most of it. The
     /// page then has curves of percentiles instead of charts of scores.
@@ -57,8 +57,8 @@ pub struct Experiment {
     /// How long a single shot of a case takes with what is prepared for it, where its parameters
     /// determine that; none where only a measurement tells. For estimates.
     pub shot_time: fn(&Case) -> Option<Duration>,
-    /// What stands beside a case where Java virtual machines measure too; none if nothing does, or
-    /// if a parameter is missing.
+    /// The counterpart of a case on Java virtual machines; `None` if there is none, or if a parameter
+    /// is missing.
     pub on_jvm: fn(&Case) -> Result<Option<Workload>, ParameterError>,
     /// The shapes of its objects, and the Java classes that stand beside them.
     pub objects: fn() -> Vec<ObjectShape>,
@@ -114,7 +114,7 @@ impl Experiment {
         (!why.is::<ParameterError>()).then(|| told(&why))
     }
 
-    /// What stands beside a case where Java virtual machines measure too.
+    /// The counterpart of a case on Java virtual machines.
     pub fn on_jvm(&self, case: &Case) -> Option<Workload> {
         (self.on_jvm)(case).unwrap_or(None)
     }
@@ -135,9 +135,9 @@ fn up_to_all(cpus: usize, quick: bool) -> Vec<usize> {
 pub struct Mode {
     /// Its name: the part of the benchmark's name after the dot.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// A description in a few words.
     pub what: &'static str,
-    /// What is computed unless the user asks for something else.
+    /// The scores that are computed unless the user asks for others.
     pub jmh_modes: &'static [JmhMode],
 }
 
@@ -182,7 +182,7 @@ pub struct Latency {
     /// distributions have some percentiles alone: `<label>.p99`, and `<label>.max` or
     /// `<label>.p100`.
     pub label: &'static str,
-    /// What takes that time, in a few words.
+    /// The action that takes that time, in a few words.
     pub what: &'static str,
 }
 

@@ -1,14 +1,12 @@
 //! The parent's side of one fork: starts the process, hears it out, and ends it if need be.
 
 use super::protocol::{IterationRecord, Message};
+use super::supervised::Supervised;
 use super::{Interrupt, Order};
-use crate::jvm::process::GLANCE;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use crate::format::Origin;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// How a fork ended.
 #[derive(Debug, PartialEq)]
@@ -30,148 +28,73 @@ pub(super) struct Fork {
     pub(super) profile: Option<String>,
     /// How it ended.
     pub(super) end: End,
-    /// The end of what it wrote to standard error.
+    /// The end of what it wrote to standard error; of a JVM, its warnings.
     pub(super) complaints: String,
+    /// The JVM that measured, in its own words.
+    pub(super) machine: Option<Origin>,
 }
 
 impl Fork {
     /// One that has reported nothing.
     pub(super) fn silent(end: End) -> Fork {
-        Fork { iterations: Vec::new(), profile: None, end, complaints: String::new() }
+        Fork { iterations: Vec::new(), profile: None, end, complaints: String::new(), machine: None }
     }
 }
 
 /// Runs a fork to its end. `silence` is how long it may say nothing.
 pub(super) fn run(mut command: Command, order: &Order, silence: Duration, interrupt: &Interrupt) -> Fork {
-    let failed = |text: String| Fork::silent(End::Failed(text));
-    let order = match serde_json::to_vec(order) {
-        Ok(order) => order,
-        Err(error) => return failed(format!("cannot write the order: {error}")),
-    };
+    let mut fork = Fork::silent(End::Finished);
     // A group of its own keeps the terminal's interrupt from it: the parent decides when it ends.
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => return failed(format!("cannot start {}: {error}", command.get_program().display())),
+    command.stdin(Stdio::piped()).process_group(0);
+    let mut process = match Supervised::start(&mut command) {
+        Ok(process) => process,
+        Err(text) => return Fork::silent(End::Failed(text)),
     };
-    if let Some(mut input) = child.stdin.take() {
-        // A child that is dead already cannot read; its status says more than this error would.
-        let _ = input.write_all(&order);
-    }
-    let listening = read_lines(&mut child).and_then(|lines| Ok((lines, read_complaints(&mut child)?)));
-    let (lines, complaints) = match listening {
-        Ok(listening) => listening,
-        Err(error) => {
-            // It must not be left behind; why it is of no use is the error to tell.
-            let _ = child.kill();
-            let _ = child.wait();
-            return failed(format!("{NO_LISTENER}: {error}"));
-        }
-    };
-    let mut profile = None;
-    let (iterations, mut end) = listen(&lines, silence, interrupt, &mut profile);
-    if end != Some(Ok(())) {
-        let _ = child.kill();
-    }
-    let status = child.wait();
-    let complaints = complaints.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    if end.is_none() {
-        end = Some(Err(End::Failed(match &status {
-            Ok(status) => {
-                format!("it ended without a result, {}{}", describe(status), last_words(&complaints))
-            }
-            Err(error) => format!("it ended without a result: {error}"),
-        })));
-    }
-    let end = match (end, status) {
-        (Some(Err(end)), _) => end,
-        (_, Ok(status)) if !status.success() => {
+    process.tell(order);
+    process.input = None;
+    let heard = listen(&mut process, &mut fork, silence, interrupt);
+    let (status, complaints) = process.finish(if heard.is_ok() { silence } else { Duration::ZERO });
+    fork.end = match (heard, status) {
+        (Err(end), _) => end,
+        (Ok(true), Ok(status)) if !status.success() => {
             End::Failed(format!("it finished, and then {}{}", describe(&status), last_words(&complaints)))
         }
-        _ => End::Finished,
+        (Ok(true), _) => End::Finished,
+        (Ok(false), Ok(status)) => End::Failed(format!(
+            "it ended without a result, {}{}",
+            describe(&status),
+            last_words(&complaints)
+        )),
+        (Ok(false), Err(error)) => End::Failed(format!("it ended without a result: {error}")),
     };
-    Fork { iterations, profile, end, complaints }
+    Fork { complaints, ..fork }
 }
 
-/// Gathers messages until the last one. None if the child ended before it.
+/// Gathers messages. Returns whether the last one came before the process closed its output.
 fn listen(
-    lines: &Receiver<String>,
+    process: &mut Supervised,
+    fork: &mut Fork,
     silence: Duration,
     interrupt: &Interrupt,
-    profile: &mut Option<String>,
-) -> (Vec<IterationRecord>, Option<Result<(), End>>) {
-    let mut iterations = Vec::new();
-    let mut last = Instant::now();
-    loop {
-        if interrupt.requested() {
-            return (iterations, Some(Err(End::Interrupted)));
-        }
-        let line = match lines.recv_timeout(GLANCE) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) if last.elapsed() < silence => continue,
-            Err(RecvTimeoutError::Timeout) => {
-                let text = format!("it said nothing for {:.1} s and was killed", silence.as_secs_f64());
-                return (iterations, Some(Err(End::Failed(text))));
-            }
-            Err(RecvTimeoutError::Disconnected) => return (iterations, None),
-        };
-        last = Instant::now();
+) -> Result<bool, End> {
+    while let Some(line) = process.next(silence, interrupt)? {
         match serde_json::from_str(&line) {
-            Ok(Message::Iteration(record)) => iterations.push(record),
-            Ok(Message::Profile(text)) => *profile = Some(text),
-            Ok(Message::Finished) => return (iterations, Some(Ok(()))),
-            Ok(Message::Failed(text)) => return (iterations, Some(Err(End::Failed(text)))),
-            Err(_) => {
-                let shown: String = line.chars().take(60).collect();
-                let text = format!("it printed `{}`, which is no result", shown.escape_debug());
-                return (iterations, Some(Err(End::Failed(text))));
-            }
+            Ok(Message::Iteration(record)) => fork.iterations.push(record),
+            Ok(Message::Profile(text)) => fork.profile = Some(text),
+            Ok(Message::Finished) => return Ok(true),
+            Ok(Message::Failed(text)) => return Err(End::Failed(text)),
+            Err(_) => return Err(End::Failed(format!("it printed `{}`, which is no result", shown(&line)))),
         }
     }
+    Ok(false)
 }
 
-/// What is said where the system gives no thread to read a child's output.
-pub(super) const NO_LISTENER: &str = "cannot start a thread that reads what it says";
-
-/// Lines of standard output, as they come. The thread ends with the child.
-///
-/// # Errors
-/// The system gives no thread.
-pub(super) fn read_lines(child: &mut Child) -> io::Result<Receiver<String>> {
-    let (sender, receiver) = channel();
-    if let Some(output) = child.stdout.take() {
-        thread::Builder::new().name("output".into()).spawn(move || {
-            let mut output = BufReader::new(output);
-            let mut line = Vec::new();
-            while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-                if sender.send(String::from_utf8_lossy(&line).trim_end().to_string()).is_err() {
-                    break;
-                }
-                line.clear();
-            }
-        })?;
-    }
-    Ok(receiver)
+/// The beginning of a line that is no message.
+pub(super) fn shown(line: &str) -> String {
+    line.chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
-/// The end of standard error; all of it is read, or the child would block on a full pipe.
-///
-/// # Errors
-/// The system gives no thread.
-pub(super) fn read_complaints(child: &mut Child) -> io::Result<Option<thread::JoinHandle<String>>> {
-    const KEPT: usize = 4096;
-    let Some(mut errors) = child.stderr.take() else { return Ok(None) };
-    let reader = thread::Builder::new().name("errors".into()).spawn(move || {
-        let (mut kept, mut buffer) = (Vec::new(), [0; KEPT]);
-        while let Ok(length @ 1..) = errors.read(&mut buffer) {
-            kept.extend_from_slice(&buffer[..length]);
-            kept.drain(..kept.len().saturating_sub(KEPT));
-        }
-        String::from_utf8_lossy(&kept).into_owned()
-    })?;
-    Ok(Some(reader))
-}
-
+/// How a process ended.
 pub(super) fn describe(status: &ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
@@ -181,7 +104,7 @@ pub(super) fn describe(status: &ExitStatus) -> String {
 }
 
 /// The last lines of standard error, on one line.
-fn last_words(complaints: &str) -> String {
+pub(super) fn last_words(complaints: &str) -> String {
     let lines: Vec<&str> = complaints.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(3)..].join(" | ");
     if last.is_empty() { String::new() } else { format!("; it said: {last}") }
@@ -192,6 +115,7 @@ mod tests {
     use super::super::case::examples::case;
     use super::super::{JmhMode, Settings};
     use super::*;
+    use std::thread;
 
     /// Runs a shell script as if it were a fork.
     fn script(text: &str, silence: Duration, interrupt: &Interrupt) -> Fork {

@@ -1,6 +1,7 @@
 //! From experiments and the user's choices to the list of cases.
 
 use super::{Axis, Case, Experiment, JmhMode, Mode};
+use crate::format::distinct;
 use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
 use anyhow::ensure;
@@ -11,16 +12,16 @@ const MAX_THREADS: usize = 4096;
 /// Cases of a run, at most: a full grid of all experiments has hundreds of thousands.
 const MAX_CASES: usize = 1_000_000;
 
-/// Checks that a process can start so many threads, `what` they are called.
+/// Checks that a process can start `count` threads, which messages call `what`.
 ///
 /// # Errors
-/// How many it can start.
+/// There are too many; the text names the most.
 pub fn check_threads(count: usize, what: &str) -> anyhow::Result<()> {
     ensure!(count <= MAX_THREADS, "{count} {what}: at most {MAX_THREADS} threads are started");
     Ok(())
 }
 
-/// What the user chose; empty lists mean the experiment's own choice.
+/// The choice of the user. An empty list means the experiment's own choice.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Modes of the experiments, by name.
@@ -80,7 +81,7 @@ pub fn expand(
                 [] => mode.jmh_modes.to_vec(),
                 chosen => distinct(chosen.iter().copied()),
             };
-            // What will be left out is made as well.
+            // Cases that are left out are made too.
             let room = MAX_CASES.saturating_sub(cases.len() + senseless.len());
             let room = room / (threads.len() * jmh_modes.len()).max(1);
             if room == 0 {
@@ -211,7 +212,7 @@ fn check_choices(
     Ok(())
 }
 
-/// Where a name that is no parameter's is written instead.
+/// The flag for a name that is not a parameter.
 fn own_flag(name: &str) -> Option<&'static str> {
     Some(match name {
         "mode" => "--mode",
@@ -281,16 +282,6 @@ fn known(names: &[&str], what: &str) -> String {
     } else {
         format!("the {what} are {}", names.join(", "))
     }
-}
-
-fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for item in items {
-        if !found.contains(&item) {
-            found.push(item);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a run asks of the host: one probe right after a shot that threads share, one warning, and
+//! The host of a virtual machine, as a run sees it: one probe right after a shot that threads share, one warning, and
 //! one flag, `--await-cpus`.
 //!
 //! A host may run two CPUs of a virtual machine on one core, for seconds or minutes. Figures of

@@ -19,7 +19,7 @@ use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What the threads of one iteration share. Each part has cache lines of its own: `done` is read
+/// The state that the threads of one iteration share. Each part has cache lines of its own: `done` is read
 /// with every call, and a neighbour that is written would cost all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
@@ -67,8 +67,9 @@ impl Round {
         operations
     }
 
-    /// The three phases around a loop that measures.
-    fn phases(
+    /// The three phases of all modes but single shots, around `window`, the loop that measures.
+    /// `all_ready` is called by the last thread to get ready.
+    pub(super) fn phases(
         &self,
         worker: &mut dyn Measured,
         threads: usize,
@@ -81,31 +82,6 @@ impl Round {
         let after = self.work_until_all(&self.stopped, threads, worker, || ());
         share.all_operations = before + share.measured_operations + after;
         share
-    }
-
-    /// Throughput and average time: as many calls as fit. `all_ready` is called by the last thread
-    /// to get ready.
-    pub(super) fn count(
-        &self,
-        worker: &mut dyn Measured,
-        threads: usize,
-        watcher: &mut Watcher,
-        all_ready: impl FnOnce(),
-    ) -> Share {
-        self.phases(worker, threads, watcher, all_ready, |worker, done| worker.counted(done))
-    }
-
-    /// Sampling: the same, with some calls timed.
-    pub(super) fn sample(
-        &self,
-        worker: &mut dyn Measured,
-        threads: usize,
-        watcher: &mut Watcher,
-        sampler: &mut Sampler,
-        all_ready: impl FnOnce(),
-    ) -> Share {
-        sampler.start_iteration();
-        self.phases(worker, threads, watcher, all_ready, |worker, done| worker.sampled(done, sampler))
     }
 }
 
@@ -131,7 +107,7 @@ pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share 
 pub(super) trait Measured: Worker {
     /// As many calls as fit.
     fn counted(&mut self, done: &AtomicBool) -> Share;
-    /// The same, with some calls timed.
+    /// As many calls as fit, some of them timed.
     fn sampled(&mut self, done: &AtomicBool, sampler: &mut Sampler) -> Share;
 }
 

@@ -6,8 +6,6 @@
 
 use super::settings::Settings;
 use super::{Case, Experiment, JmhMode, Neighbours, Plan};
-use crate::format::phrase::count;
-use crate::format::time::iteration_time;
 use crate::format::{Origin, Parameter};
 use crate::jvm::{Jvm, Workload};
 use std::path::PathBuf;
@@ -16,11 +14,10 @@ use std::time::Duration;
 /// The coordinate that rows of JVMs have, and ours have not.
 pub const JVM: &str = "jvm";
 
-/// About what starting JMH and the JVM that it measures takes.
+/// The approximate time to start JMH and the JVM that it measures.
 pub(super) const JVM_START: Duration = Duration::from_millis(1500);
 
-/// How many times our warm-up a JVM gets: it has to compile first, what takes it longer the less of
-/// its time there is.
+/// The warm-up of a JVM, in multiples of ours. A JVM compiles first, and that takes long.
 const WARMUP_FACTOR: u32 = 5;
 
 /// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are
@@ -30,17 +27,17 @@ const LEAST_WARMUP: Duration = Duration::from_secs(1);
 /// One of our cases, on a JVM.
 #[derive(Clone, Debug)]
 pub struct JvmCase {
-    /// Which of our cases it stands beside.
+    /// The index of our case that it stands beside.
     pub beside: usize,
     /// The experiment of that case.
     pub experiment: String,
-    /// What measures it.
+    /// The JVM that measures.
     pub jvm: Jvm,
-    /// How.
+    /// The benchmark.
     pub workload: Workload,
 }
 
-/// What JVMs are to measure.
+/// The cases that JVMs measure.
 #[derive(Clone, Debug, Default)]
 pub struct OnJvms {
     /// The jar with the benchmarks.
@@ -49,8 +46,8 @@ pub struct OnJvms {
     pub cases: Vec<JvmCase>,
 }
 
-/// What `jvms` are to measure beside `cases` in `memory` bytes, and why parts of that were left
-/// out.
+/// The cases that `jvms` measure beside `cases` in `memory` bytes, and the reasons for those that are
+/// left out.
 pub fn jvm_cases(
     experiments: &[&Experiment],
     cases: &[Case],
@@ -117,7 +114,7 @@ fn plan_of(settings: &Settings, mode: JmhMode, workload: &Workload) -> Plan {
     }
 }
 
-/// About what a JVM with a heap of so many bytes takes: a quarter more, for the collector's tables,
+/// The approximate memory of a JVM with a heap of that many bytes: a quarter more, for the collector's tables,
 /// code, and JMH beside it.
 fn with_vm(heap: usize) -> usize {
     heap.saturating_add(heap / 4)
@@ -140,7 +137,7 @@ impl JvmCase {
         plan_of(settings, mode, &self.workload)
     }
 
-    /// What measures the row, where the JVM itself has not said it.
+    /// The origin of the row, where the JVM itself has not named it.
     pub(super) fn origin(&self) -> Origin {
         Origin {
             program: self.jvm.jdk.java().display().to_string(),
@@ -178,18 +175,6 @@ impl Settings {
         }
         let warmup = (own.warmup_time * own.warmup_iterations * WARMUP_FACTOR).max(LEAST_WARMUP);
         Plan { warmup_iterations: WARMUP_FACTOR, warmup_time: warmup / WARMUP_FACTOR, ..own }
-    }
-
-    /// The settings in words, as [`describe`](Self::describe).
-    pub fn describe_jvm(&self, plan: Plan) -> String {
-        format!(
-            "{} x ({} warm-up x {} + {} measured x {})",
-            count(self.jvm_forks() as usize, "fork"),
-            plan.warmup_iterations,
-            iteration_time(plan.warmup_time),
-            plan.iterations,
-            iteration_time(plan.time)
-        )
     }
 }
 
@@ -304,10 +289,7 @@ mod tests {
         assert_eq!(full.jvm_plan(JmhMode::AverageTime).warmup_time, Duration::from_millis(600));
         assert_eq!((full.jvm_forks(), quick.jvm_forks()), (3, 1));
         assert_eq!(Settings { forks: Some(2), ..quick.clone() }.jvm_forks(), 2);
-        assert_eq!(
-            quick.describe_jvm(quick.jvm_plan(JmhMode::Throughput)),
-            "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)"
-        );
+        assert_eq!(plan.describe(quick.jvm_forks()), "1 fork x (5 warm-up x 200 ms + 3 measured x 100 ms)");
         let run = Workload::new("allotment.A.a", 64 << 20);
         let warmup = |workload: &Workload| plan_of(&quick, JmhMode::SingleShot, workload).warmup_iterations;
         assert_eq!((warmup(&run), warmup(&run.clone().whole(Duration::from_secs(60)))), (5, 0));

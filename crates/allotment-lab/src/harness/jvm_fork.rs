@@ -5,19 +5,19 @@
 //! its loops from being unrolled into one are given to that second JVM alone, and JMH itself warns
 //! against it.
 
-use super::fork_process::{End, NO_LISTENER, describe, read_complaints, read_lines};
+use super::fork_process::{End, Fork, describe};
 use super::jvm_case::JvmCase;
 use super::protocol::{IterationRecord, Measured};
+use super::supervised::Supervised;
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
 use crate::format::phrase::count;
 use crate::format::{Combine, Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text, told};
-use crate::jvm::process::{GLANCE, bury, has_ended, last_words, tie, without_hidden_options};
+use crate::jvm::process::{last_words, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Flags of the process that only waits and writes: a small heap, and no compiler that would
 /// compete for the CPUs with what is measured. JMH's lock is ignored: the run has a lock of its own
@@ -31,15 +31,6 @@ const LARGEST: [&str; 3] = [".max", ".p100", ".peak"];
 /// What of standard output is kept for a failure, in bytes.
 const KEPT: usize = 64 << 10;
 
-/// A fork's iterations, who made them, and how it ended.
-pub(super) struct JvmFork {
-    pub(super) iterations: Vec<IterationRecord>,
-    pub(super) machine: Option<Origin>,
-    /// What the JVM warned of.
-    pub(super) complaints: String,
-    pub(super) end: End,
-}
-
 /// What a fork on a JVM needs to know.
 pub(super) struct JvmOrder<'a> {
     pub(super) jar: &'a Path,
@@ -49,20 +40,20 @@ pub(super) struct JvmOrder<'a> {
 }
 
 /// Runs a fork to its end. `silence` is how long it may say nothing.
-pub(super) fn run(order: &JvmOrder<'_>, silence: Duration, interrupt: &Interrupt) -> JvmFork {
-    let ended = |end| JvmFork { iterations: Vec::new(), machine: None, complaints: String::new(), end };
+pub(super) fn run(order: &JvmOrder<'_>, silence: Duration, interrupt: &Interrupt) -> Fork {
     let results = match tempfile::Builder::new().prefix("allotment-jmh-").tempfile() {
         Ok(file) => file.into_temp_path(),
-        Err(error) => return ended(End::Failed(format!("no file for JMH's result: {error}"))),
+        Err(error) => return Fork::silent(End::Failed(format!("no file for JMH's result: {error}"))),
     };
-    match supervise(&mut command(order, &results), silence, interrupt) {
-        Err(end) => ended(end),
-        Ok(complaints) => match read(order, &results) {
-            Ok((iterations, machine)) => {
-                JvmFork { iterations, machine: Some(machine), complaints, end: End::Finished }
-            }
-            Err(error) => ended(End::Failed(told(&error))),
-        },
+    let complaints = match supervise(&mut command(order, &results), silence, interrupt) {
+        Ok(complaints) => complaints,
+        Err(end) => return Fork::silent(end),
+    };
+    match read(order, &results) {
+        Ok((iterations, machine)) => {
+            Fork { iterations, machine: Some(machine), complaints, ..Fork::silent(End::Finished) }
+        }
+        Err(error) => Fork::silent(End::Failed(told(&error))),
     }
 }
 
@@ -116,62 +107,28 @@ fn jmh_time(time: Duration) -> String {
     format!("{}{unit}", nanoseconds / length)
 }
 
-/// Runs JMH until it ends, has been silent for too long, or the user wants the end; what the JVM
-/// warned of: a flag that it ignores makes another row than was asked for.
+/// Runs JMH until it ends, has been silent for too long, or the user wants the end. Returns the JVM's
+/// warnings: with a flag that the JVM ignores, the row is another than was asked for.
 fn supervise(command: &mut Command, silence: Duration, interrupt: &Interrupt) -> Result<String, End> {
     without_hidden_options(command);
     tie(command);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let program = command.get_program().display().to_string();
-    let mut child =
-        command.spawn().map_err(|error| End::Failed(format!("cannot start {program}: {error}")))?;
-    let listening = read_lines(&mut child).and_then(|lines| Ok((lines, read_complaints(&mut child)?)));
-    let (lines, complaints) = match listening {
-        Ok(listening) => listening,
-        Err(error) => {
-            // It must not be left behind; why it is of no use is the error to tell.
-            let _ = bury(&mut child);
-            return Err(End::Failed(format!("{NO_LISTENER}: {error}")));
-        }
-    };
-    let (mut said, mut last) = (String::new(), Instant::now());
-    let cut = loop {
-        if interrupt.requested() {
-            break Some(End::Interrupted);
-        }
-        match lines.recv_timeout(GLANCE) {
-            Ok(line) => {
-                last = Instant::now();
-                said.push_str(&line);
-                said.push('\n');
-                // What a failing benchmark throws comes last.
-                if said.len() > 2 * KEPT {
-                    said = said.split_off(said.ceil_char_boundary(said.len() - KEPT));
-                }
-            }
-            Err(RecvTimeoutError::Timeout) if last.elapsed() < silence => {}
-            Err(RecvTimeoutError::Timeout) => {
-                let text = format!("it said nothing for {:.1} s and was killed", silence.as_secs_f64());
-                break Some(End::Failed(text));
-            }
-            Err(RecvTimeoutError::Disconnected) => break None,
-        }
-    };
-    let lost = |error| End::Failed(format!("it cannot be waited for: {error}"));
-    // Who closes standard output ends soon after, or has to.
-    while cut.is_none() && last.elapsed() < silence && !has_ended(&child).map_err(lost)? {
-        std::thread::sleep(GLANCE);
-    }
-    let status = bury(&mut child).map_err(lost)?;
-    let complaints = complaints.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    match cut {
-        Some(end) => Err(end),
-        None if status.success() => Ok(warnings(&format!("{said}{complaints}"))),
-        None => {
-            let words = last_words(&format!("{said}{complaints}"));
-            Err(End::Failed(format!("it {}; it said: {words}", describe(&status))))
+    let mut process = Supervised::start(command.stdin(Stdio::null())).map_err(End::Failed)?;
+    let mut said = String::new();
+    while let Some(line) = process.next(silence, interrupt)? {
+        said += &(line + "\n");
+        // What a failing benchmark throws comes last.
+        if said.len() > 2 * KEPT {
+            said = said.split_off(said.ceil_char_boundary(said.len() - KEPT));
         }
     }
+    // A process that closes standard output ends soon after, or has to.
+    let (status, complaints) = process.finish(silence);
+    let status = status.map_err(|error| End::Failed(format!("it cannot be waited for: {error}")))?;
+    said += &complaints;
+    if status.success() {
+        return Ok(warnings(&said));
+    }
+    Err(End::Failed(format!("it {}; it said: {}", describe(&status), last_words(&said))))
 }
 
 /// What HotSpot says of flags it cannot obey, each line once.

@@ -8,7 +8,7 @@ use crate::jvm::Workload;
 use crate::jvm::examples::{RESULT, jvm, script, wait_for_end};
 
 /// Runs a fork on a `java` that does `behaviour`; `$result` is the file to write.
-fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> JvmFork {
+fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> Fork {
     let folder = tempfile::tempdir().unwrap();
     let find = r#"for word; do test "$before" = -rff && result=$word; before=$word; done"#;
     script(&folder.path().join("bin/java"), &format!("{find}\n{behaviour}"));
@@ -22,7 +22,7 @@ fn fork_within(behaviour: &str, silence: Duration, interrupt: &Interrupt) -> Jvm
     run(&order, silence, interrupt)
 }
 
-fn fork(behaviour: &str) -> JvmFork {
+fn fork(behaviour: &str) -> Fork {
     fork_within(behaviour, Duration::from_secs(60), &Interrupt::never())
 }
 

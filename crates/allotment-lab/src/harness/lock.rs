@@ -21,7 +21,7 @@ pub struct Lock {
     _file: File,
 }
 
-/// Why there is no lock.
+/// The reason for a missing lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another command measures.

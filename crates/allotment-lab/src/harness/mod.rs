@@ -39,6 +39,7 @@ mod sampler;
 mod settings;
 mod sink;
 mod stage;
+mod supervised;
 mod warnings;
 mod watch;
 mod worker;

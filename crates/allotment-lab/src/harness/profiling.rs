@@ -3,10 +3,9 @@
 //! Its figures are not kept: samples disturb, if only by a few in a thousand, and every figure of a
 //! table is to be measured alike.
 
-use super::fork_process::{self, End};
-use super::runner::{bindings, case_name, silence_of};
-use super::{Neighbours, Order, Run, Watch};
-use std::process::Command;
+use super::fork_process::End;
+use super::runner::{case_name, own_fork};
+use super::{Neighbours, Run, Watch};
 
 /// Where the time of a case went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,18 +21,7 @@ pub struct Profiled {
 pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
     let mut all = Vec::new();
     for case in run.cases.iter().filter(|case| Neighbours::of(case).is_none()) {
-        let plan = run.settings.plan(case.jmh_mode);
-        let order = Order {
-            case: case.clone(),
-            plan,
-            cpus: bindings(run.settings.pin, case.threads, run.cpus),
-            watch: Watch { counters: None, profile: true },
-            parent: std::process::id(),
-        };
-        let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
-        let mut command = Command::new(&run.program);
-        command.arg("fork");
-        let fork = fork_process::run(command, &order, silence, run.interrupt);
+        let fork = own_fork(run, case, Watch { counters: None, profile: true });
         let text = match (fork.end, fork.profile) {
             (End::Interrupted, _) => break,
             (End::Failed(text), _) => Err(text),

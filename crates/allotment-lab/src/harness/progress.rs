@@ -1,4 +1,4 @@
-//! What the user sees meanwhile, on standard error: a bar with the time left on a terminal, else a
+//! The progress of a run, on standard error: a bar with the time left on a terminal, else a
 //! line per fork.
 //!
 //! The time left is what the remaining forks are expected to take. The runner says it at the
@@ -110,7 +110,7 @@ impl Progress {
             Shown::Nowhere => {}
             Shown::Lines => {
                 let (passed, forks, left) = (self.passed, self.forks, rough(left));
-                // Nobody to tell is no reason to stop measuring.
+                // Measuring goes on even if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "[{passed}/{forks}, {left} left] {text}");
             }
             Shown::Bar { bar, .. } => {

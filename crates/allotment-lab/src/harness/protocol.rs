@@ -1,4 +1,4 @@
-//! What parent and fork say to each other: an order on standard input, a JSON object per line on
+//! The messages between parent and fork: an order on standard input, a JSON object per line on
 //! standard output.
 //!
 //! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray
@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// What a fork is to measure.
+/// The order to a fork.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The case.
@@ -22,7 +22,7 @@ pub struct Order {
     pub plan: Plan,
     /// For each thread the CPU it is bound to, if any.
     pub cpus: Vec<Option<usize>>,
-    /// What is watched besides the clock.
+    /// The counters and samples besides the clock.
     #[serde(default)]
     pub watch: Watch,
     /// Process id of the parent, without which the fork is not to live on.
@@ -37,7 +37,7 @@ pub(super) enum Message {
     Iteration(IterationRecord),
     /// Where the time of measured windows went, in lines with ends.
     Profile(String),
-    /// All are.
+    /// All iterations are over.
     Finished,
     /// The fork gives up; the text says why.
     Failed(String),
@@ -58,7 +58,7 @@ pub(super) struct IterationRecord {
     pub(super) secondary: Vec<SecondaryValue>,
 }
 
-/// What an iteration adds to the score.
+/// The part of the score that an iteration gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Measured {

@@ -1,4 +1,4 @@
-//! The parent: runs the forks of all cases, one at a time, and makes rows of what they say.
+//! The parent: runs the forks of all cases, one at a time, and makes rows of their messages.
 //!
 //! Forks are interleaved: the first fork of every case, then the second of every case in reverse
 //! order, and so on (A B B A). A machine that slows down steadily then does so equally for all.
@@ -11,10 +11,9 @@ use super::gather::Gathered;
 use super::host;
 use super::jvm_case::{JVM, JvmCase, OnJvms};
 use super::jvm_fork::{self, JvmOrder};
-use super::neighbours::{Company, Left, Neighbours};
+use super::neighbours::{Company, Neighbours};
 use super::progress::Progress;
-use super::protocol::IterationRecord;
-use super::{Axis, Case, Estimate, Experiment, Interrupt, Order, Pin, SecondaryValue, Settings};
+use super::{Axis, Case, Estimate, Experiment, Interrupt, Order, Pin, Plan, SecondaryValue, Settings, Watch};
 use crate::format::phrase::count;
 use crate::format::{Origin, ScoreRow};
 use std::path::PathBuf;
@@ -43,7 +42,7 @@ pub struct Run<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The cases that have results or that failed, in the order of the cases.
@@ -60,7 +59,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What went wrong, naming the case. The other cases are not affected.
+    /// The failures, each with its case. The other cases are not affected.
     pub fn failures(&self) -> impl Iterator<Item = String> {
         self.rows.iter().filter_map(ScoreRow::failure_text)
     }
@@ -85,7 +84,7 @@ impl Outcome {
 }
 
 /// A case that is measured by this program or by a JVM.
-struct Entry<'a> {
+struct MeasuredCase<'a> {
     gathered: Gathered,
     /// Its name in messages.
     name: String,
@@ -102,7 +101,7 @@ struct Entry<'a> {
     failure: Option<String>,
 }
 
-impl Entry<'_> {
+impl MeasuredCase<'_> {
     /// Forks that are still to come.
     fn forks_left(&self) -> u32 {
         if self.failure.is_some() { 0 } else { self.forks.saturating_sub(self.took.len() as u32) }
@@ -120,23 +119,14 @@ impl Entry<'_> {
     }
 }
 
-/// How one fork of an entry ended.
-enum Ended {
-    /// With measured iterations, and what it wrote to standard error.
-    Well(Vec<IterationRecord>, String),
-    /// The user wants the end of the run.
-    Interrupted(Vec<IterationRecord>),
-    /// Otherwise.
-    Badly(String),
-}
-
 /// Measures. A case one of whose forks has failed gets no further forks. It has a row that says so,
 /// with what its earlier forks found.
 pub fn run(run: &Run<'_>) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut entries = entries(run);
+    let mut entries = measured_cases(run);
     let forks: Vec<u32> = entries.iter().map(|entry| entry.forks).collect();
-    let mut left: Duration = entries.iter().map(Entry::left).fold(Duration::ZERO, Duration::saturating_add);
+    let mut left: Duration =
+        entries.iter().map(MeasuredCase::left).fold(Duration::ZERO, Duration::saturating_add);
     let mut progress = Progress::new(forks.iter().sum(), run.quiet);
     for (fork, index) in interleaved(&forks) {
         if run.interrupt.requested() {
@@ -152,22 +142,19 @@ pub fn run(run: &Run<'_>) -> Outcome {
         let (start, left_of_entry) = (Instant::now(), entry.left());
         let waited = run.settings.await_cpus.and_then(|most| host::await_cpus(most, run.cpus, run.interrupt));
         outcome.complaints.extend(waited.map(|text| format!("{}: {text}", entry.name)));
-        match one_fork(run, entry) {
-            Ended::Well(measured, complaints) => {
-                if !complaints.trim().is_empty() {
-                    outcome.complaints.push(format!("{}: {}", entry.name, complaints.trim()));
-                }
-                entry.gathered.forks.push(measured);
-            }
-            Ended::Interrupted(measured) => {
-                entry.gathered.forks.push(measured);
+        let ended = one_fork(run, entry);
+        if let End::Failed(text) = &ended.end {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            entry.failure = Some(format!("fork {} of {}: {text}", fork + 1, entry.forks));
+        } else {
+            entry.gathered.forks.push(ended.iterations);
+            if ended.end == End::Interrupted {
                 outcome.interrupted = true;
                 break;
             }
-            Ended::Badly(text) => {
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                entry.failure = Some(format!("fork {} of {}: {text}", fork + 1, entry.forks));
-            }
+            let complaints = ended.complaints.trim();
+            let complaints = Some(complaints).filter(|text| !text.is_empty());
+            outcome.complaints.extend(complaints.map(|text| format!("{}: {text}", entry.name)));
         }
         entry.learn(start.elapsed());
         left = left.saturating_sub(left_of_entry).saturating_add(entry.left());
@@ -192,7 +179,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
 }
 
 /// Every case, and behind each what JVMs measure beside it.
-fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
+fn measured_cases<'a>(run: &Run<'a>) -> Vec<MeasuredCase<'a>> {
     let mut entries = Vec::new();
     for (index, case) in run.cases.iter().enumerate() {
         let beside = run.on_jvms.cases.iter().filter(|on_jvm| on_jvm.beside == index);
@@ -201,7 +188,7 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
                 None => (run.settings.forks(), run.settings.plan(case.jmh_mode)),
                 Some(on_jvm) => (run.settings.jvm_forks(), on_jvm.plan(run.settings, case.jmh_mode)),
             };
-            entries.push(Entry {
+            entries.push(MeasuredCase {
                 gathered: Gathered { case: case.clone(), plan, forks: vec![] },
                 name: case_name(case, run.experiments, on_jvm),
                 forks,
@@ -216,47 +203,45 @@ fn entries<'a>(run: &Run<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Runs a fork of an entry to its end, beside its neighbours.
-fn one_fork(run: &Run<'_>, entry: &mut Entry<'_>) -> Ended {
+/// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations alone.
+fn one_fork(run: &Run<'_>, entry: &mut MeasuredCase<'_>) -> Fork {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
-    let silence = plan.time.max(plan.warmup_time) + silence_of(run, case) + run.timeout;
     let company = company(run, case);
-    let mut ended = match (&company, entry.on_jvm) {
+    let mut fork = match (&company, entry.on_jvm) {
         (Err(_), _) => Fork::silent(End::Finished),
         (Ok(_), Some(on_jvm)) => {
             let order = JvmOrder { jar: &run.on_jvms.jar, on_jvm, case, plan };
-            let fork = jvm_fork::run(&order, silence, run.interrupt);
-            entry.machine = fork.machine.or(entry.machine.take());
-            Fork { iterations: fork.iterations, complaints: fork.complaints, ..Fork::silent(fork.end) }
+            jvm_fork::run(&order, silence_of(run, case, plan), run.interrupt)
         }
-        (Ok(_), None) => {
-            let order = Order {
-                case: case.clone(),
-                plan,
-                cpus: bindings(run.settings.pin, case.threads, run.cpus),
-                watch: run.settings.watch.clone(),
-                parent: std::process::id(),
-            };
-            let mut command = Command::new(&run.program);
-            command.arg("fork");
-            fork_process::run(command, &order, silence, run.interrupt)
-        }
+        (Ok(_), None) => own_fork(run, case, run.settings.watch.clone()),
     };
-    let mut measured = std::mem::take(&mut ended.iterations);
-    measured.retain(|record| !record.warmup);
-    part(company, &mut measured, &mut ended.end);
-    match ended.end {
-        End::Finished => Ended::Well(measured, ended.complaints),
-        End::Interrupted => Ended::Interrupted(measured),
-        // A signal for the whole session reaches forks too; what they have said is as good as
-        // before.
-        End::Failed(_) if run.interrupt.explains_end() => Ended::Interrupted(measured),
-        End::Failed(text) => Ended::Badly(text),
+    entry.machine = fork.machine.take().or(entry.machine.take());
+    fork.iterations.retain(|record| !record.warmup);
+    part(company, &mut fork);
+    // A signal for the whole session reaches forks too; what they have said is as good as before.
+    if matches!(fork.end, End::Failed(_)) && run.interrupt.explains_end() {
+        fork.end = End::Interrupted;
     }
+    fork
+}
+
+/// Runs a fork of this program to its end.
+pub(super) fn own_fork(run: &Run<'_>, case: &Case, watch: Watch) -> Fork {
+    let plan = run.settings.plan(case.jmh_mode);
+    let order = Order {
+        case: case.clone(),
+        plan,
+        cpus: bindings(run.settings.pin, case.threads, run.cpus),
+        watch,
+        parent: std::process::id(),
+    };
+    let mut command = Command::new(&run.program);
+    command.arg("fork");
+    fork_process::run(command, &order, silence_of(run, case, plan), run.interrupt)
 }
 
 /// The neighbours of a case, walking; none if it has none.
-fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
+fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, End> {
     let Some(neighbours) = Neighbours::of(case) else { return Ok(None) };
     let mut command = Command::new(&run.program);
     command.arg("neighbour");
@@ -266,21 +251,17 @@ fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, Left> {
 
 /// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is
 /// one value for each fork; what was measured beside neighbours that were not there is dropped.
-fn part(company: Result<Option<Company>, Left>, measured: &mut Vec<IterationRecord>, end: &mut End) {
+fn part(company: Result<Option<Company>, End>, fork: &mut Fork) {
     match company.and_then(|company| company.map(Company::leave).transpose()) {
         Ok(rate) => {
-            let rate = rate.map(|rate| SecondaryValue::average("neighbours.rate", "lines/us", rate));
-            if let (Some(rate), Some(first)) = (rate, measured.first_mut()) {
-                first.secondary.push(rate);
+            if let (Some(rate), Some(first)) = (rate, fork.iterations.first_mut()) {
+                first.secondary.push(SecondaryValue::average("neighbours.rate", "lines/us", rate));
             }
         }
-        Err(left) => {
-            measured.clear();
-            if *end == End::Finished {
-                *end = match left {
-                    Left::Interrupted => End::Interrupted,
-                    Left::Failed(text) => End::Failed(text),
-                };
+        Err(end) => {
+            fork.iterations.clear();
+            if fork.end == End::Finished {
+                fork.end = end;
             }
         }
     }
@@ -291,9 +272,10 @@ fn axes_of(experiments: &[&Experiment], case: &Case) -> &'static [Axis] {
     Experiment::of(case, experiments).map_or(&[], |experiment| experiment.axes)
 }
 
-/// How long a case may say nothing within one call.
-pub(super) fn silence_of(run: &Run<'_>, case: &Case) -> Duration {
-    Experiment::of(case, run.experiments).map_or(Duration::ZERO, |experiment| (experiment.silence)(case))
+/// How long a fork of a case may say nothing.
+fn silence_of(run: &Run<'_>, case: &Case, plan: Plan) -> Duration {
+    let silence = Experiment::of(case, run.experiments).map_or(Duration::ZERO, |one| (one.silence)(case));
+    plan.time.max(plan.warmup_time) + silence + run.timeout
 }
 
 /// A case with all its coordinates as people read them, for messages.
@@ -319,7 +301,7 @@ fn interleaved(forks: &[u32]) -> Vec<(u32, usize)> {
 }
 
 /// For each thread the CPU it is bound to.
-pub(super) fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
+fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     let bound = match pin {
         Pin::Auto => threads <= cpus.len(),
         Pin::Always => !cpus.is_empty(),
@@ -374,7 +356,7 @@ mod tests {
     fn the_time_left_follows_what_forks_take() {
         let case = case(JmhMode::SingleShot, 1);
         let plan = Settings::default().plan(JmhMode::SingleShot);
-        let mut entry = Entry {
+        let mut entry = MeasuredCase {
             gathered: Gathered { case, plan, forks: vec![] },
             name: String::new(),
             forks: 3,

@@ -10,7 +10,7 @@ use crate::format::time::iteration_time;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// About what starting a process takes.
+/// The approximate time to start a process.
 pub(super) const START: Duration = Duration::from_millis(50);
 
 /// Whether measuring threads are bound to a CPU each.
@@ -44,7 +44,7 @@ pub struct Settings {
     pub pin: Pin,
     /// How long a process waits at most for a moment in which two CPUs are two; none does without.
     pub await_cpus: Option<Duration>,
-    /// What is watched besides the clock.
+    /// The counters and samples besides the clock.
     pub watch: Watch,
 }
 
@@ -66,6 +66,18 @@ impl Plan {
     /// it.
     pub fn duration(&self) -> Duration {
         self.warmup_time * self.warmup_iterations + self.time * self.iterations
+    }
+
+    /// The plan of so many forks in words: `3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)`.
+    pub fn describe(&self, forks: u32) -> String {
+        format!(
+            "{} x ({} warm-up x {} + {} measured x {})",
+            count(forks as usize, "fork"),
+            self.warmup_iterations,
+            iteration_time(self.warmup_time),
+            self.iterations,
+            iteration_time(self.time)
+        )
     }
 }
 
@@ -93,19 +105,6 @@ impl Settings {
             time: timed(self.time),
         }
     }
-
-    /// The settings in words, for one JMH mode: `3 forks x (2 warm-up x 300 ms + 5 x 300 ms)`.
-    pub fn describe(&self, mode: JmhMode) -> String {
-        let plan = self.plan(mode);
-        format!(
-            "{} x ({} warm-up x {} + {} measured x {})",
-            count(self.forks() as usize, "fork"),
-            plan.warmup_iterations,
-            iteration_time(plan.warmup_time),
-            plan.iterations,
-            iteration_time(plan.time)
-        )
-    }
 }
 
 #[cfg(test)]
@@ -116,7 +115,7 @@ mod tests {
     fn the_defaults_are_as_documented() {
         let settings = Settings::default();
         assert_eq!(
-            settings.describe(JmhMode::Throughput),
+            settings.plan(JmhMode::Throughput).describe(settings.forks()),
             "3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)"
         );
         let quick = Settings { quick: true, ..Settings::default() };

@@ -1,8 +1,8 @@
 //! The threads' side of a case: each sets up its scene, plays its worker through all iterations,
 //! and tells the controller.
 //!
-//! What a thread does between the gate and its part of an iteration is here, how iterations are
-//! opened, timed and summed up is the controller's ([`Bench`](super::Bench)).
+//! The controller ([`Bench`](super::Bench)) opens, times and sums up iterations. This module has what
+//! a thread does between the gate and its part of an iteration.
 
 use super::gate::Gate;
 use super::iteration::{Measured as MeasuredWorker, Round, single};
@@ -16,10 +16,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-/// What an experiment does on each thread.
+/// The function that an experiment runs on each thread.
 pub(super) type Scene<'a> = dyn Fn(&Thread, Play<'_>) -> anyhow::Result<()> + Sync + 'a;
 
-/// What a thread tells the controller.
+/// A message of a thread to the controller.
 pub(super) enum Note {
     Built,
     AllReady,
@@ -37,7 +37,7 @@ pub(super) struct Part {
     pub(super) seen: Seen,
 }
 
-/// What a thread tells next; what made it fail is an error.
+/// The next message of a thread; the cause of a failure is an error.
 pub(super) fn next(receiver: &Receiver<Note>) -> anyhow::Result<Note> {
     match receiver.recv() {
         Ok(Note::Failed(error)) => Err(error),
@@ -116,10 +116,14 @@ impl Stage {
             let share = match self.jmh_mode {
                 JmhMode::SingleShot => single(worker, &mut watcher),
                 JmhMode::SampleTime => {
-                    round.sample(worker, self.threads, &mut watcher, &mut sampler, all_ready)
+                    sampler.start_iteration();
+                    let window =
+                        |worker: &mut dyn MeasuredWorker, done: &_| worker.sampled(done, &mut sampler);
+                    round.phases(worker, self.threads, &mut watcher, all_ready, window)
                 }
                 JmhMode::Throughput | JmhMode::AverageTime => {
-                    round.count(worker, self.threads, &mut watcher, all_ready)
+                    let window = |worker: &mut dyn MeasuredWorker, done: &_| worker.counted(done);
+                    round.phases(worker, self.threads, &mut watcher, all_ready, window)
                 }
             };
             let sampled = self.jmh_mode == JmhMode::SampleTime;

@@ -1,4 +1,4 @@
-//! What should make a reader doubt the numbers, said after the table.
+//! Reasons to doubt the numbers, printed after the table.
 //!
 //! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show.
 //! Each kind of warning is one line, with how many rows it concerns, the worst of them and what to
@@ -90,7 +90,7 @@ fn relative_error(row: &ScoreRow) -> Option<f64> {
     (row.primary.combine == Combine::Average && !share.is_nan()).then_some(share)
 }
 
-/// How many neighbours a row has.
+/// The number of neighbours of a row.
 fn neighbours(row: &ScoreRow) -> usize {
     let value = row.parameters.iter().find(|parameter| parameter.name == NEIGHBOURS);
     value.and_then(|parameter| parameter.value.parse().ok()).map_or(0, |found: Neighbours| found.threads)

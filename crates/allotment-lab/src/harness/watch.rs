@@ -1,4 +1,4 @@
-//! What is watched besides the clock: counters, and where the time goes.
+//! The counters and samples of a measuring thread, besides the clock.
 //!
 //! A watcher belongs to a measuring thread. It is told when the thread's measured window begins and
 //! ends, and does all its work there; within the window there is nothing of it, so that a run
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
 
-/// What is watched.
+/// The choice of counters and samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// Counters, if any.
@@ -33,7 +33,7 @@ pub(super) struct Watcher {
     failed: Option<io::Error>,
 }
 
-/// What a watcher saw in a window.
+/// The readings of a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// In the order of the plan's labels.

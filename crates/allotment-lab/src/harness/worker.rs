@@ -1,4 +1,4 @@
-//! What an experiment gives the harness: a worker per thread, and perhaps a probe beside them.
+//! The parts that an experiment gives the harness: a worker per thread, and perhaps a probe.
 
 use crate::format::Combine;
 use crate::statistics::{Summary, Weighted};

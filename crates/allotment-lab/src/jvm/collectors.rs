@@ -110,6 +110,9 @@ impl Sizes {
 }
 
 impl Collector {
+    /// The collector that is measured unless the user asks for another.
+    pub const USUAL: Collector = Collector { kind: Kind::Parallel, compact: false };
+
     /// The flags that choose the collector, for a JVM of that feature release.
     pub fn flags(&self, feature: u32) -> Vec<String> {
         let mut flags: Vec<&str> = match self.kind {

@@ -7,6 +7,7 @@
 //! Refused: asking each tool (sdkman, update-alternatives). Their JDKs are in the folders anyway.
 
 use super::jdk::{Jdk, JdkError, OLDEST, feature_by_file, home_of};
+use crate::format::distinct;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -63,13 +64,7 @@ impl Surroundings {
             places.extend(listed(&home.join(".jdks"), |_| true));
         }
         places.extend(listed(&self.root.join("opt"), |name| name.contains("jdk")));
-        let mut homes: Vec<PathBuf> = Vec::new();
-        for home in places.iter().filter_map(|place| home_of(place)) {
-            if !homes.contains(&home) {
-                homes.push(home);
-            }
-        }
-        homes
+        distinct(places.iter().filter_map(|place| home_of(place)))
     }
 }
 

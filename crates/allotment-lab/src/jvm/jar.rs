@@ -6,15 +6,14 @@
 //!
 //! Refused: a lock. A killed build leaves it behind, and the user would need an explanation.
 
-use super::process::{GLANCE, bury, has_ended, tie};
+use super::process::{Fate, tie, wait};
 use super::sources::{SOURCES, fingerprint};
 use super::{Jdk, Surroundings};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time limit for Maven. It takes half a minute where it has to fetch everything first, and
 /// more on a slow line.
@@ -135,20 +134,12 @@ impl Jars {
             Ok(child) => child,
             Err(error) => return Ok(Some(Err(format!("{}: {error}", maven.display())))),
         };
-        let start = Instant::now();
-        while !has_ended(&child)? {
-            if stop() {
-                bury(&mut child)?;
-                return Ok(None);
-            }
-            if start.elapsed() > PATIENCE {
-                bury(&mut child)?;
-                return Ok(Some(Err(format!("Maven took more than {} s", PATIENCE.as_secs()))));
-            }
-            thread::sleep(GLANCE);
-        }
-        let status = bury(&mut child)?;
-        Ok(Some(if status.success() { Ok(()) } else { Err(format!("Maven ended with {status}")) }))
+        Ok(match wait(&mut child, PATIENCE, stop)? {
+            Fate::Stopped => None,
+            Fate::TooLong => Some(Err(format!("Maven took more than {} s", PATIENCE.as_secs()))),
+            Fate::Exited(status) if status.success() => Some(Ok(())),
+            Fate::Exited(status) => Some(Err(format!("Maven ended with {status}"))),
+        })
     }
 }
 
@@ -157,6 +148,7 @@ mod tests {
     use super::super::examples::script;
     use super::*;
     use std::sync::Barrier;
+    use std::thread;
 
     const FEW: &[(&str, &str)] = &[("pom.xml", "<project/>"), ("src/main/java/A.java", "class A {}")];
 

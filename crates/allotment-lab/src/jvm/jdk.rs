@@ -63,7 +63,7 @@ impl Jdk {
         let mut command = Command::new(java(&home));
         command.arg("-version");
         let ended = process::run(command, PATIENCE, &|| false).map_err(|error| broken(error.to_string()))?;
-        let said = format!("{}{}", ended.errors, ended.output);
+        let said = ended.said();
         if !ended.succeeded() {
             return Err(broken(match ended.fate {
                 Fate::Exited(status) => match last_words(&said) {
@@ -111,12 +111,8 @@ pub(super) fn home_of(path: &Path) -> Option<PathBuf> {
     let home = if path.is_dir() { path.clone() } else { path.parent()?.parent()?.to_path_buf() };
     let java = java(&home);
     // A path to a program must be that JDK's java, not just any file beside it.
-    (java.is_file() && is_java(&path, &java)).then_some(home)
-}
-
-/// Whether a path is a folder or, links resolved, the program itself.
-fn is_java(path: &Path, java: &Path) -> bool {
-    path.is_dir() || java.canonicalize().is_ok_and(|java| java == *path)
+    let is_java = || path.is_dir() || java.canonicalize().is_ok_and(|java| java == path);
+    (java.is_file() && is_java()).then_some(home)
 }
 
 /// The release in the file `release` of a JDK's folder; `None` without the file.

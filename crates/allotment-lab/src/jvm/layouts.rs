@@ -5,7 +5,7 @@
 //! one of ours.
 
 use super::Jvm;
-use super::process::{self, Fate, last_words};
+use super::process::{last_words, output_of};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -54,20 +54,9 @@ impl Jvm {
         let mut command = Command::new(self.jdk.java());
         command.args(self.collector.flags(self.jdk.feature)).args(&self.extra).arg("-cp").arg(jar);
         command.arg("allotment.Layouts").args(classes);
-        let ended = process::run(command, PATIENCE, stop)
-            .map_err(|error| format!("{} does not run: {error}", self.name()))?;
-        if !ended.succeeded() {
-            let said = last_words(&format!("{}{}", ended.errors, ended.output));
-            return Err(match ended.fate {
-                Fate::Exited(_) => format!("{} does not tell its layouts: {said}", self.name()),
-                Fate::Stopped => format!("{} was interrupted", self.name()),
-                Fate::TooLong => {
-                    format!("{} took more than {} s for layouts", self.name(), PATIENCE.as_secs())
-                }
-            });
-        }
-        let layouts = parse(&ended.output).filter(|layouts| layouts.len() == classes.len());
-        layouts.ok_or_else(|| format!("{} prints no layouts: {}", self.name(), last_words(&ended.output)))
+        let output = output_of(command, &self.name(), "tell its layouts", PATIENCE, stop)?;
+        let layouts = parse(&output).filter(|layouts| layouts.len() == classes.len());
+        layouts.ok_or_else(|| format!("{} prints no layouts: {}", self.name(), last_words(&output)))
     }
 }
 

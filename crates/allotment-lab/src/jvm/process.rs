@@ -54,6 +54,54 @@ impl Ended {
     pub(crate) fn succeeded(&self) -> bool {
         matches!(&self.fate, Fate::Exited(status) if status.success())
     }
+
+    /// Everything that it said, errors first.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.errors, self.output)
+    }
+}
+
+/// The standard output of a JVM that must succeed; otherwise an error that begins with its `name`.
+/// `task` is the verb that it fails to do.
+///
+/// # Errors
+/// The JVM does not start, fails, takes longer than `limit`, or is stopped.
+pub(super) fn output_of(
+    command: Command,
+    name: &str,
+    task: &str,
+    limit: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let ended = run(command, limit, stop).map_err(|error| format!("{name} does not run: {error}"))?;
+    match ended.fate {
+        Fate::Exited(status) if status.success() => Ok(ended.output),
+        Fate::Exited(_) => Err(format!("{name} does not {task}: {}", last_words(&ended.said()))),
+        Fate::Stopped => Err(format!("{name} was interrupted")),
+        Fate::TooLong => Err(format!("{name} took more than {} s and was killed", limit.as_secs())),
+    }
+}
+
+/// Waits for the end of a child, until `limit` or until `stop` returns true, and then kills its group.
+///
+/// # Errors
+/// The child cannot be waited for.
+pub(super) fn wait(child: &mut Child, limit: Duration, stop: &dyn Fn() -> bool) -> io::Result<Fate> {
+    let start = Instant::now();
+    let cut = loop {
+        if has_ended(child)? {
+            break None;
+        }
+        if stop() {
+            break Some(Fate::Stopped);
+        }
+        if start.elapsed() > limit {
+            break Some(Fate::TooLong);
+        }
+        thread::sleep(GLANCE);
+    };
+    let status = bury(child)?;
+    Ok(cut.unwrap_or(Fate::Exited(status)))
 }
 
 /// Removes the variables with options that are not on the JVM's command line.
@@ -113,24 +161,11 @@ pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool
             ));
         }
     };
-    let start = Instant::now();
-    let cut = loop {
-        if has_ended(&child)? {
-            break None;
-        }
-        if stop() {
-            break Some(Fate::Stopped);
-        }
-        if start.elapsed() > limit {
-            break Some(Fate::TooLong);
-        }
-        thread::sleep(GLANCE);
-    };
-    let status = bury(&mut child)?;
+    let fate = wait(&mut child, limit, stop)?;
     let text = |reader: Option<Receiver<String>>| {
         reader.and_then(|reader| reader.recv_timeout(DRAIN).ok()).unwrap_or_default()
     };
-    Ok(Ended { fate: cut.unwrap_or(Fate::Exited(status)), output: text(output), errors: text(errors) })
+    Ok(Ended { fate, output: text(output), errors: text(errors) })
 }
 
 /// Reads everything, and keeps the beginning.

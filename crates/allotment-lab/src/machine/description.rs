@@ -30,7 +30,10 @@ impl Machine {
             "CPU quota",
             topology.cpu_quota().map_or("none".into(), |quota| format!("{quota:.2} CPUs by control group")),
         ));
-        facts.extend(topology.caches().iter().map(|cache| (cache_name(cache), cache_text(cache))));
+        facts.extend(topology.caches().iter().map(|cache| {
+            let (bytes, cpus) = (size(cache.bytes as u64), ranges(&cache.shared_cpus));
+            (cache_name(cache), format!("{bytes}, {} B lines, used by CPU {cpus}", cache.line_bytes))
+        }));
         facts.push(("prefetchw", if topology.has_prefetchw() { "yes" } else { "no" }.into()));
         facts
             .push(("pages", format!("{}, huge {}", size(page_size() as u64), size(huge_page_size() as u64))));
@@ -84,15 +87,6 @@ fn cache_name(cache: &Cache) -> &'static str {
         (3, _) => "L3",
         _ => "cache",
     }
-}
-
-fn cache_text(cache: &Cache) -> String {
-    format!(
-        "{}, {} B lines, used by CPU {}",
-        size(cache.bytes as u64),
-        cache.line_bytes,
-        ranges(&cache.shared_cpus)
-    )
 }
 
 /// Ascending numbers as Linux writes them: `0-3,8`.

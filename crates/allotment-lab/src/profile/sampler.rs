@@ -74,13 +74,6 @@ impl ThreadSampler {
         Ok(ThreadSampler { by, clock, _own: PhantomData })
     }
 
-    /// The same sampler with the timer, whether or not events are available.
-    #[cfg(test)]
-    fn by_timer(interval: Duration) -> io::Result<ThreadSampler> {
-        let clock = Clock::Timer(Refusal::Absent(libc::ENOENT));
-        Ok(ThreadSampler { by: By::Timer(Timer::new(interval)?), clock, _own: PhantomData })
-    }
-
     /// The event that triggers the samples.
     pub fn clock(&self) -> Clock {
         self.clock
@@ -115,6 +108,12 @@ mod tests {
     use std::hint::black_box;
     use std::time::Instant;
 
+    /// A sampler with the timer, even if events are available.
+    fn by_timer(interval: Duration) -> io::Result<ThreadSampler> {
+        let clock = Clock::Timer(Refusal::Absent(libc::ENOENT));
+        Ok(ThreadSampler { by: By::Timer(Timer::new(interval)?), clock, _own: PhantomData })
+    }
+
     #[inline(never)]
     fn spin(time: Duration) {
         let start = Instant::now();
@@ -141,7 +140,7 @@ mod tests {
     fn a_thread_is_sampled_until_it_is_not() {
         for mut sampler in [
             ThreadSampler::new(Duration::from_millis(1)).unwrap(),
-            ThreadSampler::by_timer(Duration::from_millis(1)).unwrap(),
+            by_timer(Duration::from_millis(1)).unwrap(),
         ] {
             let samples = sampled(&mut sampler);
             // Some samples must lie in this program, which used the time.
@@ -160,7 +159,7 @@ mod tests {
             for _ in 0..3 {
                 scope.spawn(|| {
                     let mut event = ThreadSampler::new(Duration::from_millis(1)).unwrap();
-                    let mut timer = ThreadSampler::by_timer(Duration::from_millis(1)).unwrap();
+                    let mut timer = by_timer(Duration::from_millis(1)).unwrap();
                     assert!(sampled(&mut event).total() > 0);
                     assert!(sampled(&mut timer).total() > 0);
                 });

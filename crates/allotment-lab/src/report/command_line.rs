@@ -3,51 +3,32 @@
 
 use crate::format::coordinates::{mode, value};
 use crate::format::time::iteration_time;
-use crate::format::{Entry, ScoreRow};
-use crate::harness::{Experiment, JVM, Settings};
+use crate::format::{Entry, ScoreRow, distinct, grouped};
+use crate::harness::{Experiment, JVM, Plan, Settings};
 use std::fmt::Write;
-use std::time::Duration;
 
-/// The settings that a row was measured with.
+/// The number of forks, and the iterations of each.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Plan {
-    forks: u32,
-    warmup_iterations: u32,
-    warmup_time: Duration,
-    iterations: u32,
-    time: Duration,
-}
+struct Measured(u32, Plan);
 
-impl Plan {
-    fn of(row: &ScoreRow) -> Plan {
-        Plan {
-            forks: row.forks,
-            warmup_iterations: row.warmup_iterations,
-            warmup_time: row.warmup_time,
-            iterations: row.iterations,
-            time: row.time,
-        }
+impl Measured {
+    /// As a row was measured.
+    fn of(row: &ScoreRow) -> Measured {
+        let &ScoreRow { warmup_iterations, warmup_time, iterations, time, .. } = row;
+        Measured(row.forks, Plan { warmup_iterations, warmup_time, iterations, time })
     }
 
-    /// The plan for a row's mode in a run with these settings; `None` for a mode that is not JMH's.
-    fn planned(settings: &Settings, row: &ScoreRow) -> Option<Plan> {
+    /// As a run with these settings measures a row's mode; `None` for a mode that is not JMH's.
+    fn planned(settings: &Settings, row: &ScoreRow) -> Option<Measured> {
         let mode = clap::ValueEnum::from_str(&row.jmh_mode, false).ok()?;
-        let plan = settings.plan(mode);
-        Some(Plan {
-            forks: settings.forks(),
-            warmup_iterations: plan.warmup_iterations,
-            warmup_time: plan.warmup_time,
-            iterations: plan.iterations,
-            time: plan.time,
-        })
+        Some(Measured(settings.forks(), settings.plan(mode)))
     }
 
     fn flags(&self) -> String {
-        let mut text = format!(
-            " --forks {} --warmup-iterations {} --iterations {}",
-            self.forks, self.warmup_iterations, self.iterations
-        );
-        for (flag, time) in [("--warmup-time", self.warmup_time), ("--time", self.time)] {
+        let Measured(forks, Plan { warmup_iterations, warmup_time, iterations, time }) = *self;
+        let mut text =
+            format!(" --forks {forks} --warmup-iterations {warmup_iterations} --iterations {iterations}");
+        for (flag, time) in [("--warmup-time", warmup_time), ("--time", time)] {
             if !time.is_zero() {
                 let _ = write!(text, " {flag} {}", iteration_time(time).replace(' ', ""));
             }
@@ -85,7 +66,7 @@ fn commands_beside(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     let ours: Vec<&Entry> =
         entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
     let explain = |settings: &Settings| {
-        ours.iter().all(|entry| Plan::planned(settings, &entry.row) == Some(Plan::of(&entry.row)))
+        ours.iter().all(|entry| Measured::planned(settings, &entry.row) == Some(Measured::of(&entry.row)))
     };
     if ours.is_empty() {
         return Vec::new();
@@ -96,14 +77,7 @@ fn commands_beside(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     if explain(&Settings { quick: true, ..Settings::default() }) {
         return vec![command(experiment, entries, " --quick")];
     }
-    let mut plans: Vec<(Plan, Vec<&Entry>)> = Vec::new();
-    for entry in ours {
-        let plan = Plan::of(&entry.row);
-        match plans.iter_mut().find(|(known, _)| *known == plan) {
-            Some((_, own)) => own.push(entry),
-            None => plans.push((plan, vec![entry])),
-        }
-    }
+    let mut plans = grouped(ours.into_iter().map(|entry| (Measured::of(&entry.row), entry)));
     let jvms = entries.iter().filter(|entry| value(&entry.row, JVM).is_some()).copied();
     if let Some((_, first)) = plans.first_mut() {
         first.extend(jvms);
@@ -165,16 +139,6 @@ fn command(experiment: &Experiment, entries: &[&Entry], flags: &str) -> String {
         );
     }
     text
-}
-
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 /// The text quoted as one word of a shell.

@@ -4,7 +4,7 @@ use super::section::section;
 use crate::format::coordinates::group;
 use crate::format::json::WARNING;
 use crate::format::phrase::count;
-use crate::format::{Entry, Parameter, ScoreRow};
+use crate::format::{Entry, Parameter, distinct};
 use crate::harness::{Experiment, label};
 use allotment_report::page::{Document, Section};
 
@@ -21,22 +21,16 @@ pub struct Source {
 pub fn document(sources: Vec<Source>, experiments: &[&Experiment]) -> Document {
     let warnings = warnings(&sources);
     let mut entries = joined(sources);
-    for entry in &mut entries {
-        if let Some(experiment) = known(&entry.row, experiments) {
-            relabel(&mut entry.row, experiment);
+    // Files do not hold the labels of values.
+    for Entry { row, .. } in &mut entries {
+        let Some(experiment) = experiments.iter().find(|one| one.name == group(row)) else { continue };
+        for Parameter { name, value, label: shown } in &mut row.parameters {
+            *shown = label(experiment.axes, name, value);
         }
     }
-    let mut names: Vec<&str> = Vec::new();
-    for experiment in experiments {
-        if entries.iter().any(|entry| group(&entry.row) == experiment.name) {
-            names.push(experiment.name);
-        }
-    }
-    for entry in &entries {
-        if !names.contains(&group(&entry.row)) {
-            names.push(group(&entry.row));
-        }
-    }
+    let groups = || entries.iter().map(|entry| group(&entry.row));
+    let known = experiments.iter().map(|one| one.name).filter(|name| groups().any(|group| group == *name));
+    let names = distinct(known.chain(groups()));
     let of = |name: &&str| {
         let own: Vec<&Entry> = entries.iter().filter(|entry| group(&entry.row) == *name).collect();
         let experiment = experiments.iter().find(|experiment| experiment.name == *name);
@@ -56,39 +50,21 @@ pub fn document(sources: Vec<Source>, experiments: &[&Experiment]) -> Document {
 
 /// The warnings of the runs in all files. Where there are several files, they name theirs.
 fn warnings(sources: &[Source]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for source in sources {
-        for warning in source.entries.iter().flat_map(|entry| entry.origin.facts(WARNING)) {
-            let of = if sources.len() > 1 { format!("{}: ", source.name) } else { String::new() };
-            let text = format!("{of}{warning}");
-            if !all.contains(&text) {
-                all.push(text);
-            }
-        }
-    }
-    all
-}
-
-fn known<'a>(row: &ScoreRow, experiments: &[&'a Experiment]) -> Option<&'a Experiment> {
-    experiments.iter().find(|experiment| experiment.name == group(row)).copied()
-}
-
-/// Sets the labels of values, which files do not hold.
-fn relabel(row: &mut ScoreRow, experiment: &Experiment) {
-    for parameter in &mut row.parameters {
-        parameter.label = label(experiment.axes, &parameter.name, &parameter.value);
-    }
+    distinct(sources.iter().flat_map(|source| {
+        let of = if sources.len() > 1 { format!("{}: ", source.name) } else { String::new() };
+        let warnings = source.entries.iter().flat_map(|entry| entry.origin.facts(WARNING));
+        warnings.map(move |warning| format!("{of}{warning}"))
+    }))
 }
 
 /// The rows of all files. If a row is in two of them, the file becomes one more parameter of all
 /// rows, since nothing else distinguishes the two.
 fn joined(sources: Vec<Source>) -> Vec<Entry> {
-    let key = |row: &ScoreRow| row.full_name();
     let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     let mut twice = false;
     for (index, source) in sources.iter().enumerate() {
         for entry in &source.entries {
-            twice |= *seen.entry(key(&entry.row)).or_insert(index) != index;
+            twice |= *seen.entry(entry.row.full_name()).or_insert(index) != index;
         }
     }
     let mut all = Vec::new();
@@ -112,6 +88,7 @@ fn joined(sources: Vec<Source>) -> Vec<Entry> {
 mod tests {
     use super::*;
     use crate::experiments;
+    use crate::format::ScoreRow;
     use crate::format::{Origin, examples};
     use allotment_report::page::markdown;
 

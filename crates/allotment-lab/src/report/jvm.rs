@@ -3,7 +3,7 @@
 use crate::format::answer::{Compared, sentence, speeds, within};
 use crate::format::coordinates::{MODE, mode, value, varying};
 use crate::format::phrase::{self, Better, Effect, interval};
-use crate::format::{Metric, ScoreRow};
+use crate::format::{Metric, ScoreRow, grouped};
 use crate::harness::{JVM, Latency, ours_beside};
 use crate::statistics::Ratio;
 
@@ -15,35 +15,23 @@ pub(super) fn answers(rows: &[ScoreRow], latencies: &[Latency]) -> Vec<String> {
 }
 
 fn speeds_of(rows: &[ScoreRow]) -> Vec<String> {
-    // The ratios of a mode, by JVM; times and rates apart.
-    let mut found: Vec<((String, String), Vec<(String, Vec<Ratio>)>)> = Vec::new();
-    for theirs in rows {
-        let Some((jvm, _)) = value(theirs, JVM) else { continue };
-        let Some(ours) = ours_beside(rows, theirs) else { continue };
-        let unit = ours.primary.unit.clone();
+    let ratio = |theirs: &'_ ScoreRow| {
+        let (jvm, _) = value(theirs, JVM)?;
+        let ours = ours_beside(rows, theirs)?;
         let ratio = Ratio::of(&ours.primary.summary(), &theirs.primary.summary());
-        let [speed] = speeds(&[ratio], Better::of(&unit))[..] else { continue };
-        let (key, jvm) = ((mode(ours).to_string(), unit), phrase::jvm(&jvm));
-        let place = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            found.push((key, Vec::new()));
-            found.len() - 1
-        });
-        let jvms = &mut found[place].1;
-        match jvms.iter_mut().find(|(known, _)| *known == jvm) {
-            Some((_, all)) => all.push(speed),
-            None => jvms.push((jvm, vec![speed])),
-        }
-    }
-    let clause = |mode: &str, (jvm, speeds): &(String, Vec<Ratio>)| Compared {
-        subject: mode.into(),
-        other: jvm.clone(),
-        at: String::new(),
-        speeds: speeds.clone(),
+        // Times and rates apart.
+        Some(((mode(ours), ours.primary.unit.as_str()), (phrase::jvm(&jvm), ratio)))
     };
-    let of = |((mode, _), jvms): &((String, String), Vec<(String, Vec<Ratio>)>)| {
-        sentence(&jvms.iter().map(|jvm| clause(mode, jvm)).collect::<Vec<_>>())
+    let of = |((mode, unit), ratios): ((&str, &str), Vec<(String, Ratio)>)| {
+        let clause = |(jvm, ratios): (String, Vec<Ratio>)| Compared {
+            subject: mode.into(),
+            other: jvm,
+            at: String::new(),
+            speeds: speeds(&ratios, Better::of(unit)),
+        };
+        sentence(&grouped(ratios).into_iter().map(clause).collect::<Vec<_>>())
     };
-    found.iter().map(of).collect()
+    grouped(rows.iter().filter_map(ratio)).into_iter().map(of).collect()
 }
 
 /// `shop here, 99 % of ...: 0.15 ± 0.01 times the time of JDK 25 Parallel`: the percentile P99 of

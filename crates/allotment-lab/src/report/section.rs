@@ -6,7 +6,7 @@ use super::jvm;
 use super::table;
 use crate::format::coordinates::value;
 use crate::format::json::{INCOMPLETE, JVM_HEAPS};
-use crate::format::{Comparison, Entry, Origin, ScoreRow};
+use crate::format::{Comparison, Entry, Origin, ScoreRow, distinct};
 use crate::harness::neighbours::{self, NEIGHBOURS};
 use crate::harness::{Baseline, Charts, Experiment, JVM, compare};
 use allotment_report::page::Section;
@@ -23,13 +23,8 @@ pub(super) fn section(name: &str, experiment: Option<&Experiment>, entries: &[&E
     let scored: Vec<Scored<'_>> = pairs.map(|(row, ratio)| scored(row, *ratio)).collect();
     let drawn: Vec<Scored<'_>> = scored.iter().copied().filter(|one| one.row.is_measured()).collect();
     let wanted = experiment.map_or(Charts::default(), |experiment| experiment.charts);
-    let mut origins: Vec<Origin> = Vec::new();
-    for entry in entries {
-        if !origins.contains(&entry.origin) {
-            origins.push(entry.origin.clone());
-        }
-    }
-    let of_run = |origin: &Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
+    let origins = distinct(entries.iter().map(|entry| &entry.origin));
+    let of_run = |origin: &&Origin| Some(format!("a run is incomplete: {}", origin.fact(INCOMPLETE)?));
     let mut incomplete: Vec<String> = origins.iter().filter_map(of_run).collect();
     incomplete.extend(rows.iter().filter_map(ScoreRow::failure_text).map(|text| format!("failed: {text}")));
     let lacking = rows.iter().filter(|row| row.missing > 0 && row.is_measured());
@@ -52,7 +47,7 @@ pub(super) fn section(name: &str, experiment: Option<&Experiment>, entries: &[&E
         table: table::scores(&scored, baseline.as_ref().map(|_| comparison.baseline.as_str())),
         metrics: table::metrics(&scored),
         commands: experiment.map(|one| commands(one, entries)).unwrap_or_default(),
-        origins: origins.iter().map(Origin::on_page).collect(),
+        origins: origins.iter().map(|origin| origin.on_page()).collect(),
         incomplete,
         notes,
     }

@@ -1,56 +1,27 @@
 //! Rows as cells: scores with their errors and ratios, and all other counts in a separate table.
 
 use super::choose::Scored;
-use crate::format::coordinates::{Coordinate, MODE, mode, value, varying};
+use crate::format::coordinates::{Coordinate, mode};
 use crate::format::phrase::{Effect, ratio_within};
-use crate::format::{ScoreRow, number};
+use crate::format::{Columns, ScoreRow, distinct, number};
 use allotment_report::page::{Table, Title};
 
-/// The coordinates of rows: those that vary are columns, the others a line.
-struct Places {
-    names: Vec<String>,
-    /// The columns' heads: numbers at their right, words at their left.
-    titles: Vec<Title>,
-    constant: String,
+/// The heads of the first columns: the mode, and coordinates, whose numbers are at their right.
+fn header(columns: &Columns) -> Vec<Title> {
+    let title = |one: &Coordinate| Title { text: one.name.clone(), number: one.numbers().is_some() };
+    [Title::text("mode")].into_iter().chain(columns.varying.iter().map(title)).collect()
 }
 
-impl Places {
-    fn of(rows: &[&ScoreRow]) -> Places {
-        let varying: Vec<Coordinate> = varying(rows).into_iter().filter(|one| one.name != MODE).collect();
-        let title = |one: &Coordinate| Title { text: one.name.clone(), number: one.numbers().is_some() };
-        let titles = varying.iter().map(title).collect();
-        let names: Vec<String> = varying.into_iter().map(|one| one.name).collect();
-        let mut constants: Vec<String> = Vec::new();
-        for parameter in rows.iter().flat_map(|row| &row.parameters) {
-            let text = format!("{} = {}", parameter.name, parameter.label);
-            if !names.contains(&parameter.name) && !constants.contains(&text) {
-                constants.push(text);
-            }
-        }
-        if let Some(first) = rows.first()
-            && !names.iter().any(|name| name == crate::format::coordinates::THREADS)
-        {
-            constants.push(format!("threads = {}", first.threads));
-        }
-        Places { names, titles, constant: constants.join(", ") }
-    }
-
-    fn header(&self) -> Vec<Title> {
-        [Title::text("mode")].into_iter().chain(self.titles.iter().cloned()).collect()
-    }
-
-    fn cells(&self, row: &ScoreRow) -> Vec<String> {
-        let cells = self.names.iter().map(|name| value(row, name).map_or("-".into(), |(_, label)| label));
-        [mode(row).to_string()].into_iter().chain(cells).collect()
-    }
+fn coordinates(columns: &Columns, row: &ScoreRow) -> Vec<String> {
+    [mode(row).to_string()].into_iter().chain(columns.cells(row)).collect()
 }
 
 /// The scores. The column of ratios exists if any row has a ratio; a ratio beyond its error is
 /// marked ▲ or ▼.
 pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
-    let places = Places::of(&plain);
-    let mut header = places.header();
+    let places = Columns::of(&plain);
+    let mut header = header(&places);
     header.extend([
         Title::text("measured"),
         Title::number("values"),
@@ -64,7 +35,7 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
     }
     let cells = |scored: &Scored<'_>| {
         let row = scored.row;
-        let mut cells = places.cells(row);
+        let mut cells = coordinates(&places, row);
         let missing = if row.missing > 0 { "*" } else { "" };
         cells.push(row.jmh_mode.clone());
         cells.push(format!("{}{missing}", row.primary.summary().count));
@@ -88,28 +59,24 @@ pub(super) fn scores(rows: &[Scored<'_>], baseline: Option<&str>) -> Table {
 
 /// The secondary metrics, a column for each; `None` without metrics.
 pub(super) fn metrics(rows: &[Scored<'_>]) -> Option<Table> {
-    let mut columns: Vec<(String, String)> = Vec::new();
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
-    for row in &plain {
+    let of_row = |row: &&ScoreRow| {
+        let unit = || row.primary.unit.clone();
+        let percentiles: Vec<_> =
+            row.percentile_rows().iter().map(|(label, _)| (label.to_string(), unit())).collect();
         let labels = row.secondary.iter().map(|metric| (metric.label.clone(), metric.unit.clone()));
-        let percentiles = row.percentile_rows();
-        let percentiles =
-            percentiles.iter().map(|(label, _)| ((*label).to_string(), row.primary.unit.clone()));
-        for column in percentiles.chain(labels) {
-            if !columns.contains(&column) {
-                columns.push(column);
-            }
-        }
-    }
+        percentiles.into_iter().chain(labels).collect::<Vec<_>>()
+    };
+    let columns = distinct(plain.iter().flat_map(of_row));
     if columns.is_empty() {
         return None;
     }
-    let places = Places::of(&plain);
-    let mut header = places.header();
+    let places = Columns::of(&plain);
+    let mut header = header(&places);
     header.extend(columns.iter().map(|(label, unit)| Title::number(&format!("{label}, {unit}"))));
     let cells = |row: &&ScoreRow| {
         let percentiles = row.percentile_rows();
-        let mut cells = places.cells(row);
+        let mut cells = coordinates(&places, row);
         cells.extend(columns.iter().map(|(label, unit)| {
             let percentile = percentiles.iter().find(|(known, _)| known == label).map(|&(_, value)| value);
             let metric = row.secondary.iter().find(|metric| metric.label == *label && metric.unit == *unit);

@@ -5,7 +5,7 @@
 //! instead. The length of a bar without a zero would mean nothing.
 
 use super::scale::{Range, short};
-use super::text::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
+use super::text::{CHARACTER, LINE, WIDTH, below, escape, width, wrapped};
 use super::{Chart, Look, Point, Scale, Series, marks};
 use std::fmt::Write;
 
@@ -77,11 +77,9 @@ fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, l
     let title = format!("<title>{}: {}</title>", escape(name), escape(&point.label));
     let finite = if point.y.is_finite() { point.y } else { 0.0 };
     if log {
-        let (left, right) = (0.0, WIDTH);
-        let _ = write!(out, "<path class=\"grid\" d=\"M{left} {middle:.1}H{right}\"/>");
+        let _ = write!(out, "<path class=\"grid\" d=\"M0 {middle:.1}H{WIDTH}\"/>");
         error(out, point, range, middle);
-        marks::marker(out, look, place(range, finite), middle);
-        let _ = write!(out, "{title}{}", marks::marker_end(look));
+        marks::marker(out, look, place(range, finite), middle, &title);
     } else {
         let (zero, end) = (place(range, 0.0), place(range, finite));
         let class = if look.dash == 0 { "bar" } else { "bar hollow" };
@@ -113,20 +111,11 @@ fn error(out: &mut String, point: &Point, range: &Range, middle: f64) {
 
 /// Draws the lines and numbers of a logarithmic axis below all points, and returns the bottom edge.
 fn axis(out: &mut String, range: &Range, top: f64, bottom: f64) -> f64 {
-    let mut free = 0.0;
-    for tick in range.ticks() {
-        let (at, text) = (place(range, tick), short(tick));
-        let half = width(&text) / 2.0;
-        let middle = at.clamp(half, WIDTH - half);
+    let ticks: Vec<(f64, String)> =
+        range.ticks().into_iter().map(|tick| (place(range, tick), short(tick))).collect();
+    for (at, _) in &ticks {
         let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>");
-        if middle - half >= free {
-            let _ = write!(
-                out,
-                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
-                bottom + LINE - 2.0
-            );
-            free = middle + half + 5.0;
-        }
     }
+    below(out, &ticks, bottom + LINE - 2.0);
     bottom + LINE
 }

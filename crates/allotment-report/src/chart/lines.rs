@@ -1,7 +1,7 @@
 //! A chart of lines: scores along a number, with error bars.
 
 use super::scale::Range;
-use super::text::{LINE, WIDTH, escape, width};
+use super::text::{LINE, WIDTH, below, escape, width};
 use super::{Chart, Point, Series, marks};
 use std::fmt::Write;
 
@@ -72,29 +72,18 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     bottom + 2.0 * LINE + 10.0
 }
 
-/// Draws ticks, and leaves out those whose text would touch the one before.
+/// Draws ticks and their text.
 fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
     let chosen: Vec<(f64, String)> = match chart.ticks.as_slice() {
         [] => plane.x.ticks().into_iter().map(|tick| (tick, chart.x.scale.tick(tick))).collect(),
         given => given.to_vec(),
     };
-    let mut free = 0.0;
-    for (tick, text) in chosen.iter().filter(|(tick, _)| tick.is_finite()) {
-        let half = width(text) / 2.0;
-        let at = plane.x(*tick);
-        // At the edges text is moved inward, so that it is not cut.
-        let middle = at.clamp(half, WIDTH - half);
+    let finite = chosen.into_iter().filter(|(tick, _)| tick.is_finite());
+    let ticks: Vec<(f64, String)> = finite.map(|(tick, text)| (plane.x(tick), text)).collect();
+    for (at, _) in &ticks {
         let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom:.1}v4\"/>");
-        if middle - half >= free {
-            let _ = write!(
-                out,
-                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                bottom + LINE + 2.0,
-                escape(text)
-            );
-            free = middle + half + 5.0;
-        }
     }
+    below(out, &ticks, bottom + LINE + 2.0);
 }
 
 fn series(out: &mut String, series: &Series, plane: &Plane) {
@@ -138,14 +127,8 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
             }
             out.push_str("\"/>");
         }
-        marks::marker(out, look, x, plane.y(point.y));
-        let _ = write!(
-            out,
-            "<title>{}: {}</title>{}",
-            escape(&series.name),
-            escape(&point.label),
-            marks::marker_end(look)
-        );
+        let title = format!("<title>{}: {}</title>", escape(&series.name), escape(&point.label));
+        marks::marker(out, look, x, plane.y(point.y), &title);
     }
     out.push_str("</g>");
 }

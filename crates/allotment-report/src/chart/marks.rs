@@ -22,31 +22,20 @@ pub(super) const fn dash(look: Look) -> &'static str {
     }
 }
 
-/// A marker with its centre at (x, y): a shape for each colour, hollow where the line is dashed.
-pub(super) fn marker(out: &mut String, look: Look, x: f64, y: f64) {
+/// A marker with its centre at (x, y), and `inner` in its element: a shape for each colour, hollow where the line is dashed.
+pub(super) fn marker(out: &mut String, look: Look, x: f64, y: f64, inner: &str) {
     let class = if look.dash == 0 { "m" } else { "m hollow" };
     let shape = look.colour % (super::COLOURS + 1);
     let _ = match shape {
-        0 => write!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\">"),
+        0 => write!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\">{inner}</circle>"),
         1 => write!(
             out,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6.2\" height=\"6.2\">",
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6.2\" height=\"6.2\">{inner}</rect>",
             x - 3.1,
             y - 3.1
         ),
-        shape => {
-            write!(out, "<path class=\"{class}\" d=\"{}\">", outline(shape, x, y))
-        }
+        shape => write!(out, "<path class=\"{class}\" d=\"{}\">{inner}</path>", outline(shape, x, y)),
     };
-}
-
-/// The end of the element that [`marker`] began.
-pub(super) const fn marker_end(look: Look) -> &'static str {
-    match look.colour % (super::COLOURS + 1) {
-        0 => "</circle>",
-        1 => "</rect>",
-        _ => "</path>",
-    }
 }
 
 fn outline(shape: usize, x: f64, y: f64) -> String {

@@ -113,8 +113,8 @@ pub fn legend_swatch(look: Look) -> String {
 fn swatch(out: &mut String, look: Look, x: f64, y: f64) {
     let (colour, dash) = (marks::colour(look), marks::dash(look));
     let _ = write!(out, "<g class=\"{colour}\"><path class=\"line\"{dash} d=\"M{x:.1} {y:.1}h24\"/>");
-    marks::marker(out, look, x + 12.0, y);
-    let _ = write!(out, "{}</g>", marks::marker_end(look));
+    marks::marker(out, look, x + 12.0, y, "");
+    out.push_str("</g>");
 }
 
 #[cfg(test)]

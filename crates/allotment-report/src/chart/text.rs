@@ -4,6 +4,8 @@
 //! text on a phone too. Only the browser knows the exact width of a text; the estimate here is
 //! larger.
 
+use std::fmt::Write;
+
 /// Width of a chart, in its own units.
 pub(super) const WIDTH: f64 = 360.0;
 
@@ -39,6 +41,21 @@ pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
         lines.push(rest.into_iter().collect());
     }
     lines
+}
+
+/// Draws the texts of ticks, each centred below its place, but none that would touch the one before.
+pub(super) fn below(out: &mut String, ticks: &[(f64, String)], y: f64) {
+    let mut free = 0.0;
+    for (at, text) in ticks {
+        let half = width(text) / 2.0;
+        // At the edges text is moved inward, so that it is not cut.
+        let middle = at.clamp(half, WIDTH - half);
+        if middle - half >= free {
+            let text = escape(text);
+            let _ = write!(out, "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>");
+            free = middle + half + 5.0;
+        }
+    }
 }
 
 /// Text for XML and HTML: characters with a meaning are escaped, and characters that XML forbids

@@ -4,9 +4,9 @@
 //! `NO_COLOR` and `TERM=dumb` keep the escapes away, as do pipes and files.
 
 use super::Failure;
+use super::print::bold;
 use crate::format::{printable, width};
-use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 /// Prints an empty line, and the answers in lines of the width of the output. Nothing without
 /// answers.
@@ -14,17 +14,12 @@ use std::io::{self, IsTerminal, Write};
 /// # Errors
 /// Standard output is closed or full.
 pub fn print_answers(answers: &[String]) -> Result<(), Failure> {
-    let output = io::stdout();
-    let bold = output.is_terminal()
-        && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && env::var_os("TERM").is_none_or(|value| value != "dumb");
-    let mut output = output.lock();
-    output.write_all(lines(answers, width::of_output(), bold).as_bytes())?;
+    let mut output = io::stdout().lock();
+    output.write_all(lines(answers, width::of_output(), bold()).as_bytes())?;
     Ok(output.flush()?)
 }
 
-fn lines(answers: &[String], columns: Option<usize>, bold: bool) -> String {
-    let (begin, end) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+fn lines(answers: &[String], columns: Option<usize>, (begin, end): (&str, &str)) -> String {
     let line = |answer: &String| {
         let text = width::lines(&printable(answer), width::of_sentences(columns));
         format!("{begin}{text}{end}\n")
@@ -41,11 +36,11 @@ mod tests {
     fn answers_are_bold_on_a_terminal_alone() {
         let answers = ["tlab is 2.00 \u{b1} 0.10 times as fast as cas.".to_string(), "a\x1bb".to_string()];
         let plain = "\ntlab is 2.00 \u{b1} 0.10 times as fast as cas.\na\\u{1b}b\n";
-        assert_eq!(lines(&answers, None, false), plain);
-        let bold = lines(&answers, Some(30), true);
+        assert_eq!(lines(&answers, None, ("", "")), plain);
+        let bold = lines(&answers, Some(30), ("\x1b[1m", "\x1b[0m"));
         let expected =
             "\n\x1b[1mtlab is 2.00 \u{b1} 0.10 times as\n    fast as cas.\x1b[0m\n\x1b[1ma\\u{1b}b\x1b[0m\n";
         assert_eq!(bold, expected);
-        assert_eq!(lines(&[], None, true), "");
+        assert_eq!(lines(&[], None, ("\x1b[1m", "\x1b[0m")), "");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! One request may come as several signals: `timeout` signals its child and then the group that the
 //! child is in, a terminal signals a whole group, and a session that ends sends a hang-up and then
-//! a termination. So what comes within [`REPEAT`] of the signal before is the same request. A count
+//! a termination. So a signal within [`REPEAT`] of the one before it is the same request. A count
 //! of signals was refused: it took `timeout` for a user who presses Ctrl-C twice, and threw away
 //! what was measured.
 //!
@@ -24,7 +24,7 @@ const REPEAT: Duration = Duration::from_secs(1);
 /// the same signal.
 const SETTLING: Duration = Duration::from_millis(100);
 
-/// What asks for the end.
+/// The signals that ask for the end.
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
 /// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) asks; one
@@ -84,12 +84,12 @@ impl Interrupt {
     }
 }
 
-/// What a signal is.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     /// A request to end.
     First,
-    /// The request before, told once more.
+    /// The previous request, repeated.
     Repeated,
     /// A further request: the user does not want to wait.
     Again,

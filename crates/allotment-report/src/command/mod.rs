@@ -1,4 +1,4 @@
-//! What every command has in common: how its line is read, how it prints, how it ends.
+//! The common part of all commands: reading the command line, printing, and ending.
 
 mod answers;
 mod arguments;

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use crate::format::{printable, width};
+use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints a whole text on standard output. Control characters in the text are made visible instead
@@ -21,9 +22,18 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Standard output is closed or full.
 pub fn print_bold(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    let (bold, plain) = if output.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    writeln!(output, "{bold}{}{plain}", printable(text.trim_end()))?;
+    let (begin, end) = bold();
+    writeln!(output, "{begin}{}{end}", printable(text.trim_end()))?;
     Ok(output.flush()?)
+}
+
+/// The escapes around bold text; empty where standard output is no terminal, or where `NO_COLOR` or
+/// `TERM=dumb` keeps them away.
+pub(super) fn bold() -> (&'static str, &'static str) {
+    let is_bold = io::stdout().is_terminal()
+        && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && env::var_os("TERM").is_none_or(|value| value != "dumb");
+    if is_bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") }
 }
 
 /// Lines that are as wide as the output.

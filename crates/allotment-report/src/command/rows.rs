@@ -31,7 +31,7 @@ pub fn share(value: i128, total: i128) -> f64 {
     if total == 0 { 0.0 } else { value as f64 * 100.0 / total as f64 }
 }
 
-/// How many of `rows` are shown; 0 shows all. A line in `text` tells of the rest.
+/// The number of `rows` that are shown; a `top` of 0 shows all. A line in `text` names the rest.
 pub fn shown(rows: usize, top: usize, text: &mut String) -> usize {
     let shown = if top == 0 { rows } else { rows.min(top) };
     if shown < rows {

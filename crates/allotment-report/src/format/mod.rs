@@ -1,5 +1,6 @@
 //! Numbers, times, phrases and tables as text, and the files that a command reads and writes.
 
+mod distinct;
 pub mod input;
 mod layout;
 pub mod number;
@@ -11,6 +12,7 @@ pub mod time;
 mod told;
 pub mod width;
 
+pub use distinct::{distinct, grouped};
 pub use input::{Input, InputError, binary, open_binary, read_text};
 pub use layout::Layout;
 pub use output::{

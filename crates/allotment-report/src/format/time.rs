@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     up_to_a_day(text, nanoseconds(text, &UNITS)?)
 }
 
-/// The same, and zero: `0` or `0ms`.
+/// Reads a time as [`parse`] does, or zero: `0` or `0ms`.
 ///
 /// # Errors
 /// Describes the form of a time, or says that it is beyond a day.
@@ -94,7 +94,7 @@ fn up_to_a_day(text: &str, nanoseconds: f64) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The duration that `text` means, which is so many nanoseconds.
+/// The duration of a number of nanoseconds, which `text` means.
 fn duration(text: &str, nanoseconds: f64) -> Result<Duration, String> {
     if nanoseconds < 1.0 {
         return Err(format!("`{text}` is no time at all; the least is 1ns"));

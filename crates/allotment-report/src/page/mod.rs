@@ -37,7 +37,7 @@ pub struct Section {
     pub question: Option<String>,
     /// The answer to the question, a sentence for each part; empty for foreign benchmarks.
     pub answers: Vec<String>,
-    /// What its rows say besides, a sentence each.
+    /// Further findings from its rows, a sentence each.
     pub verdicts: Vec<String>,
     /// Its charts.
     pub groups: Vec<Group>,
@@ -51,7 +51,7 @@ pub struct Section {
     pub origins: Vec<Origin>,
     /// Runs with missing parts, cases that failed, and rows with missing iterations.
     pub incomplete: Vec<String>,
-    /// What to know when rows of JVMs are read.
+    /// Notes for readers of rows of JVMs.
     pub notes: Vec<String>,
 }
 

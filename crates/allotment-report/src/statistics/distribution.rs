@@ -32,8 +32,8 @@ pub fn distribution(times: impl Iterator<Item = Duration>) -> Vec<Weighted> {
     let mut all: Vec<Weighted> = buckets
         .map(|bucket| (bucket.value_iterated_to().min(largest) as f64 / 1e3, bucket.count_at_value()))
         .collect();
-    // The buckets of both ends have one of the two exact times each; of others they hold nothing is
-    // known but the bucket.
+    // The buckets of both ends have one of the two exact times each; of the other times in a
+    // bucket only the bucket is known.
     match all.as_mut_slice() {
         [] => {}
         [(value, 1)] => *value = least as f64 / 1e3,

@@ -31,11 +31,10 @@ mod tests;
 pub use arguments::AsmArguments;
 
 use super::{Failure, print};
-use arguments::{Layout, Question, refused};
+use crate::format::width;
+use arguments::{Question, refused};
 use ours::Ours;
-use page::{Page, Width};
-use rustix::termios::tcgetwinsize;
-use std::io::{self, IsTerminal};
+use page::Page;
 
 /// Prints the sequences that the arguments ask for.
 ///
@@ -45,36 +44,20 @@ use std::io::{self, IsTerminal};
 pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
     let question = Question::of(arguments)?;
     let ours = Ours::emit(&question).map_err(|error| refused(&question, &error))?;
-    let profile = arguments.profile.map(|time| {
-        let eden = arguments.eden.map(|eden| usize::try_from(eden).unwrap_or(usize::MAX));
-        profile::run(&question, &ours, time, eden)
-    });
-    if let Some(Err(profile::Unprofiled::Asked(text))) = profile {
-        return Err(Failure::Usage(text));
+    let mut profile = None;
+    if let Some(time) = arguments.profile {
+        let eden = profile::eden(&question, arguments.eden)?;
+        profile = Some(profile::run(&question, &ours, time, eden));
     }
-    let width = match (arguments.layout, terminal_width()) {
-        (Layout::Beside, _) => Width::Any,
-        (Layout::Auto, Some(columns)) => Width::Columns(columns),
-        (Layout::Below, Some(columns)) => Width::Narrow(columns),
-        (_, None) => Width::Narrow(page::WITHOUT_TERMINAL),
-    };
     print(
         &Page {
             question: &question,
             ours: &ours,
             profile: profile.as_ref(),
-            width,
+            layout: arguments.layout,
+            columns: width::of_output(),
             barriers: arguments.barriers,
         }
         .text()?,
     )
-}
-
-/// The columns of the terminal on standard output, if it is a terminal.
-fn terminal_width() -> Option<u16> {
-    let output = io::stdout();
-    if !output.is_terminal() {
-        return None;
-    }
-    tcgetwinsize(&output).ok().map(|size| size.ws_col).filter(|columns| *columns > 0)
 }

@@ -5,12 +5,13 @@
 //! is wide enough, aligned by the purpose of the instructions. Side by side, the differences are
 //! numbered and stand below, since a column of sentences would tear the other columns apart.
 
-use super::arguments::{Form, Length, Question, What};
+use super::arguments::{Form, Layout, Length, Question, What};
 use super::figures;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
-use super::profile::{Profile, Unprofiled};
+use super::profile::Profile;
 use super::stage::{Stage, stages};
+use crate::format::told;
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use allotment_report::command::Failure;
@@ -18,25 +19,16 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// Columns without a terminal.
-pub(super) const WITHOUT_TERMINAL: u16 = 120;
-
-/// How wide the page may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    /// Side by side, at any width.
-    Any,
-    /// Side by side if it fits.
-    Columns(u16),
-    /// One below the other.
-    Narrow(u16),
-}
+const WITHOUT_TERMINAL: usize = 120;
 
 /// The content of the page.
 pub(super) struct Page<'a> {
     pub(super) question: &'a Question,
     pub(super) ours: &'a Ours,
-    pub(super) profile: Option<&'a Result<Profile, Unprofiled>>,
-    pub(super) width: Width,
+    pub(super) profile: Option<&'a anyhow::Result<Profile>>,
+    pub(super) layout: Layout,
+    /// The columns of the terminal, if there is one.
+    pub(super) columns: Option<usize>,
     pub(super) barriers: bool,
 }
 
@@ -59,7 +51,7 @@ impl Page<'_> {
             match profile {
                 Ok(profile) => text += &profile.summary(),
                 Err(why) => {
-                    let _ = writeln!(text, "not sampled: {why}");
+                    let _ = writeln!(text, "not sampled: {}", told(why));
                 }
             }
         }
@@ -76,22 +68,21 @@ impl Page<'_> {
         Ok(text)
     }
 
-    fn columns(&self) -> u16 {
-        match self.width {
-            Width::Any => WITHOUT_TERMINAL,
-            Width::Columns(columns) | Width::Narrow(columns) => columns,
-        }
+    fn columns(&self) -> usize {
+        self.columns.filter(|_| self.layout != Layout::Beside).unwrap_or(WITHOUT_TERMINAL)
     }
 
     /// Both sequences in the arrangement that fits.
     fn sequences(&self, theirs: &[Step]) -> String {
         let beside = self.beside(theirs);
         let widest = beside.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        match self.width {
-            Width::Any => beside + &footnotes(theirs, self.columns()),
-            Width::Columns(columns) if widest <= usize::from(columns) => beside + &footnotes(theirs, columns),
-            Width::Columns(columns) | Width::Narrow(columns) => self.below(theirs, columns),
-        }
+        let fits = match self.layout {
+            Layout::Auto => self.columns.is_some_and(|columns| widest <= columns),
+            Layout::Beside => true,
+            Layout::Below => false,
+        };
+        let columns = self.columns();
+        if fits { beside + &footnotes(theirs, columns) } else { self.below(theirs, columns) }
     }
 
     /// Side by side, with marks instead of the differences.
@@ -128,7 +119,7 @@ impl Page<'_> {
     }
 
     /// One below the other, with the differences beside HotSpot's.
-    fn below(&self, theirs: &[Step], columns: u16) -> String {
+    fn below(&self, theirs: &[Step], columns: usize) -> String {
         let mut text = String::new();
         for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
             let _ = writeln!(text, "{}ours, {name}", if part == Part::Hot { "" } else { "\n" });
@@ -213,7 +204,7 @@ fn marks(theirs: &[Step]) -> Vec<Option<usize>> {
     theirs.iter().map(mark).collect()
 }
 
-fn footnotes(theirs: &[Step], columns: u16) -> String {
+fn footnotes(theirs: &[Step], columns: usize) -> String {
     let mut text = String::from("\nHotSpot's differs:\n");
     for (step, mark) in theirs.iter().zip(marks(theirs)) {
         if let (Some(differs), Some(mark)) = (&step.differs, mark) {
@@ -301,11 +292,13 @@ pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
 
 /// Aligned columns, no wider than `columns`. Numbers, in the columns before the instruction, are
 /// aligned at the right.
-fn table(rows: Vec<Vec<String>>, columns: Option<u16>) -> String {
+fn table(rows: Vec<Vec<String>>, columns: Option<usize>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).force_no_tty();
     match columns {
-        Some(columns) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns),
+        Some(columns) => table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(columns).unwrap_or(u16::MAX)),
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -340,8 +333,8 @@ fn ruled(table: &str) -> String {
 }
 
 /// Wraps a sentence to at most `columns`; all lines but the first are indented.
-fn wrapped(text: &str, indent: &str, columns: u16) -> String {
-    let columns = usize::from(columns).max(40);
+fn wrapped(text: &str, indent: &str, columns: usize) -> String {
+    let columns = columns.max(40);
     let (mut all, mut line) = (String::new(), String::new());
     for word in text.split_whitespace() {
         if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > columns {

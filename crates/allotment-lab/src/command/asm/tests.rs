@@ -1,10 +1,10 @@
 //! Tests of the page for processors that are given as data, and of refused questions.
 
 use super::AsmArguments;
-use super::arguments::{Question, refused};
+use super::arguments::{Layout, Question, refused};
 use super::ours::Ours;
-use super::page::{Page, Width, options};
-use super::profile::{self, Unprofiled};
+use super::page::{Page, options};
+use super::profile;
 use super::stage::{Stage, stages};
 use crate::command::{Command, Failure, parse};
 use allotment::Heap;
@@ -33,10 +33,10 @@ fn asked(line: &str) -> Result<(Question, Ours), String> {
     Ok((question, ours))
 }
 
-fn page(line: &str, width: Width) -> String {
+fn page(line: &str, layout: Layout, columns: Option<usize>) -> String {
     let (question, ours) = asked(line).unwrap();
     let barriers = arguments(line).unwrap().barriers;
-    Page { question: &question, ours: &ours, profile: None, width, barriers }.text().unwrap()
+    Page { question: &question, ours: &ours, profile: None, layout, columns, barriers }.text().unwrap()
 }
 
 /// Each file is the output of `allotment asm` with these arguments and no terminal.
@@ -57,17 +57,18 @@ fn pages_are_as_they_were() {
         ),
     ] {
         let beside = line.contains("--layout beside");
-        let width = if beside { Width::Any } else { Width::Narrow(super::page::WITHOUT_TERMINAL) };
-        assert_eq!(page(line, width), expected, "{line}");
+        let layout = if beside { Layout::Beside } else { Layout::Below };
+        assert_eq!(page(line, layout, None), expected, "{line}");
     }
 }
 
 #[test]
 fn columns_stand_beside_each_other_where_they_fit() {
-    let beside =
-        |columns| page("--processor zen --style 1", Width::Columns(columns)).contains("HotSpot's differs:");
+    let beside = |columns| {
+        page("--processor zen --style 1", Layout::Auto, Some(columns)).contains("HotSpot's differs:")
+    };
     assert!(beside(200) && !beside(80));
-    let narrow = page("--processor zen --style 1", Width::Columns(80));
+    let narrow = page("--processor zen --style 1", Layout::Auto, Some(80));
     let theirs = narrow
         .lines()
         .skip_while(|line| *line != "HotSpot, in line")
@@ -86,8 +87,11 @@ fn what_is_printed_is_what_was_emitted() {
         .filter(|line| line.starts_with("prefetch"))
         .collect();
     assert_eq!(prefetches, ["prefetcht0 [rcx + 0x80]", "prefetcht0 [rcx + 0xa0]", "prefetcht0 [rcx + 0xc0]"]);
-    let page =
-        page("--processor zen --style 1 --instr t0 --distance 128 --step 32 --instance-lines 3", Width::Any);
+    let page = page(
+        "--processor zen --style 1 --instr t0 --distance 128 --step 32 --instance-lines 3",
+        Layout::Beside,
+        None,
+    );
     for expected in [
         "prefetcht0 [rcx + 192]",
         "prefetcht0 [r10 + 192]",
@@ -211,7 +215,7 @@ fn samples_are_at_instructions_or_elsewhere() {
         let (question, ours) = asked(line).unwrap();
         // On a busy machine the kernel may not sample this thread in the first of these times.
         let times = [200, 1000, 5000].map(Duration::from_millis);
-        let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, Some(1 << 20)).unwrap());
+        let mut runs = times.iter().map(|time| profile::run(&question, &ours, *time, 1 << 20).unwrap());
         let profile = runs.find(|profile| profile.samples() > 0);
         let profile = profile.unwrap_or_else(|| panic!("{line}: no samples"));
         assert!(profile.objects > 0, "{line}");
@@ -225,7 +229,8 @@ fn samples_are_at_instructions_or_elsewhere() {
             question: &question,
             ours: &ours,
             profile: Some(&Ok(profile)),
-            width: Width::Any,
+            layout: Layout::Beside,
+            columns: None,
             barriers: false,
         };
         let text = page.text().unwrap();
@@ -236,18 +241,28 @@ fn samples_are_at_instructions_or_elsewhere() {
 #[test]
 fn an_eden_holds_what_is_allocated_at_once() {
     let (question, ours) = asked("--size 64 --count 2").unwrap();
-    let run = |eden| profile::run(&question, &ours, Duration::from_millis(1), Some(eden));
-    assert!(matches!(run(100), Err(Unprofiled::Asked(text)) if text.contains("128 is the nearest")));
-    assert!(matches!(run(usize::MAX), Err(Unprofiled::Asked(text)) if text.contains("1g is the nearest")));
-    assert_eq!(run(128).unwrap().eden, 128);
+    let eden = |asked| profile::eden(&question, Some(asked));
+    assert!(matches!(eden(100), Err(Failure::Usage(text)) if text.contains("128 is the nearest")));
+    assert!(matches!(eden(u64::MAX), Err(Failure::Usage(text)) if text.contains("1g is the nearest")));
+    let run = profile::run(&question, &ours, Duration::from_millis(1), eden(128).unwrap());
+    assert_eq!(run.unwrap().eden, 128);
 }
 
 #[test]
 fn without_samples_there_are_no_percentages() {
     let (question, ours) = asked("--processor rapids").unwrap();
-    let why = Err(Unprofiled::Cannot("this system gives no timer".into()));
+    let why = Err(anyhow::anyhow!("this system gives no timer"));
     let page = |profile| {
-        Page { question: &question, ours: &ours, profile, width: Width::Any, barriers: false }.text().unwrap()
+        Page {
+            question: &question,
+            ours: &ours,
+            profile,
+            layout: Layout::Beside,
+            columns: None,
+            barriers: false,
+        }
+        .text()
+        .unwrap()
     };
     let (with, without) = (page(Some(&why)), page(None));
     assert_eq!(with, without + "\nnot sampled: this system gives no timer\n");

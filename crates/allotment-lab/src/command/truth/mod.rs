@@ -12,17 +12,16 @@ mod program;
 mod rows;
 mod verdict;
 
-use super::measuring::{lock, say, usable_cpus, warn_of_build};
+use super::measuring::{lock, open_json, say, this_program, usable_cpus, warn_of_build};
 use super::{Failure, print};
 use crate::format::suggest::nearest;
-use crate::format::{Layout, OutputFile, check_files, number, width};
+use crate::format::{Layout, number, width};
 use crate::harness::{Case, Experiment, Interrupt, JmhMode, OnJvms, Run, Settings, run};
 use crate::machine::Machine;
 use allotment::internals::platform::Topology;
-use anyhow::Context;
 use program::Builder;
 use rows::{ROWS, Row};
-use serde::Serialize;
+use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
 use verdict::Ratios;
@@ -113,9 +112,7 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<
     let chosen = chosen(&arguments.rows)?;
     let topology = Topology::detect();
     let cpus = usable_cpus(&topology);
-    check_files(&[], arguments.json.as_deref().map(|path| ("--json", path)).as_slice())?;
-    let file = arguments.json.as_deref().map(OutputFile::open).transpose();
-    let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
+    let file = open_json(arguments.json.as_deref())?;
     let (builder, compiler) = Builder::new(&arguments.cc)?;
     let _lock = lock(arguments.ignore_lock)?;
     let interrupt = Interrupt::install()?;
@@ -159,16 +156,12 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<
     }
     let written = file.map(|file| -> anyhow::Result<()> {
         let machine = Machine::detect(&topology).pairs();
-        let found = Found::of(&checked, &compiler, &machine);
-        Ok(file.write(&serde_json::to_vec_pretty(&found)?)?)
+        Ok(file.write(&serde_json::to_vec_pretty(&found(&checked, &compiler, &machine))?)?)
     });
     warn_of_build();
     print(&text(&checked, &compiler))?;
     written.transpose()?;
-    match told(&checked) {
-        None => Ok(()),
-        Some(text) => Err(Failure::Failed(text)),
-    }
+    told(&checked).map_or(Ok(()), |text| Err(Failure::Failed(text)))
 }
 
 /// The rows with these names, or all rows.
@@ -213,7 +206,7 @@ impl Measuring<'_> {
     /// The score of one process of the lab, measured as `allotment run` does.
     fn lab(&self, one: &Checked) -> Result<f64, Failure> {
         let outcome = run(&Run {
-            program: std::env::current_exe().context("cannot find this program's own file")?,
+            program: this_program()?,
             experiments: self.experiments,
             cases: std::slice::from_ref(&one.case),
             on_jvms: &OnJvms::default(),
@@ -316,42 +309,23 @@ fn told(checked: &[Checked]) -> Option<String> {
     })
 }
 
-/// The JSON of a row.
-#[derive(Serialize)]
-struct Found<'a> {
-    compiler: &'a str,
-    machine: &'a [String],
-    rows: Vec<FoundRow>,
-}
-
-#[derive(Serialize)]
-struct FoundRow {
-    benchmark: String,
-    label: String,
-    threads: usize,
-    params: Vec<(String, String)>,
-    unit: &'static str,
-    lab: Vec<f64>,
-    c: Vec<f64>,
-    ratio: Option<f64>,
-    differs: bool,
-}
-
-impl<'a> Found<'a> {
-    fn of(checked: &[Checked], compiler: &'a str, machine: &'a [String]) -> Found<'a> {
-        let row = |one: &Checked| FoundRow {
-            benchmark: one.row.benchmark(),
-            label: one.row.label(),
-            threads: one.row.threads(),
-            params: one.case.params.clone(),
-            unit: unit(&one.case),
-            lab: one.lab.clone(),
-            c: one.c.clone(),
-            ratio: one.ratios.median(),
-            differs: one.ratios.differ(),
-        };
-        Found { compiler, machine, rows: checked.iter().map(row).collect() }
-    }
+/// What was found, as JSON.
+fn found(checked: &[Checked], compiler: &str, machine: &[String]) -> serde_json::Value {
+    let row = |one: &Checked| {
+        json!({
+            "benchmark": one.row.benchmark(),
+            "label": one.row.label(),
+            "threads": one.row.threads(),
+            "params": one.case.params,
+            "unit": unit(&one.case),
+            "lab": one.lab,
+            "c": one.c,
+            "ratio": one.ratios.median(),
+            "differs": one.ratios.differ(),
+        })
+    };
+    let rows: Vec<serde_json::Value> = checked.iter().map(row).collect();
+    json!({ "compiler": compiler, "machine": machine, "rows": rows })
 }
 
 #[cfg(test)]
@@ -390,7 +364,7 @@ mod tests {
             "{told}"
         );
         assert_eq!(super::told(&found[1..]), None);
-        let json = serde_json::to_value(Found::of(&found, "cc 1", &[])).unwrap();
+        let json = super::found(&found, "cc 1", &[]);
         assert_eq!(json["rows"][0]["differs"], true);
         assert_eq!(json["rows"][1]["unit"], "ns/op");
     }

@@ -9,11 +9,11 @@
 mod decision;
 mod questions;
 
-use super::measuring::{Measuring, doubts, end, lock, usable_cpus, warn};
+use super::measuring::{doubts, end, lock, measure, open_json, this_program, usable_cpus, warn};
 use super::{Failure, TuneArguments, print};
 use crate::format::json::to_json;
-use crate::format::{OutputFile, Report, ScoreRow, check_files};
-use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Pin, Settings};
+use crate::format::{Report, ScoreRow};
+use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Run, Settings};
 use crate::machine::Machine;
 use allotment::internals::platform::Topology;
 use allotment::options::ENVIRONMENT_VARIABLE;
@@ -38,23 +38,22 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
     let cpus = usable_cpus(&topology);
     let questions = questions(&topology, &Processor::detect(), cpus.1);
     let cases = cases(&questions);
-    check_files(&[], arguments.json.as_deref().map(|path| ("--json", path)).as_slice())?;
-    let file = arguments.json.as_deref().map(OutputFile::open).transpose();
-    let file = file.map_err(|error| Failure::Failed(error.to_string()))?;
+    let file = open_json(arguments.json.as_deref())?;
     let _lock = lock(arguments.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let settings = settings(arguments.forks);
-    let (outcome, circumstances) = Measuring {
+    let run = Run {
+        program: this_program()?,
         experiments,
         cases: &cases,
         on_jvms: &OnJvms::default(),
         settings: &settings,
         timeout: Duration::from_secs(60),
-        cpus: &cpus,
+        cpus: &cpus.0,
         quiet: arguments.quiet,
         interrupt: &interrupt,
-    }
-    .measure()?;
+    };
+    let (outcome, circumstances) = measure(&run, cpus.1);
     let doubts = doubts(&outcome, &circumstances);
     let written = file.filter(|_| !outcome.rows.is_empty()).map(|file| -> anyhow::Result<()> {
         let report = Report {
@@ -69,7 +68,7 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
     });
     let measured: Vec<ScoreRow> = outcome.rows.iter().filter(|row| row.is_measured()).cloned().collect();
     let findings: Vec<Finding> = questions.iter().map(|question| decide(question, &measured)).collect();
-    let text = text(&findings, &settings.describe(JmhMode::Throughput));
+    let text = text(&findings, &settings.plan(JmhMode::Throughput).describe(settings.forks()));
     let printed = if outcome.interrupted { Ok(()) } else { print(&text) };
     warn(&doubts);
     written.transpose()?;
@@ -79,13 +78,11 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
 /// Settings that measure some thirty cases in a minute.
 fn settings(forks: Option<u32>) -> Settings {
     Settings {
-        quick: false,
         forks: Some(forks.unwrap_or(4)),
         warmup_iterations: Some(1),
         warmup_time: Some(Duration::from_millis(60)),
         iterations: Some(4),
         time: Some(Duration::from_millis(90)),
-        pin: Pin::Auto,
         ..Settings::default()
     }
 }

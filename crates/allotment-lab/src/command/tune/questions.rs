@@ -4,6 +4,7 @@
 //! whatever this processor's default. For the other options it is the heap's default.
 
 use crate::experiments::options::DEFAULTS;
+use crate::format::distinct;
 use crate::format::number::size;
 use crate::format::phrase::count;
 use crate::harness::{Case, JmhMode, TimeUnit};
@@ -66,13 +67,7 @@ impl Question {
 
 /// The cases of all questions, each once.
 pub(super) fn cases(questions: &[Question]) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
-    for case in questions.iter().flat_map(Question::cases) {
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
-    cases
+    distinct(questions.iter().flat_map(Question::cases))
 }
 
 /// All questions, for a machine of which `threads` CPUs can be used.

@@ -14,7 +14,7 @@ pub(super) struct Outcome {
     pub(super) mode: String,
     #[serde(default = "one")]
     pub(super) threads: usize,
-    #[serde(default = "one_fork")]
+    #[serde(default = "one")]
     pub(super) forks: u32,
     #[serde(default)]
     pub(super) jvm: String,
@@ -41,12 +41,8 @@ pub(super) struct Outcome {
     pub(super) secondary_metrics: Ordered<Fields>,
 }
 
-const fn one() -> usize {
-    1
-}
-
-const fn one_fork() -> u32 {
-    1
+fn one<N: From<u8>>() -> N {
+    1.into()
 }
 
 #[derive(serde::Deserialize)]

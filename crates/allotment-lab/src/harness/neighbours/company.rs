@@ -3,75 +3,40 @@
 use super::Neighbours;
 use super::process::{NeighbourMessage, NeighbourOrder};
 use crate::harness::Interrupt;
-use crate::harness::fork_process::{NO_LISTENER, read_lines};
-use crate::jvm::process::GLANCE;
-use std::io::{Read, Write};
+use crate::harness::fork_process::{End, describe, last_words, shown};
+use crate::harness::supervised::Supervised;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// How long neighbours may take to stop: some microseconds, where there are CPUs for them.
+/// The time limit for neighbours to stop. They take some microseconds, where there are CPUs for them.
 const LEAVING: Duration = Duration::from_secs(10);
-
-/// Why there are no neighbours.
-#[derive(Debug, PartialEq)]
-pub(in crate::harness) enum Left {
-    /// The user wants the end of the run.
-    Interrupted,
-    /// They cannot walk, or ended before their time; the text says why.
-    Failed(String),
-}
 
 /// Neighbours that walk. Their process is killed when this value is dropped, and by the kernel when
 /// the parent dies.
 #[derive(Debug)]
-pub(in crate::harness) struct Company {
-    child: Child,
-    /// Its end is the sign to stop.
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-}
+pub(in crate::harness) struct Company(Supervised);
 
 impl Company {
     /// Starts neighbours and waits until all walk; `command` is the program with the hidden command
     /// `neighbour`, `patience` how long they may take to set up their memory.
     ///
     /// # Errors
-    /// They could not be started, or the user does not want them any more.
+    /// They could not be started, or the user interrupts.
     pub(in crate::harness) fn start(
         mut command: Command,
         neighbours: Neighbours,
         cpus: Vec<Option<usize>>,
         patience: Duration,
         interrupt: &Interrupt,
-    ) -> Result<Company, Left> {
-        let failed = |text: String| Left::Failed(format!("its neighbours: {text}"));
+    ) -> Result<Company, End> {
         // As for a fork: the parent decides when they end, and not the terminal.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command
-            .spawn()
-            .map_err(|error| failed(format!("cannot start {}: {error}", command.get_program().display())))?;
-        let input = child.stdin.take();
-        let lines = match read_lines(&mut child) {
-            Ok(lines) => lines,
-            Err(error) => {
-                // It must not be left behind; why it is of no use is the error to tell.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(failed(format!("{NO_LISTENER}: {error}")));
-            }
-        };
-        let mut company = Company { child, input, lines };
-        let order = NeighbourOrder { neighbours, cpus, parent: std::process::id() };
-        let order = serde_json::to_string(&order).map_err(|error| failed(error.to_string()))? + "\n";
-        if let Some(input) = &mut company.input {
-            // A process that is dead already cannot read; what it said tells more than this error.
-            let _ = input.write_all(order.as_bytes());
-        }
-        match company.next(patience, Some(interrupt))? {
+        command.stdin(Stdio::piped()).process_group(0);
+        let mut company = Company(Supervised::start(&mut command).map_err(|text| failed(&text))?);
+        company.0.tell(&NeighbourOrder { neighbours, cpus, parent: std::process::id() });
+        match company.next(patience, interrupt)? {
             NeighbourMessage::Ready => Ok(company),
-            NeighbourMessage::Rate(_) => Err(failed("they stopped before they walked".into())),
+            NeighbourMessage::Rate(_) => Err(failed("they stopped before they walked")),
         }
     }
 
@@ -79,70 +44,32 @@ impl Company {
     ///
     /// # Errors
     /// They had ended before, so that what was measured beside them was measured alone.
-    pub(in crate::harness) fn leave(mut self) -> Result<f64, Left> {
-        match self.child.try_wait() {
-            Ok(None) => {}
-            _ => return Err(self.ended()),
-        }
-        drop(self.input.take());
-        match self.next(LEAVING, None)? {
+    pub(in crate::harness) fn leave(mut self) -> Result<f64, End> {
+        self.0.input = None;
+        match self.next(LEAVING, &Interrupt::never())? {
             NeighbourMessage::Rate(rate) => Ok(rate),
-            NeighbourMessage::Ready => Err(Left::Failed("its neighbours were ready twice".into())),
+            NeighbourMessage::Ready => Err(failed("they were ready twice")),
         }
     }
 
     /// The next message.
-    fn next(&mut self, patience: Duration, interrupt: Option<&Interrupt>) -> Result<NeighbourMessage, Left> {
-        let start = Instant::now();
-        loop {
-            if interrupt.is_some_and(Interrupt::requested) {
-                return Err(Left::Interrupted);
+    fn next(&mut self, patience: Duration, interrupt: &Interrupt) -> Result<NeighbourMessage, End> {
+        match self.0.next(patience, interrupt) {
+            Ok(Some(line)) => serde_json::from_str(&line)
+                .map_err(|_| failed(&format!("they printed `{}`, which is no message", shown(&line)))),
+            Ok(None) => {
+                let (status, complaints) = self.0.finish(Duration::ZERO);
+                let status = status.map_or_else(|error| error.to_string(), |status| describe(&status));
+                Err(failed(&format!("they ended early; their process {status}{}", last_words(&complaints))))
             }
-            match self.lines.recv_timeout(GLANCE) {
-                Ok(line) => {
-                    return serde_json::from_str(&line).map_err(|_| {
-                        let shown: String = line.chars().take(60).collect();
-                        Left::Failed(format!(
-                            "its neighbours printed `{}`, which is no message",
-                            shown.escape_debug()
-                        ))
-                    });
-                }
-                Err(RecvTimeoutError::Timeout) if start.elapsed() < patience => {}
-                Err(RecvTimeoutError::Timeout) => {
-                    let seconds = patience.as_secs_f64();
-                    return Err(Left::Failed(format!("its neighbours said nothing for {seconds:.1} s")));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
-            }
+            Err(End::Failed(text)) => Err(failed(&text)),
+            Err(end) => Err(end),
         }
-    }
-
-    /// How they ended that should not have, in their last words.
-    fn ended(&mut self) -> Left {
-        self.end();
-        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        let mut words = String::new();
-        if let Some(errors) = &mut self.child.stderr {
-            // Not text, or nothing: then the status is all there is to tell.
-            let _ = errors.take(4096).read_to_string(&mut words);
-        }
-        let said = words.trim().replace('\n', " | ");
-        let said = if said.is_empty() { String::new() } else { format!("; they said: {said}") };
-        Left::Failed(format!("its neighbours ended early, {status}{said}"))
-    }
-
-    fn end(&mut self) {
-        // Dead already is as good.
-        let _ = self.child.kill();
     }
 }
 
-impl Drop for Company {
-    fn drop(&mut self) {
-        self.end();
-        let _ = self.child.wait();
-    }
+fn failed(text: &str) -> End {
+    End::Failed(format!("its neighbours: {text}"))
 }
 
 #[cfg(test)]
@@ -152,16 +79,16 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Starts a shell script as if it were neighbours.
-    fn start(text: &str, patience: Duration, interrupt: &Interrupt) -> Result<Company, Left> {
+    fn start(text: &str, patience: Duration, interrupt: &Interrupt) -> Result<Company, End> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
         Company::start(command, "1:64m".parse().unwrap(), vec![None], patience, interrupt)
     }
 
-    fn failure<T>(result: Result<T, Left>) -> String {
+    fn failure<T>(result: Result<T, End>) -> String {
         match result {
-            Err(Left::Failed(text)) => text,
-            Err(Left::Interrupted) => panic!("nobody has interrupted"),
+            Err(End::Failed(text)) => text,
+            Err(end) => panic!("{end:?}"),
             Ok(_) => panic!("it went well"),
         }
     }
@@ -184,15 +111,15 @@ mod tests {
         let started = |text: &str| failure(start(text, PATIENCE, &never));
         assert_eq!(
             started("read order; echo no memory >&2; exit 1"),
-            "its neighbours ended early, exit status: 1; they said: no memory"
+            "its neighbours: they ended early; their process exited with code 1; it said: no memory"
         );
-        assert_eq!(started("echo hello"), "its neighbours printed `hello`, which is no message");
+        assert_eq!(started("echo hello"), "its neighbours: they printed `hello`, which is no message");
         assert!(started(r#"echo '{"rate":1}'"#).contains("stopped before they walked"));
         let left = |text: &str| failure(start(text, PATIENCE, &never).unwrap().leave());
-        assert!(left(&format!("{READY}; cat > /dev/null")).contains("ended early, exit status: 0"));
+        assert!(left(&format!("{READY}; cat > /dev/null")).contains("exited with code 0"));
         let company = start(&format!("{READY}; kill -9 $$"), PATIENCE, &never).unwrap();
         // Dead or dying: either way it has no rate.
-        assert!(failure(company.leave()).contains("signal: 9"));
+        assert!(failure(company.leave()).contains("signal 9"));
         let silent = start("exec sleep 1000", Duration::from_millis(50), &never);
         assert!(failure(silent).contains("said nothing"));
         let program = Command::new("/no/such/program");
@@ -204,13 +131,13 @@ mod tests {
     fn an_interrupt_ends_the_wait() {
         let interrupt = Interrupt::never();
         interrupt.request();
-        assert_eq!(start("exec sleep 1000", PATIENCE, &interrupt).unwrap_err(), Left::Interrupted);
+        assert_eq!(start("exec sleep 1000", PATIENCE, &interrupt).unwrap_err(), End::Interrupted);
     }
 
     #[test]
     fn whoever_drops_them_ends_them() {
         let company = start(&format!("{READY}; exec sleep 1000"), PATIENCE, &Interrupt::never()).unwrap();
-        let id = company.child.id();
+        let id = company.0.child.id();
         drop(company);
         assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
     }

@@ -13,7 +13,7 @@ mod company;
 mod process;
 mod verdict;
 
-pub(super) use company::{Company, Left};
+pub(super) use company::Company;
 pub use process::run_neighbours;
 pub use verdict::verdicts;
 
@@ -48,11 +48,11 @@ pub enum Walk {
 /// Threads that walk memory beside what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours {
-    /// How many.
+    /// The number of threads.
     pub threads: usize,
-    /// What each walks, in bytes.
+    /// The memory that each walks, in bytes.
     pub bytes: usize,
-    /// How.
+    /// The order of their reads.
     pub walk: Walk,
 }
 
@@ -68,7 +68,7 @@ impl Neighbours {
         format!("{}:{}:{}", self.threads, size(self.bytes as u64), self.walk)
     }
 
-    /// What all walk together, in bytes.
+    /// The memory that all walk together, in bytes.
     pub fn total_bytes(&self) -> usize {
         self.threads.saturating_mul(self.bytes)
     }

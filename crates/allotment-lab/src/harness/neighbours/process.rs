@@ -1,7 +1,7 @@
 //! The neighbours' side: a process that walks until its standard input ends.
 //!
-//! Standard input and not a signal: it ends by itself when the parent does, and whoever is told so
-//! can still say how far he has walked.
+//! Refused: a signal. Standard input ends by itself when the parent does, and after its end the process
+//! can still say how far it has walked.
 
 use super::{Neighbours, Walk};
 use crate::machine::{die_with_parent, pin_current_thread};
@@ -14,7 +14,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
-/// What neighbours are to do: the first line of standard input.
+/// The order to neighbours: the first line of standard input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct NeighbourOrder {
     pub(super) neighbours: Neighbours,

@@ -1,29 +1,23 @@
-//! What neighbours do to the scores, in words.
+//! The effect of neighbours on the scores, in words.
 
 use super::{NEIGHBOURS, NONE};
 use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
-use crate::format::{Comparison, ScoreRow};
+use crate::format::{Comparison, ScoreRow, grouped};
 use crate::statistics::Ratio;
 
 /// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the
 /// error, and the worst of them. Rows whose error is not known show neither, and are counted apart.
 /// `comparison` is with the rows that have none.
 pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
-    let mut kinds: Vec<(&str, Vec<(&ScoreRow, Ratio)>)> = Vec::new();
-    for (row, ratio) in rows.iter().zip(&comparison.ratios) {
-        let kind =
-            row.parameters.iter().find(|parameter| parameter.name == NEIGHBOURS && parameter.value != NONE);
-        let (Some(kind), Some(ratio)) = (kind, ratio) else { continue };
-        let found = (row, slowdown(row, ratio));
-        match kinds.iter_mut().find(|(known, _)| *known == kind.label) {
-            Some((_, rows)) => rows.push(found),
-            None => kinds.push((&kind.label, vec![found])),
-        }
-    }
+    let kinds = grouped(rows.iter().zip(&comparison.ratios).filter_map(|(row, ratio)| {
+        let mut parameters = row.parameters.iter();
+        let kind = parameters.find(|parameter| parameter.name == NEIGHBOURS && parameter.value != NONE)?;
+        Some((&kind.label, (row, slowdown(row, ratio.as_ref()?))))
+    }));
     kinds.iter().map(|(kind, rows)| format!("beside neighbours {kind}: {}", verdict(rows))).collect()
 }
 
-/// How many times as long a thing takes: scores of throughput the other way round.
+/// The ratio of times. Scores of throughput are inverted.
 fn slowdown(row: &ScoreRow, ratio: &Ratio) -> Ratio {
     if row.jmh_mode == "thrpt" { ratio.inverse() } else { *ratio }
 }

@@ -4,8 +4,8 @@ use super::Scored;
 use super::names::Names;
 use super::plan::{Place, Plan, spelled};
 use crate::format::coordinates::{Coordinate, number as parsed, value};
-use crate::format::number;
 use crate::format::phrase::{self, Better};
+use crate::format::{ScoreRow, number};
 use allotment_report::chart::{Axis, Chart, Point, Scale, Series};
 use std::collections::BTreeMap;
 
@@ -30,19 +30,29 @@ fn point(scored: &Scored<'_>, x: f64) -> Point {
     }
 }
 
-pub(super) fn lines(rows: &[Scored<'_>], along: &str, names: &Names) -> Vec<Series> {
+/// Series of the points of rows, in the order of their colours.
+pub(super) fn series<'a>(
+    names: &Names,
+    points: impl Iterator<Item = (&'a ScoreRow, Vec<Point>)>,
+) -> Vec<Series> {
     let mut found: BTreeMap<(usize, usize, String), Series> = BTreeMap::new();
-    for scored in rows {
-        let (look, name) = (names.look(scored.row), names.whole(scored.row));
-        let x = value(scored.row, along).and_then(|(value, _)| parsed(&value)).unwrap_or(f64::NAN);
-        let series = found.entry((look.colour, look.dash, name.clone())).or_insert_with(|| Series {
-            name,
-            look,
-            points: Vec::new(),
-        });
-        series.points.push(point(scored, x));
+    for (row, points) in points {
+        let (look, name) = (names.look(row), names.whole(row));
+        let key = (look.colour, look.dash, name.clone());
+        let series = found.entry(key).or_insert(Series { name, look, points: Vec::new() });
+        series.points.extend(points);
     }
-    let mut series: Vec<Series> = found.into_values().collect();
+    found.into_values().collect()
+}
+
+pub(super) fn lines(rows: &[Scored<'_>], along: &str, names: &Names) -> Vec<Series> {
+    let mut series = series(
+        names,
+        rows.iter().map(|scored| {
+            let x = value(scored.row, along).and_then(|(value, _)| parsed(&value)).unwrap_or(f64::NAN);
+            (scored.row, vec![point(scored, x)])
+        }),
+    );
     series.iter_mut().for_each(|one| one.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
     series
 }

@@ -7,6 +7,7 @@
 //! Refused: bars of a few percentiles. They hide where a curve turns, which tells what was waited
 //! for.
 
+use super::build::series;
 use super::names::Names;
 use super::plan::{Plan, spelled};
 use super::{MOST_CHARTS, Scored, numbered};
@@ -15,9 +16,8 @@ use crate::format::phrase::{nanoseconds_of, time};
 use crate::format::{Metric, Samples, ScoreRow};
 use crate::harness::{Baseline, JVM, Latency};
 use crate::statistics::curve;
-use allotment_report::chart::{Axis, COLOURS, Chart, Point, Scale, Series};
+use allotment_report::chart::{Axis, COLOURS, Chart, Point, Scale};
 use allotment_report::page::Group;
-use std::collections::BTreeMap;
 
 /// A row with the times to draw.
 pub(super) struct Curve<'a> {
@@ -162,16 +162,6 @@ fn plan(rows: &[&ScoreRow], baseline: Option<&Baseline>) -> Plan {
 }
 
 fn chart(title: String, curves: &[&Curve<'_>], names: &Names) -> Chart {
-    let mut found: BTreeMap<(usize, usize, String), Series> = BTreeMap::new();
-    for curve in curves {
-        let (look, name) = (names.look(curve.scored.row), names.whole(curve.scored.row));
-        let series = found.entry((look.colour, look.dash, name.clone())).or_insert_with(|| Series {
-            name,
-            look,
-            points: Vec::new(),
-        });
-        series.points.extend(curve.points.iter().cloned());
-    }
     let last = curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.x);
     let last = last.fold(1.0, f64::max);
     Chart {
@@ -180,7 +170,7 @@ fn chart(title: String, curves: &[&Curve<'_>], names: &Names) -> Chart {
         // A percentage is not exact in binary.
         ticks: ticks().take_while(|(place, _)| *place <= last * 1.000_001).collect(),
         y: Axis { label: "time".into(), scale: Scale::Time },
-        series: found.into_values().collect(),
+        series: series(names, curves.iter().map(|curve| (curve.scored.row, curve.points.clone()))),
     }
 }
 

@@ -12,8 +12,8 @@ mod curves;
 mod names;
 mod plan;
 
-use crate::format::ScoreRow;
 use crate::format::coordinates::mode;
+use crate::format::{ScoreRow, grouped};
 use crate::harness::{Baseline, Charts};
 use crate::statistics::Ratio;
 use allotment_report::page::Group;
@@ -21,7 +21,7 @@ use build::{bar_chart, line_chart, lines};
 pub(super) use curves::latency_charts;
 use curves::{Curve, curve_group};
 use names::Names;
-use plan::{Own, Plan, spelled};
+use plan::{PlaceValue, Plan, spelled};
 
 /// The most charts of one kind, since readers ignore more; the table has all rows.
 const MOST_CHARTS: usize = 24;
@@ -45,16 +45,11 @@ pub(super) struct Scored<'a> {
 
 /// The charts of an experiment's rows.
 pub(super) fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Baseline>) -> Vec<Group> {
-    let mut parts: Vec<(Vec<&str>, Vec<Scored<'_>>)> = Vec::new();
-    for &scored in rows {
+    let parts = grouped(rows.iter().map(|&scored| {
         let row = scored.row;
         let own = if wanted.by_mode { mode(row) } else { "" };
-        let key = vec![own, row.jmh_mode.as_str(), row.primary.unit.as_str()];
-        match parts.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, part)) => part.push(scored),
-            None => parts.push((key, vec![scored])),
-        }
-    }
+        (vec![own, row.jmh_mode.as_str(), row.primary.unit.as_str()], scored)
+    }));
     let several = parts.len() > 1;
     let title = |key: &[&str]| match key {
         [_, jmh_mode, _] if several && !wanted.by_mode => way(jmh_mode).to_string(),
@@ -101,8 +96,9 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
     let mut charts = Vec::new();
     match &plan.along {
         Some(along) => {
-            let has_others =
-                |place: &[Own]| rows.iter().any(|s| plan.belongs(s.row, place) && !names.is_baseline(s.row));
+            let has_others = |place: &[PlaceValue]| {
+                rows.iter().any(|s| plan.belongs(s.row, place) && !names.is_baseline(s.row))
+            };
             for place in &places {
                 let parts = names.parts();
                 for (index, part) in parts.iter().enumerate() {

@@ -4,9 +4,9 @@
 //! Other series take the colours in the order of their first rows. Rows of a JVM have the colour of
 //! the lab's row and a dash for each JVM.
 
-use crate::format::ScoreRow;
 use crate::format::coordinates::{MODE, mode, number as parsed, value};
 use crate::format::phrase;
+use crate::format::{ScoreRow, distinct};
 use crate::harness::{Baseline, JVM};
 use allotment_report::chart::{COLOURS, Look};
 
@@ -21,33 +21,16 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(rows: &[&ScoreRow], series: &[String], baseline: Option<&Baseline>) -> Names {
-        let mut names =
-            Names { series: series.to_vec(), all: Vec::new(), has_baseline: false, jvms: Vec::new() };
+        let jvms = distinct(rows.iter().filter_map(|row| Some(value(row, JVM)?.1)));
+        let mut names = Names { series: series.to_vec(), all: Vec::new(), has_baseline: false, jvms };
         let is_baseline = |row: &ScoreRow| {
             let coordinate = baseline.map_or("", |baseline| baseline.coordinate.as_str());
             let known = series.iter().any(|name| name == coordinate);
             known && value(row, coordinate).is_some_and(|(own, _)| baseline.is_some_and(|b| b.value == own))
         };
-        let mut first: Option<String> = None;
-        for row in rows {
-            let name = names.main(row);
-            if first.is_none() && is_baseline(row) {
-                first = Some(name.clone());
-            }
-            if !names.all.contains(&name) {
-                names.all.push(name);
-            }
-            if let Some((_, jvm)) = value(row, JVM)
-                && !names.jvms.contains(&jvm)
-            {
-                names.jvms.push(jvm);
-            }
-        }
-        if let Some(first) = first {
-            names.has_baseline = true;
-            names.all.retain(|name| *name != first);
-            names.all.insert(0, first);
-        }
+        let first = rows.iter().find(|row| is_baseline(row)).map(|row| names.main(row));
+        names.has_baseline = first.is_some();
+        names.all = distinct(first.into_iter().chain(rows.iter().map(|row| names.main(row))));
         names
     }
 

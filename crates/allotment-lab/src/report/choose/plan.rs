@@ -2,8 +2,8 @@
 //! with a chart each.
 
 use super::Scored;
-use crate::format::ScoreRow;
 use crate::format::coordinates::{Coordinate, MODE, value, varying};
+use crate::format::{ScoreRow, distinct};
 use crate::harness::{Baseline, Charts, JVM};
 
 /// With more combinations than this, coordinates of few values become series.
@@ -47,13 +47,7 @@ impl Plan {
     /// The combinations of the panels' values that occur in rows. A row that lacks some values gets
     /// a place of its own only if it belongs to no other row's place. So every row has a chart.
     pub(super) fn places(&self, rows: &[Scored<'_>]) -> Vec<Place> {
-        let mut all: Vec<Place> = Vec::new();
-        for scored in rows {
-            let place: Place = self.panels.iter().map(|one| value(scored.row, &one.name)).collect();
-            if !all.contains(&place) {
-                all.push(place);
-            }
-        }
+        let mut all = distinct(rows.iter().map(|scored| self.place(scored.row)));
         let lacking = |place: &Place| place.iter().filter(|value| value.is_none()).count();
         // A place that includes another has fewer gaps, so it comes first.
         all.sort_by_key(lacking);
@@ -64,7 +58,7 @@ impl Plan {
             }
         }
         let rank = |place: &Place| -> Vec<usize> {
-            let of = |(one, own): (&Coordinate, &Own)| {
+            let of = |(one, own): (&Coordinate, &PlaceValue)| {
                 one.values.iter().position(|value| Some(value) == own.as_ref()).unwrap_or(usize::MAX)
             };
             self.panels.iter().zip(place).map(of).collect()
@@ -73,26 +67,29 @@ impl Plan {
         found
     }
 
-    pub(super) fn belongs(&self, row: &ScoreRow, place: &[Own]) -> bool {
-        let own: Place = self.panels.iter().map(|one| value(row, &one.name)).collect();
-        is_part(&own, place)
+    fn place(&self, row: &ScoreRow) -> Place {
+        self.panels.iter().map(|one| value(row, &one.name)).collect()
+    }
+
+    pub(super) fn belongs(&self, row: &ScoreRow, place: &[PlaceValue]) -> bool {
+        is_part(&self.place(row), place)
     }
 }
 
 /// A value with its label; `None` where rows lack the coordinate.
-pub(super) type Own = Option<(String, String)>;
+pub(super) type PlaceValue = Option<(String, String)>;
 
 /// One value for each panel.
-pub(super) type Place = Vec<Own>;
+pub(super) type Place = Vec<PlaceValue>;
 
 /// Whether `whole` has all values of `place`.
-fn is_part(place: &[Own], whole: &[Own]) -> bool {
+fn is_part(place: &[PlaceValue], whole: &[PlaceValue]) -> bool {
     place.iter().zip(whole).all(|(own, other)| own.is_none() || own == other)
 }
 
 /// `size = 16, threads = 2`
-pub(super) fn spelled(panels: &[Coordinate], place: &[Own]) -> String {
-    let one = |(panel, own): (&Coordinate, &Own)| {
+pub(super) fn spelled(panels: &[Coordinate], place: &[PlaceValue]) -> String {
+    let one = |(panel, own): (&Coordinate, &PlaceValue)| {
         own.as_ref().map(|(_, label)| format!("{} = {label}", panel.name))
     };
     panels.iter().zip(place).filter_map(one).collect::<Vec<_>>().join(", ")

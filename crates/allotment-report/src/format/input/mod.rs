@@ -2,8 +2,8 @@
 //!
 //! Every command reads its files here, so all commands know the same encodings and give the same
 //! message for the same file. Binary files are unpacked here as well ([`open_binary`]). There are
-//! three steps. First the kind of the path is checked, since a
-//! directory or a device must not be opened as a file. Then gzip is unpacked, in any number of
+//! three steps. First the kind of the path is checked, since a directory or a device must not be
+//! opened as a file. Then gzip is unpacked, in any number of
 //! members and layers. Then the first bytes give the encoding, or the kind of a foreign file. The
 //! file's name is ignored: `tlab.log` is often compressed, and `tlab.log.gz` was often unpacked on
 //! its way.
@@ -71,7 +71,7 @@ impl Input {
         if is_standard_input(path) { STANDARD_INPUT.into() } else { path.display().to_string() }
     }
 
-    /// The same inside a sentence: paths are in backticks.
+    /// The name of a path inside a sentence: paths are in backticks.
     pub fn quoted(path: &Path) -> String {
         quoted(&Input::name(path))
     }
@@ -215,7 +215,7 @@ fn peek(text: &mut Box<dyn Read>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Why a path of this kind is no file to read.
+/// Why a path of this kind cannot be read as a file.
 fn no_file(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         Some("it is a directory; name a file in it")

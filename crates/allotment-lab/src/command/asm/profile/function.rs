@@ -7,7 +7,7 @@
 use crate::command::asm::arguments::Form;
 use crate::command::asm::ours::Ours;
 use allotment::raw::Hot;
-use allotment_jit::{Code, CodeBuffer, CodeError, EmitError, FunctionId, Part, Sequence, Target};
+use allotment_jit::{Code, CodeBuffer, FunctionId, Part, Sequence, Target};
 use iced_x86::code_asm::registers::gpr64::{rax, rbx, rdx, rsi};
 use std::mem;
 
@@ -30,23 +30,12 @@ pub(super) struct Running {
     form: Form,
 }
 
-/// Why the sequence cannot run.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Unlinked {
-    /// The loop cannot be assembled.
-    #[error(transparent)]
-    Emit(#[from] EmitError),
-    /// The code gets no memory.
-    #[error(transparent)]
-    Code(#[from] CodeError),
-}
-
 impl Running {
     /// Makes a sequence executable.
     ///
     /// # Errors
-    /// [`Unlinked`].
-    pub(super) fn new(ours: &Ours, form: Form) -> Result<Running, Unlinked> {
+    /// The loop cannot be assembled, or the code gets no memory.
+    pub(super) fn new(ours: &Ours, form: Form) -> anyhow::Result<Running> {
         let mut buffer = CodeBuffer::default();
         if form == Form::Stub {
             let function = buffer.add("allocate", ours.sequence.clone());

@@ -15,6 +15,8 @@ use allotment::Heap;
 use allotment::internals::platform::Topology;
 use allotment::options::CollectorKind;
 use allotment_jit::Part;
+use allotment_report::command::Failure;
+use anyhow::{Context, ensure};
 use function::Running;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -25,28 +27,14 @@ const INTERVAL: Duration = Duration::from_micros(250);
 /// The interval at which the samples are read out.
 const SPELL: Duration = Duration::from_millis(500);
 
+/// Why samples fail.
+const NO_CLOCK: &str = "this system gives no clock to sample by";
+
 /// The bytes of an array whose length is known only at run time.
 const ARRAY_BYTES: usize = 64;
 
 /// The largest eden: beyond all caches.
 const MAX_EDEN: usize = 1 << 30;
-
-/// Why there is no profile.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Unprofiled {
-    /// The user asked wrongly.
-    #[error("{0}")]
-    Asked(String),
-    /// Profiling is impossible here.
-    #[error("{0}")]
-    Cannot(String),
-}
-
-impl Unprofiled {
-    fn cannot(error: impl ToString) -> Unprofiled {
-        Unprofiled::Cannot(error.to_string())
-    }
-}
 
 /// The samples of a run.
 pub(super) struct Profile {
@@ -118,52 +106,47 @@ impl Profile {
     }
 }
 
-/// The result of the run.
-struct Filled {
-    turns: u64,
-    time: Duration,
-    samples: Samples,
-    clock: Clock,
-}
-
-/// Runs the sequence for `time` in an eden of that size, or of half of L2.
+/// The size of the eden: the user's, or half of L2.
 ///
 /// # Errors
-/// [`Unprofiled`].
-pub(super) fn run(
-    question: &Question,
-    ours: &Ours,
-    time: Duration,
-    eden: Option<usize>,
-) -> Result<Profile, Unprofiled> {
+/// [`Failure::Usage`]: it does not hold an object, or is too large.
+pub(super) fn eden(question: &Question, asked: Option<u64>) -> Result<usize, Failure> {
+    let turn_bytes = turn_bytes(question);
+    let Some(asked) = asked else {
+        return Ok((Topology::detect().l2_bytes().unwrap_or(512 << 10) / 2).max(turn_bytes));
+    };
+    let nearest = asked.clamp(turn_bytes as u64, MAX_EDEN as u64);
+    if nearest == asked {
+        return Ok(nearest as usize);
+    }
+    let [asked, most, nearest] = [asked, MAX_EDEN as u64, nearest].map(number::size);
+    Err(Failure::Usage(format!("--eden {asked}: {turn_bytes} to {most} work; {nearest} is the nearest")))
+}
+
+/// The bytes that a turn of the loop allocates.
+fn turn_bytes(question: &Question) -> usize {
+    question.bytes().unwrap_or(ARRAY_BYTES) * question.count
+}
+
+/// Runs the sequence for `time` in an eden of that size.
+///
+/// # Errors
+/// Profiling is impossible here.
+pub(super) fn run(question: &Question, ours: &Ours, time: Duration, eden: usize) -> anyhow::Result<Profile> {
     let length = match question.what {
         What::Array { element, length: Length::Register } => Some((ARRAY_BYTES - 16) / element),
         _ => None,
     };
-    let turn_bytes = question.bytes().unwrap_or(ARRAY_BYTES) * question.count;
-    let eden = match eden {
-        Some(eden) if (turn_bytes..=MAX_EDEN).contains(&eden) => eden,
-        Some(eden) => {
-            let (asked, nearest) =
-                (number::size(eden as u64), number::size(eden.clamp(turn_bytes, MAX_EDEN) as u64));
-            let most = number::size(MAX_EDEN as u64);
-            return Err(Unprofiled::Asked(format!(
-                "--eden {asked}: {turn_bytes} to {most} work; {nearest} is the nearest"
-            )));
-        }
-        None => (Topology::detect().l2_bytes().unwrap_or(512 << 10) / 2).max(turn_bytes),
-    };
-    let running = Running::new(ours, question.form).map_err(Unprofiled::cannot)?;
+    let running = Running::new(ours, question.form)?;
     let heap = Heap::builder()
         .max_heap_size((eden + (eden / 4).max(4 << 20)).max(16 << 20))
         .collector(CollectorKind::Epsilon)
         .name("asm")
-        .build()
-        .map_err(Unprofiled::cannot)?;
+        .build()?;
     // Registers the first shape, whose headers the sequence writes.
-    register(question, heap.shapes()).map_err(Unprofiled::cannot)?;
-    let turns = (eden / turn_bytes).max(1);
-    let filled = heap.attach(|mutator| -> Result<Filled, Unprofiled> {
+    register(question, heap.shapes())?;
+    let turns = (eden / turn_bytes(question)).max(1);
+    let filled = heap.attach(|mutator| -> anyhow::Result<_> {
         let mark = mutator.raw_mut().mark();
         let mut fill = || {
             // SAFETY: this thread's hot part; the heap never collects.
@@ -173,27 +156,20 @@ pub(super) fn run(
             done as u64
         };
         // The first fill touches all pages.
-        if fill() == 0 {
-            return Err(Unprofiled::Cannot(format!(
-                "the heap has no room for an eden of {}",
-                number::size(eden as u64)
-            )));
-        }
-        let unsampled =
-            |error| Unprofiled::Cannot(format!("this system gives no clock to sample by: {error}"));
-        let mut sampler = ThreadSampler::new(INTERVAL).map_err(unsampled)?;
+        ensure!(fill() > 0, "the heap has no room for an eden of {}", number::size(eden as u64));
+        let mut sampler = ThreadSampler::new(INTERVAL).context(NO_CLOCK)?;
         let (start, mut turns, mut samples) = (Instant::now(), 0, Samples::default());
         while start.elapsed() < time {
             let spell = Instant::now();
-            sampler.start().map_err(unsampled)?;
+            sampler.start().context(NO_CLOCK)?;
             while spell.elapsed() < SPELL && start.elapsed() < time {
                 turns += fill();
             }
-            samples.merge(&sampler.stop().map_err(unsampled)?);
+            samples.merge(&sampler.stop().context(NO_CLOCK)?);
         }
-        Ok(Filled { turns, time: start.elapsed(), samples, clock: sampler.clock() })
+        Ok((turns, start.elapsed(), samples, sampler.clock()))
     });
-    let Filled { turns, time, samples, clock } = filled.map_err(Unprofiled::cannot)??;
+    let (turns, time, samples, clock) = filled??;
     let [hot, cold] = running.parts().map(|(start, bytes)| samples.at_bytes(start, bytes));
     // An interrupted instruction begins again, so the counter points at the beginning of an
     // instruction.
