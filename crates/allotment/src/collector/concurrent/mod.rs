@@ -26,12 +26,12 @@
 //! Refused: a forwarding word before each object (Brooks 1984: memory, and a load for each access);
 //! coloured pointers (a barrier on all loads, and the bits are the embedder's).
 
-mod crew;
 mod delay;
 mod entries;
 mod evacuate;
 mod found;
 mod hand_over;
+mod leftover;
 mod marker;
 #[cfg(all(test, loom))]
 mod model;
@@ -42,12 +42,12 @@ mod tables;
 mod update;
 mod weak;
 
-pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
-pub(in crate::collector) use entries::Few;
+pub(in crate::collector) use entries::BoundedStack;
 pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations, Part};
 pub(in crate::collector) use found::Found;
-pub(in crate::collector) use marker::{Marker, OldShared, Shared as MarkShared};
+pub(in crate::collector) use leftover::{Interrupt, Leftover};
+pub(in crate::collector) use marker::{MarkShared, Marker, OldShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;

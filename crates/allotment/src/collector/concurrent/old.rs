@@ -15,7 +15,7 @@
 //! slots are read afterwards (`CardTable::clean_run`).
 
 use super::objects::{Slots, header_at, measure};
-use super::tables::{Tables, marked_end};
+use super::tables::{Tables, is_young, marked_end};
 use crate::collector::kernel::{OldTables, ShapeCache, broken, cover};
 use crate::object::{Kind, SlotKind, for_each_slot_between};
 use crate::region::{CARD_BYTES, FreeSet, Space};
@@ -24,13 +24,6 @@ use std::sync::atomic::AtomicU64;
 
 /// Bytes of an old region whose slots are looked at in one go.
 pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
-
-/// Whether the object at `address` is young, in a heap with generations.
-#[inline]
-pub(super) fn is_young(free: &FreeSet, address: usize) -> bool {
-    let table = free.table();
-    !table.get(table.index_of(address)).is_tenured()
-}
 
 /// The dirty runs of cards in `range`, in pieces of a bounded size. `visit` says whether to go on.
 /// Returns whether it always did.

@@ -14,7 +14,8 @@
 use super::delay::passage;
 use super::evacuate::{Evacuator, Generations};
 use super::objects::{for_each_slot_of, header_at, measure, place_of};
-use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in, is_young};
+use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in};
+use super::tables::is_young;
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::State;

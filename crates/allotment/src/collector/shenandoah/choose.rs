@@ -13,10 +13,9 @@
 //! Numbers only. The caller leaves out regions that cannot be emptied, and counts those without
 //! live objects as immediate garbage.
 
-use super::bytes::{Shown, percent_of};
+use super::bytes::percent_of;
 use crate::options::Options;
 use std::cmp::Reverse;
-use std::fmt;
 
 /// The options that decide which regions are emptied.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +72,7 @@ pub struct Candidate {
 
 /// The heap at the time of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct FreeMemory {
     /// Bytes of a region.
     pub region_bytes: usize,
     /// Bytes that mutators and collector may have in use.
@@ -96,31 +95,12 @@ pub struct Choice {
     pub live_bytes: usize,
     /// Bytes of garbage in the set.
     pub garbage_bytes: usize,
-    /// Bytes of garbage in regions without live objects.
-    pub immediate_bytes: usize,
-    /// Bytes of all garbage, that of the regions not chosen included.
-    pub all_garbage_bytes: usize,
     /// Bytes of garbage that the set should have, whatever they cost.
     pub wanted_bytes: usize,
     /// Whether the immediate garbage is enough, so that nothing moves.
     pub abbreviated: bool,
     /// Regions that the copies may need, at most the reserve.
     pub copy_regions: usize,
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Collection set: {} regions, {} live, {} of {} garbage, {} immediate",
-            self.set.len(),
-            Shown(self.live_bytes),
-            Shown(self.garbage_bytes),
-            Shown(self.all_garbage_bytes),
-            Shown(self.immediate_bytes),
-        )?;
-        if self.abbreviated { f.write_str(" (abbreviated)") } else { Ok(()) }
-    }
 }
 
 /// Regions to keep free for copies: `ShenandoahEvacReserve` of the capacity, at least 1.
@@ -197,8 +177,8 @@ pub(crate) fn choose_old(
 
 /// Chooses the set among the candidates, and sorts them: most garbage first.
 #[must_use]
-pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &Space) -> Choice {
-    let &Space { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
+pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &FreeMemory) -> Choice {
+    let &FreeMemory { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
     let sum = |sum: usize, candidate: &Candidate| sum.saturating_add(candidate.garbage_bytes);
     let all_garbage_bytes = candidates.iter().fold(immediate_bytes, sum);
     let reserve_bytes = reserve_regions.saturating_mul(region_bytes);
@@ -212,8 +192,6 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &S
         set: Vec::new(),
         live_bytes: 0,
         garbage_bytes: 0,
-        immediate_bytes,
-        all_garbage_bytes,
         wanted_bytes,
         abbreviated,
         copy_regions: 0,

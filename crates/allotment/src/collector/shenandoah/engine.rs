@@ -5,7 +5,7 @@
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::old::Old;
-use super::todo::Todo;
+use super::work_list::WorkList;
 use crate::collector::concurrent::{
     Buffers, CopySpace, Evacuator, Found, Generations, Interrupt, Leftover, MarkShared, Marker, OldShared,
     Part, Piece, Sought, Tables, Updater,
@@ -13,6 +13,7 @@ use crate::collector::concurrent::{
 use crate::collector::work::{Crews, Limits, Team, WorkStack};
 use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
+use crate::region::Space;
 use crate::sync::{Mutex, POISONED};
 
 /// The parts of a heap's concurrent collections.
@@ -26,9 +27,9 @@ pub(super) struct Engine {
     /// Of work beside mutators.
     pub(super) interrupt: Interrupt,
     /// Regions of the set that are to be evacuated.
-    pub(super) to_evacuate: Todo<Part>,
+    pub(super) to_evacuate: WorkList<Part>,
     /// Regions whose slots are to be updated.
-    pub(super) to_update: Todo<Piece>,
+    pub(super) to_update: WorkList<Piece>,
     pub(super) assisted: Assisted,
     pub(super) crews: Crews,
     pub(super) stack: Limits,
@@ -59,17 +60,17 @@ impl Engine {
             weak: &self.weak_objects,
             interrupt,
             sought,
-            old: old.map(|old| OldShared { tables: old.tables(shared), found: &old.left.found }),
+            old: old.map(|old| OldShared { tables: old.tables(&shared.space), found: &old.left.found }),
         }
     }
 
     /// What threads that evacuate share.
-    pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e> {
+    pub(super) fn evacuator<'e>(&'e self, space: &'e Space) -> Evacuator<'e> {
         let generations = self.old.as_ref().map(|old| Generations {
-            tables: old.tables(shared),
+            tables: old.tables(space),
             tenuring_threshold: old.tenuring_threshold(),
         });
-        Evacuator { space: &shared.space, tables: &self.tables, copies: &self.copies, generations }
+        Evacuator { space, tables: &self.tables, copies: &self.copies, generations }
     }
 
     /// Traces what `marking` has left, with all workers: each does `first`, and goes on until
@@ -119,11 +120,11 @@ impl Engine {
     ///
     /// # Safety
     /// - The slot may be read and written, and holds a word as a slot does.
-    pub(super) unsafe fn forward_slot(&self, shared: &Shared, slot: *mut u64) {
+    pub(super) unsafe fn forward_slot(&self, space: &Space, slot: *mut u64) {
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
         if let Some(address) = reference(bits) {
-            let place = self.evacuator(shared).forward(address, shared.space.home());
+            let place = self.evacuator(space).forward(address, space.home());
             if place != address {
                 // SAFETY: the caller's predicate.
                 unsafe { slot.write(with_reference(bits, place)) };

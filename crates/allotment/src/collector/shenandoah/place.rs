@@ -60,7 +60,7 @@ impl Work<'_> {
     /// Waits until the duty of every thread is done; `false`: interrupted.
     pub(super) fn await_duties(&self) -> bool {
         let mut waiting = Waiting::new();
-        while !self.shared.visit_roots_of_safe_threads() {
+        while !self.shared.threads.visit_roots_of_safe_threads() {
             if self.interrupt.is_set() {
                 return false;
             }

@@ -7,7 +7,7 @@
 
 use super::bytes::percent_of;
 use super::choose::{
-    Candidate, ChooseSettings, Space, all_copy_regions, choose, choose_old, old_reserve, shrink,
+    Candidate, ChooseSettings, FreeMemory, all_copy_regions, choose, choose_old, old_reserve, shrink,
 };
 
 /// A region without new objects, or a run of them, as marking has left it.
@@ -59,7 +59,7 @@ pub(super) struct Selection {
 }
 
 /// The memory of the heap at the time of the choice.
-pub(super) struct Memory {
+pub(super) struct FreeRegions {
     pub(super) region_bytes: usize,
     pub(super) heap_bytes: usize,
     /// Free regions.
@@ -96,10 +96,10 @@ pub(super) fn select(
     sorted: &mut Sorted,
     waiting: &[Candidate],
     (options, effort): (&ChooseSettings, Effort),
-    memory: &Memory,
+    memory: &FreeRegions,
     is_old: impl Fn(usize) -> bool,
 ) -> Selection {
-    let &Memory { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
+    let &FreeRegions { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
     let settings = match effort {
         Effort::Usual => *options,
         Effort::Thorough | Effort::All => {
@@ -112,7 +112,7 @@ pub(super) fn select(
         // A region without garbage is moved like one that is full of it.
         candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
     }
-    let space = Space {
+    let space = FreeMemory {
         region_bytes,
         capacity_bytes: heap_bytes,
         free_bytes: regions_left * region_bytes,

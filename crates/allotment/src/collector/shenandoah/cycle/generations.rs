@@ -62,7 +62,7 @@ pub(super) fn settle(
 ) -> bool {
     let Some(old) = &engine.old else { return true };
     let (shared, interrupt) = (work.shared, work.interrupt);
-    let (table, tables) = (shared.space.free.table(), old.tables(shared));
+    let (table, tables) = (shared.space.free.table(), old.tables(&shared.space));
     for index in promoted.drain(..) {
         account.old.promoted_regions += table.get(index).run().max(1);
         // Which of its slots refer to young objects is not known.

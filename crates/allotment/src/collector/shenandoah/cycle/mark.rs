@@ -22,17 +22,6 @@ pub(super) struct Marking {
     found: Found,
 }
 
-/// How a stop ended in which marking was to end.
-pub(super) enum Marked {
-    /// All is marked.
-    All,
-    /// Something is left.
-    NotAll,
-    /// There was no memory for something that marking had found. The cycle is worth nothing, and a
-    /// full collection follows.
-    Lost,
-}
-
 impl Marking {
     /// Marks from roots, until nothing is left; `false`: it was interrupted.
     pub(super) fn mark(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> bool {
@@ -74,7 +63,9 @@ impl Marking {
     }
 
     /// Marks what is left and recorded. A pause gives up after a while, a stopped world does not.
-    pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Marked {
+    /// Returns whether marking has ended. It has lost something if the account says so
+    /// ([`lost`](Account::lost)).
+    pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> bool {
         let shared = stop.shared();
         let sought = account.scope.sought(engine.marks_old());
         // First: threads that are not attached record under the locks of handles, and nothing of
@@ -91,13 +82,13 @@ impl Marking {
         } else if !marked {
             engine.tables.set_sought(sought);
             stop.set_barriers(Hot::MARKING);
-            return Marked::NotAll;
+            return false;
         } else if let Stop::Pause(pause) = stop {
             pause.set_barriers(Hot::WEAK | engine.resting_barriers());
         }
         account.found = self.found;
         account.found.add(engine.assisted.take_found());
-        if account.lost { Marked::Lost } else { Marked::All }
+        true
     }
 
     /// Marks what is left and recorded, on this thread, until nothing is or until `enough`. Returns

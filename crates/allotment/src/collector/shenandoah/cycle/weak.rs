@@ -7,7 +7,7 @@ use super::super::account::Account;
 use super::super::choose::Candidate;
 use super::super::engine::Engine;
 use super::super::place::Work;
-use super::super::select::{Effort, Memory, select, sort};
+use super::super::select::{Effort, FreeRegions, select, sort};
 use super::measure::measure;
 use crate::collector::concurrent::{Clearing, passage};
 use crate::collector::work::Turns;
@@ -65,7 +65,7 @@ impl Weak {
             true => Effort::Thorough,
             false => Effort::Usual,
         };
-        let memory = Memory {
+        let memory = FreeRegions {
             region_bytes,
             heap_bytes: table.geometry().heap_bytes(),
             free_regions: free.free_regions(),
