@@ -15,10 +15,10 @@
 //! slots are read afterwards (`CardTable::clean_run`).
 
 use super::objects::{Slots, header_at, measure};
-use super::tables::{Tables, is_young, marked_end};
+use super::tables::{Tables, marked_end};
 use crate::collector::kernel::{OldTables, ShapeCache, broken, cover};
 use crate::object::{Kind, SlotKind, for_each_slot_between};
-use crate::region::{CARD_BYTES, FreeSet, Space};
+use crate::region::{CARD_BYTES, Space};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
@@ -109,7 +109,7 @@ pub(in crate::collector) unsafe fn check_remembered(
         let Some(address) = crate::object::reference(slot.load(std::sync::atomic::Ordering::Acquire)) else {
             return;
         };
-        if is_young(&space.free, address) {
+        if super::tables::is_young(&space.free, address) {
             let slot = std::ptr::from_ref(slot).addr();
             let live = kind == SlotKind::Weak || tables.is_live(&space.free, address);
             assert!(

@@ -132,9 +132,4 @@ impl Shenandoah {
             self.history.add(record);
         }
     }
-
-    /// Tells threads that wait for the cycle that began last. It has no record of its own.
-    pub(super) fn serve_begun(&self) {
-        self.progress.serve(self.progress.end());
-    }
 }

@@ -110,7 +110,6 @@ pub fn reserve_regions(settings: &ChooseSettings, region_bytes: usize, capacity_
 }
 
 /// Regions that copies of this many bytes may need: `ShenandoahEvacWaste` times as many bytes.
-#[must_use]
 pub(crate) fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_bytes: usize) -> usize {
     let bytes = (live_bytes as f64 * settings.waste) as usize;
     bytes.max(live_bytes).div_ceil(region_bytes.max(1))
@@ -118,7 +117,6 @@ pub(crate) fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_
 
 /// Regions that copies of old objects may need beside those of a cycle's young objects, which have
 /// `reserve_regions`: as many more as make them `ShenandoahOldEvacPercent` of the sum.
-#[must_use]
 pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> usize {
     match 100_usize.saturating_sub(settings.old_percent) {
         0 => usize::MAX,
@@ -128,7 +126,6 @@ pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> 
 
 /// Regions that copies of the live objects of old regions may need: `ShenandoahOldEvacWaste` times
 /// as many bytes.
-#[must_use]
 pub(crate) fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, set: &[Candidate]) -> usize {
     let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
     copy_regions(&ChooseSettings { waste: settings.old_waste, ..*settings }, region_bytes, live_bytes)
@@ -136,7 +133,6 @@ pub(crate) fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, s
 
 /// Regions that copies of both sets may need. Copies lose some memory at the ends of regions and
 /// buffers.
-#[must_use]
 pub(crate) fn all_copy_regions(
     settings: &ChooseSettings,
     region_bytes: usize,
@@ -163,7 +159,6 @@ pub(crate) fn shrink(
 
 /// Chooses among old regions that are worth a move, which have most garbage first: as many as
 /// `reserve_regions` have room for.
-#[must_use]
 pub(crate) fn choose_old(
     candidates: &[Candidate],
     settings: &ChooseSettings,

@@ -46,7 +46,8 @@ impl Shenandoah {
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
-        // Even if there was no memory for that: nothing more can be done.
-        self.serve_begun();
+        // The threads that wait for the cycle, even if there was no memory for that: nothing more can
+        // be done.
+        self.progress.serve(self.progress.end());
     }
 }

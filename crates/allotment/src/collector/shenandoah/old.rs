@@ -124,7 +124,7 @@ impl Old {
             old_marking_time,
             old_marked_bytes,
             old_set_regions: account.old.set_regions,
-            old_candidates: plan.candidates().len(),
+            old_candidates: plan.candidates.len(),
             old_copied_bytes: account.old.copied_bytes,
             promoted_regions: account.old.promoted_regions,
             tenuring_threshold: self.tenuring_threshold(),

@@ -52,14 +52,9 @@ impl Shenandoah {
     /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so. With
     /// a cycle that ends the marking of old objects the work of many would be lost.
     fn may_give_up(&self, account: &Account) -> bool {
-        !self.degenerates()
+        self.degenerating.load(Ordering::Relaxed) == 0
             && account.scope != Scope::YoungEndsOld
             && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
-    }
-
-    /// Whether some thread wants the cycle finished that is under way.
-    fn degenerates(&self) -> bool {
-        self.degenerating.load(Ordering::Relaxed) > 0
     }
 
     /// Does all steps of the cycle that are left. Adds the record.

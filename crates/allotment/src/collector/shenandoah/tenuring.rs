@@ -43,7 +43,6 @@ impl Tenuring {
     }
 
     /// Cycles that an object survives before it becomes old.
-    #[must_use]
     pub(super) fn threshold(&self) -> u8 {
         self.threshold as u8
     }

@@ -203,7 +203,7 @@ impl Trigger {
             penalty_bytes: percent_of(capacity, self.penalty),
         };
         let (margin, threshold) = (self.margin, self.spike_threshold);
-        let seconds = self.cycle.mean() + margin * self.cycle.deviation();
+        let seconds = self.cycle.mean + margin * self.cycle.deviation();
         // If mutators are about to use all that is free, little garbage is better than none.
         let room = if worth { headroom.bytes() } else { free_bytes };
         let depletes = |rate: f64| seconds * rate > room as f64;
@@ -212,8 +212,8 @@ impl Trigger {
         if depletes(rate) {
             return Some(Reason::AverageRate { cycle, rate, headroom, margin });
         }
-        let rate = self.rate.latest();
-        if self.rate.score() > threshold && depletes(rate) {
+        let rate = self.rate.latest;
+        if self.rate.score > threshold && depletes(rate) {
             return Some(Reason::Spike { cycle, rate, headroom, threshold });
         }
         None
@@ -264,7 +264,7 @@ impl Trigger {
         self.lower_threshold(step);
         self.penalty = (self.penalty + penalty).min(MOST_PENALTY);
         // Its end was in a stop, so beside mutators it would have taken longer.
-        if self.learnt > 0 && seconds > self.cycle.mean() {
+        if self.learnt > 0 && seconds > self.cycle.mean {
             self.cycle.add(seconds, CYCLE_WEIGHT);
         }
     }

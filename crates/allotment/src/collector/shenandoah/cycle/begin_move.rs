@@ -73,7 +73,7 @@ impl Chosen {
         if let Some(old) = &engine.old {
             let mut plan = old.plan.lock().expect(POISONED);
             if account.scope.ends_old() {
-                plan.take_over_candidates(std::mem::take(&mut self.old_candidates));
+                plan.candidates = std::mem::take(&mut self.old_candidates);
             }
             plan.set_is_final(&stayed, |index| tables.is_in_set(index));
         }

@@ -18,7 +18,7 @@ pub(super) fn grow_older(engine: &Engine, account: &Account, chosen: &Chosen, sh
     let (free, table) = (&shared.space.free, shared.space.free.table());
     // No copy comes to a region that is to be emptied, now or later.
     let plan = old.plan.lock().expect(POISONED);
-    let mut leave: Vec<usize> = plan.candidates().iter().map(|candidate| candidate.region).collect();
+    let mut leave: Vec<usize> = plan.candidates.iter().map(|candidate| candidate.region).collect();
     drop(plan);
     leave.sort_unstable();
     engine
