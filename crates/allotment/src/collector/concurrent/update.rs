@@ -135,7 +135,7 @@ impl<'u> Updater<'u> {
         // SAFETY: the caller's predicate.
         unsafe {
             match piece {
-                Piece::Objects { region } => return self.objects(region),
+                Piece::Objects { region } => return self.marked(region) && self.unmarked(region),
                 Piece::Chunk { region, number } => self.chunk(region, number),
                 Piece::DirtyCards { region, start } => self.dirty_cards(region, start),
             }
@@ -197,16 +197,6 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates the objects of region `index`, without the chunks of a large array; `false`: it was
-    /// interrupted, and has to be done again.
-    ///
-    /// # Safety
-    /// - As for [`pieces`](Self::pieces).
-    unsafe fn objects(&mut self, index: usize) -> bool {
-        // SAFETY: the caller's predicates.
-        unsafe { self.marked(index) && self.unmarked(index) }
-    }
-
     fn goes_on(&mut self) -> bool {
         self.left -= 1;
         if self.left > 0 {
@@ -216,6 +206,9 @@ impl<'u> Updater<'u> {
         !(self.halted)()
     }
 
+    /// Updates the marked objects of region `index`, without the chunks of a large array; `false`: it
+    /// was interrupted, and has to be done again.
+    ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
     unsafe fn marked(&mut self, index: usize) -> bool {
@@ -234,6 +227,8 @@ impl<'u> Updater<'u> {
         goes_on
     }
 
+    /// As [`marked`](Self::marked), for the objects that lie above the border of the region.
+    ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
     unsafe fn unmarked(&mut self, index: usize) -> bool {

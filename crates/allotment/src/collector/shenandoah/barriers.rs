@@ -33,12 +33,10 @@ impl Concurrent for Shenandoah {
                 unsafe { self.engine.forward_slot(&shared.space, slot) };
             }));
         } else if barriers & Hot::MARKING != 0 {
-            let mut roots = Vec::new();
-            visit(&mut SlotVisitor::new(&mut |slot, _| {
+            self.engine.note_roots(shared, |note| {
                 // SAFETY: as above.
-                self.engine.note_root(shared, &mut roots, unsafe { slot.read() });
-            }));
-            shared.threads.satb.give(roots);
+                visit(&mut SlotVisitor::new(&mut |slot, _| note(unsafe { slot.read() })));
+            });
         }
     }
 

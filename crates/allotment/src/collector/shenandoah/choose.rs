@@ -144,19 +144,6 @@ pub(crate) fn all_copy_regions(
     copy_regions(settings, region_bytes, live_bytes) + old_copy_regions(settings, region_bytes, old_set)
 }
 
-/// Takes regions from the ends of the sets, old ones first, until the copies fit.
-pub(crate) fn shrink(
-    set: &mut Vec<Candidate>,
-    old_set: &mut Vec<Candidate>,
-    fits: impl Fn(&[Candidate], &[Candidate]) -> bool,
-) {
-    while !fits(set, old_set) {
-        if old_set.pop().is_none() && set.pop().is_none() {
-            break;
-        }
-    }
-}
-
 /// Chooses among old regions that are worth a move, which have most garbage first: as many as
 /// `reserve_regions` have room for.
 pub(crate) fn choose_old(

@@ -144,7 +144,7 @@ impl Shenandoah {
         let phase = Phase::begin(cycle.stage().name());
         let team = Team::new(&self.workers, self.workers.ready(self.workers.most()));
         let work = Work { shared, team, interrupt: &self.engine.interrupt, world: None };
-        cycle.advance(&self.engine, Place::Beside(work));
+        cycle.advance(&self.engine, Place::Work(work));
         let phase = phase.end();
         cycle.account.record.concurrent_time += phase.time;
         cycle.account.add_phase(phase);

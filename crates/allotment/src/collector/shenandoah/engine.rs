@@ -15,6 +15,7 @@ use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
 use crate::region::Space;
 use crate::sync::{Mutex, POISONED};
+use std::cell::RefCell;
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
@@ -105,15 +106,20 @@ impl Engine {
         lost_weak || self.leftover.has_lost() || shared.threads.satb.has_lost()
     }
 
-    /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
-    pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
+    /// Lets marking find the roots with which `visit` calls its function. If there is no memory for
+    /// one that marking has yet to find, marking fails.
+    pub(super) fn note_roots(&self, shared: &Shared, visit: impl FnOnce(&dyn Fn(u64))) {
         let sought = |address| self.tables.is_sought(&shared.space.free, address);
-        if reference(bits).is_some_and(sought) {
-            if roots.try_reserve(1).is_err() {
-                return shared.threads.satb.lose();
+        let roots = RefCell::new(Vec::new());
+        visit(&|bits| {
+            let mut roots = roots.borrow_mut();
+            match reference(bits).is_some_and(sought) {
+                true if roots.try_reserve(1).is_err() => shared.threads.satb.lose(),
+                true => roots.push(bits),
+                false => {}
             }
-            roots.push(bits);
-        }
+        });
+        shared.threads.satb.give(roots.into_inner());
     }
 
     /// Gives a root slot the place of its referent.

@@ -4,7 +4,7 @@
 //! that stops the world ends the cycle first. A cycle that moves nothing yet is given up, or, where
 //! a mutator found no memory (a *degenerated* cycle), finished. A cycle that moves objects is
 //! finished: its steps go on where they are, with more workers and without an interrupt
-//! ([`Place::World`]).
+//! ([`Work::world`]).
 
 use super::Shenandoah;
 use super::account::Account;
@@ -67,7 +67,7 @@ impl Shenandoah {
         let work = Work { shared, team, interrupt: &never, world: Some(world) };
         while !cycle.is_idle() {
             let phase = Phase::begin(cycle.stage().name());
-            cycle.advance(&self.engine, Place::World(work, world));
+            cycle.advance(&self.engine, Place::Work(work));
             cycle.account.phases.push(phase.end());
         }
         self.engine.copies.close(shared);

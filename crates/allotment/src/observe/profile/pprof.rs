@@ -108,7 +108,7 @@ impl<T: Hash + Eq> Numbered<T> {
 type Function = (u64, u64, u64);
 
 /// A place in a stack.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// A line of a function, by its id.
     Line(u64, u32),
@@ -315,15 +315,11 @@ impl<'p> Encoder<'p> {
     }
 
     fn place(&mut self, place: Place) -> u64 {
-        let described = match place {
-            Place::Line(function, line) => Ok((function, line)),
-            Place::Address(address) => Err(address),
-        };
         let (id, new) = self.places.of(place, 1);
         if new {
-            let (file, address, lines) = match described {
-                Ok(line) => (None, 0, vec![line]),
-                Err(address) => {
+            let (file, address, lines) = match place {
+                Place::Line(function, line) => (None, 0, vec![(function, line)]),
+                Place::Address(address) => {
                     let files = &self.profile.files;
                     let file = files.iter().position(|file| (file.start..file.end).contains(&address));
                     (file, address, self.native(file, address))

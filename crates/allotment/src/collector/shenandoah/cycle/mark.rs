@@ -115,25 +115,22 @@ impl Marking {
 
 /// Lets marking find what handles and pins refer to. Threads have visited their frames.
 fn note_handles_and_pins(engine: &Engine, shared: &Shared) {
-    let mut roots = Vec::new();
-    shared.threads.roots.visit_handles(false, |slot| {
-        let bits = slot.load(std::sync::atomic::Ordering::Acquire);
-        engine.note_root(shared, &mut roots, bits);
+    let roots = &shared.threads.roots;
+    engine.note_roots(shared, |note| {
+        roots.visit_handles(false, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
+        roots.visit_pins(&mut |address| note(address as u64));
     });
-    shared.threads.roots.visit_pins(&mut |address| engine.note_root(shared, &mut roots, address as u64));
-    shared.threads.satb.give(roots);
 }
 
 /// Lets marking find what all roots of a stopped world refer to.
 fn note_all_roots(engine: &Engine, world: &World<'_>) {
-    let shared = world.shared();
-    let mut roots = Vec::new();
-    world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
-        if kind == SlotKind::Strong {
-            // SAFETY: a root slot of a stopped world.
-            engine.note_root(shared, &mut roots, unsafe { slot.read() });
-        }
-    }));
-    world.visit_pinned(&mut |address| engine.note_root(shared, &mut roots, address as u64));
-    shared.threads.satb.give(roots);
+    engine.note_roots(world.shared(), |note| {
+        world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
+            if kind == SlotKind::Strong {
+                // SAFETY: a root slot of a stopped world.
+                note(unsafe { slot.read() });
+            }
+        }));
+        world.visit_pinned(&mut |address| note(address as u64));
+    });
 }

@@ -1,6 +1,6 @@
 //! The collection set, by table and by properties.
 
-use super::super::select::{Effort, FreeRegions, Measured, select, sort};
+use super::super::select::{Effort, FreeRegions, Measured, Selection, select, sort};
 use super::*;
 use proptest::prelude::*;
 
@@ -213,9 +213,11 @@ fn sets_shrink_from_their_ends_old_ones_first_until_the_copies_fit() {
     let candidate = |region| Candidate { region, live_bytes: REGION / 2, garbage_bytes: REGION / 2 };
     let all = settings("ShenandoahEvacWaste=1,ShenandoahOldEvacWaste=1");
     for (room, young, old) in [(9, 4, 2), (3, 4, 2), (2, 4, 0), (1, 2, 0), (0, 0, 0)] {
-        let (mut set, mut old_set) = ((0..4).map(candidate).collect(), (4..6).map(candidate).collect());
-        shrink(&mut set, &mut old_set, |set, old_set| all_copy_regions(&all, REGION, set, old_set) <= room);
-        assert_eq!((set.len(), old_set.len()), (young, old), "{room} regions");
+        let (set, old_set) = ((0..4).map(candidate).collect(), (4..6).map(candidate).collect());
+        let selection =
+            Selection { set, old_set, settings: all, region_bytes: REGION, old_candidates: vec![] };
+        let expected: Vec<usize> = (0..young).chain(4..4 + old).collect();
+        assert_eq!(selection.fitting(room), expected, "{room} regions");
     }
 }
 

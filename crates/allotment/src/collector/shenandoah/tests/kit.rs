@@ -156,7 +156,7 @@ impl Kit {
         } else if !cycle.stage().is_pause() {
             let team = Team::new(&collector.workers, 1);
             let work = Work { shared, team, interrupt: &collector.engine.interrupt, world: None };
-            cycle.advance(&collector.engine, Place::Beside(work));
+            cycle.advance(&collector.engine, Place::Work(work));
             if cycle.is_idle() {
                 collector.cycle_ended(cycle, shared);
             }

@@ -390,7 +390,7 @@ fn a_dead_array_in_a_live_run_is_not_updated() {
     });
 }
 
-/// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
+/// `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
 #[test]
 fn a_collection_finds_all_that_was_dropped_before_it() {
     in_both_modes(|| {
