@@ -130,9 +130,8 @@ struct Encoder<'p> {
     profile: &'p AllocationProfile,
     base: Option<Base<'p>>,
     out: Message,
+    /// The strings, which are written last.
     strings: Numbered<String>,
-    /// The strings in order. They are written last.
-    texts: Vec<String>,
     functions: Numbered<Function>,
     places: Numbered<Place>,
     native: NativeNames,
@@ -159,7 +158,6 @@ impl<'p> Encoder<'p> {
             base,
             out: Message::default(),
             strings: Numbered::new(),
-            texts: Vec::new(),
             functions: Numbered::new(),
             places: Numbered::new(),
             native: NativeNames::new(),
@@ -177,11 +175,7 @@ impl<'p> Encoder<'p> {
     }
 
     fn string(&mut self, text: &str) -> u64 {
-        let (index, new) = self.strings.of(text.to_owned(), 0);
-        if new {
-            self.texts.push(text.to_owned());
-        }
-        index
+        self.strings.of(text.to_owned(), 0).0
     }
 
     fn encode(mut self) -> Vec<u8> {
@@ -193,7 +187,9 @@ impl<'p> Encoder<'p> {
         }
         self.mappings();
         self.frame();
-        for text in &self.texts {
+        let mut texts: Vec<(String, u64)> = self.strings.0.into_iter().collect();
+        texts.sort_unstable_by_key(|(_, index)| *index);
+        for (text, _) in &texts {
             self.out.bytes(profile::STRING_TABLE, text.as_bytes());
         }
         self.out.finish()
