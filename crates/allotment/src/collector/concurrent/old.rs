@@ -22,6 +22,9 @@ use crate::region::{CARD_BYTES, Space};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
+#[cfg(test)]
+pub(in crate::collector) use check::check_remembered;
+
 /// Bytes of an old region whose slots are looked at in one go.
 pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
 
@@ -162,5 +165,3 @@ mod check {
         }
     }
 }
-#[cfg(test)]
-pub(in crate::collector) use check::check_remembered;

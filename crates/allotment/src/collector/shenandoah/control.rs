@@ -222,7 +222,7 @@ impl Shenandoah {
 
     /// Checks the heap in a stop, as `VerifyBeforeGC` and `VerifyAfterGC` want it.
     fn check(&self, shared: &Shared, check: impl Fn(Checks, &World<'_>)) {
-        // Where another thread's stop came first, that one has checked, or is no collection.
+        // Where another thread's stop came first, that thread has checked, or does not collect.
         let _ = shared.stop_the_world(|world| check(self.settings.checks, world));
     }
 

@@ -1,6 +1,6 @@
 //! What all steps of a cycle work with: the tables, the memory for copies, and what is left to do.
 //!
-//! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
+//! Barriers of mutators use the engine, too. So the lock of the cycle protects nothing in it.
 
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// Ends the marking of old objects without a result, and forgets which old regions are worth a
-    /// move: their marks are no more. As above.
+    /// move: their marks are gone. In a stop, or before a cycle that begins the marking anew.
     pub(super) fn forget_old(&self, shared: &Shared) {
         self.forget_old_marking(shared, |plan| plan.candidates.clear());
     }

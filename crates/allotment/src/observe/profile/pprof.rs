@@ -103,9 +103,15 @@ impl<T: Hash + Eq> Numbered<T> {
     }
 }
 
-/// A function: its name, the same as its file has it, and its source file, by their indexes as
-/// strings.
-type Function = (u64, u64, u64);
+/// A function, by the indexes of its strings.
+#[derive(PartialEq, Eq, Hash)]
+struct Function {
+    name: u64,
+    /// The name that its file has.
+    system_name: u64,
+    /// The source file.
+    file: u64,
+}
 
 /// A place in a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -298,7 +304,7 @@ impl<'p> Encoder<'p> {
 
     fn function(&mut self, name: &str, system_name: &str, file: &str) -> u64 {
         let [name, system_name, file] = [name, system_name, file].map(|text| self.string(text));
-        let (id, new) = self.functions.of((name, system_name, file), 1);
+        let (id, new) = self.functions.of(Function { name, system_name, file }, 1);
         if new {
             self.out.message(profile::FUNCTION, |out| {
                 out.number(function::ID, id)

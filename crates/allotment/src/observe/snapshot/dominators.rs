@@ -53,9 +53,8 @@ impl Graph {
         &self.targets[self.first[node as usize]..self.first[node as usize + 1]]
     }
 
-    /// Numbers nodes in the order of a walk in depth: the nodes by number, and by number the number
-    /// of the node from which the walk came.
-    fn walk(&self) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>), SnapshotError> {
+    /// Numbers the nodes in the order of a walk in depth.
+    fn walk(&self) -> Result<Walk, SnapshotError> {
         let mut number = zeroes::<u32>(self.nodes())?;
         number.fill(NONE);
         let (mut nodes, mut parents) = (Vec::new(), Vec::new());
@@ -80,7 +79,7 @@ impl Graph {
                 push(&mut way, (*target, 0))?;
             }
         }
-        Ok((number, nodes, parents))
+        Ok(Walk { number, nodes, parents })
     }
 
     /// The dominators. Needs 24 bytes for each node and 4 for each reference, while it runs up to
@@ -89,7 +88,7 @@ impl Graph {
     /// # Errors
     /// [`SnapshotError::NoMemory`].
     pub fn dominators(&self) -> Result<Dominators, SnapshotError> {
-        let (number, nodes, parents) = self.walk()?;
+        let Walk { number, nodes, parents } = self.walk()?;
         // The references that lead to each node, all by number of the walk.
         let sources = Lists::of(nodes.len(), || {
             let (number, numbered) = (&number, (0..).zip(&nodes));
@@ -115,6 +114,16 @@ impl Graph {
         }
         Ok(Dominators { parent, retained })
     }
+}
+
+/// A walk through a graph in depth, from the root.
+struct Walk {
+    /// By node: its number in the walk; [`NONE`] if no way leads to it.
+    number: Vec<u32>,
+    /// By number: the node.
+    nodes: Vec<u32>,
+    /// By number: the number of the node from which the walk came.
+    parents: Vec<u32>,
 }
 
 /// A list of nodes for each key.

@@ -447,7 +447,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// So many bytes of such an array that are 0.
+    /// Bytes of such an array that are 0.
     fn zeroes(&mut self, alone: bool, bytes: usize) -> Result<(), SnapshotError> {
         for start in (0..bytes).step_by(ZEROES.len()) {
             self.array_bytes(alone, &ZEROES[..ZEROES.len().min(bytes - start)])?;

@@ -314,7 +314,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// So many empty lists, whose numbers begin with `first`.
+    /// This many empty lists, whose numbers begin with `first`.
     pub(super) fn new(kit: &Kit, mutator: &mut Mutator<'_>, count: usize, first: u64) -> Lists {
         // SAFETY: the shape is this heap's; the object is alive.
         let table = unsafe {

@@ -331,7 +331,7 @@ fn a_shape_whose_slots_may_change_is_refused() {
 /// A run of regions may hold several objects: those of one reservation. The large one need not be
 /// the first.
 #[test]
-fn a_large_array_behind_other_objects_is_updated() {
+fn a_large_array_after_other_objects_is_updated() {
     in_both_modes(|| {
         for early in [true, false] {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
