@@ -13,7 +13,7 @@
 //! objects                           an object as a thread sees it that works beside mutators
 //! tables                            what is known of each object and region
 //! hand_over, space                  old objects for other markers; the memory of copies
-//! old                               the slots in dirty cards of old regions; these regions in order
+//! old                               slots in dirty cards of old regions; these regions in order
 //! marker                            finds what was reachable when marking began
 //! weak                              clears weak slots of dead objects
 //! evacuate                          copies the live objects of a set; mutators help on loads

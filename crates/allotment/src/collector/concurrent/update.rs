@@ -206,8 +206,8 @@ impl<'u> Updater<'u> {
         !(self.halted)()
     }
 
-    /// Updates the marked objects of region `index`, without the chunks of a large array; `false`: it
-    /// was interrupted, and has to be done again.
+    /// Updates the marked objects of region `index`, without the chunks of a large array; `false`:
+    /// it was interrupted, and has to be done again.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).

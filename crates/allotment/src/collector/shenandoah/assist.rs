@@ -1,6 +1,6 @@
 //! Mutators help a cycle that would come too late.
 //!
-//! BoundedStack workers cannot keep up with hundreds of threads that allocate. To make those sleep until
+//! Few workers cannot keep up with hundreds of threads that allocate. To make those sleep until
 //! there is memory makes the latest of them wait for all. So a thread that takes a buffer while a
 //! cycle is behind does a slice of the cycle's work first, as in Go (Clements and Hudson, 2015),
 //! and then has its buffer. A slice ends after [`SLICE`], or when a stop is requested. It waits for
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
 
-/// After how many questions a slice ends with `ZealCycles`. The number looks random; `before` slices
-/// were begun earlier.
+/// The number of questions after which a slice ends with `ZealCycles`. It looks random. `before`
+/// slices were begun earlier.
 fn random_questions(before: u64) -> u64 {
     // Up to 4,096, and short slices as often as long ones.
     let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;

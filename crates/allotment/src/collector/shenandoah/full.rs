@@ -46,8 +46,7 @@ impl Shenandoah {
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
-        // The threads that wait for the cycle, even if there was no memory for that: nothing more can
-        // be done.
+        // Threads wait for the cycle. Even if there was no memory for that: nothing more can be done.
         self.progress.serve(self.progress.end());
     }
 }

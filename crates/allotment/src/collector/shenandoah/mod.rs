@@ -134,9 +134,9 @@ pub(crate) struct Shenandoah {
     /// No cycle begins by itself: `ShenandoahGCMode=passive`, or a test makes the steps. Written
     /// before there are threads. Relaxed.
     passive: AtomicBool,
-    /// `ShenandoahFullGCThreshold`: degenerated cycles in a row after which a full collection follows.
+    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row the next is full.
     degenerated_threshold: usize,
-    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that a collection should leave free.
+    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that should be free afterwards.
     critical_free_percent: usize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.

@@ -139,8 +139,8 @@ impl Selection {
         all_copy_regions(&self.settings, self.region_bytes, &self.set, &self.old_set)
     }
 
-    /// The regions of both sets whose copies fit into `regions`: the sets shrink from their ends, old
-    /// regions first.
+    /// The regions of both sets whose copies fit into `regions`. The sets shrink from their ends,
+    /// old regions first.
     pub(super) fn fitting(mut self, regions: usize) -> Vec<usize> {
         while self.copy_regions() > regions && self.old_set.pop().or_else(|| self.set.pop()).is_some() {}
         self.set.iter().chain(&self.old_set).map(|candidate| candidate.region).collect()

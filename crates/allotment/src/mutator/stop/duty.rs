@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The last part may be long. So a worker of the collector may do it for a thread in `blocking`
-//! ([`Threads::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose visit
-//! was not done, has a duty: it cannot leave without the lock that the worker holds.
+//! ([`Threads::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose
+//! visit was not done, has a duty: it cannot leave without the lock that the worker holds.
 //!
 //! The buffer is *filled*: nothing goes back to the region. The stop took the tops of regions as
 //! borders, and an object that is allocated below a border counts as one that the collector knows.

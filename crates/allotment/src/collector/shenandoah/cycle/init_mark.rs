@@ -46,7 +46,7 @@ fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
 /// Lets marking find what providers refer to.
 fn note_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
     engine.note_roots(pause.shared(), |note| {
-        // A weak word of a provider counts as a strong one: the provider reads it without a barrier.
+        // A weak word of a provider counts as a strong one: the provider has no barrier.
         // SAFETY: a provider's slot, which may be read until the visit ends.
         let mut slot = |slot: *mut u64, _| note(unsafe { slot.read() });
         pause.visit_providers(&mut SlotVisitor::new(&mut slot), &mut |address| note(address as u64));

@@ -121,10 +121,10 @@ fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
 }
 
 /// Waits for mutators that are at work on the last pieces. Returns whether nothing is left.
-fn await_end<T>(todo: &WorkList<T>, interrupt: &Interrupt) -> bool {
+fn await_end<T>(list: &WorkList<T>, interrupt: &Interrupt) -> bool {
     let mut waiting = Waiting::new();
     loop {
-        match todo.is_done() {
+        match list.is_done() {
             Some(done) => return done,
             None if interrupt.is_set() => return false,
             None => waiting.longer(),
