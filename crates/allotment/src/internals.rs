@@ -24,7 +24,7 @@ pub mod tlab {
 /// When Shenandoah starts a cycle, and which regions the cycle evacuates.
 pub mod shenandoah {
     pub use crate::collector::shenandoah::choose::{
-        Candidate, ChooseSettings, Space, choose, reserve_regions,
+        Candidate, ChooseSettings, FreeMemory, choose, reserve_regions,
     };
     pub use crate::collector::shenandoah::trigger::{CycleKind, Ended, Trigger, TriggerSettings};
 }

@@ -16,7 +16,7 @@ use super::engine::{Engine, nanoseconds};
 use super::regions::Region;
 use super::scenario::CollectorModel;
 use super::thread::Stage;
-use allotment::internals::shenandoah::{Candidate, CycleKind, Space, choose};
+use allotment::internals::shenandoah::{Candidate, CycleKind, FreeMemory, choose};
 use std::time::Duration;
 
 /// Clearing the tables of the last cycle, and what a cycle does about weak references, in ns of one
@@ -173,7 +173,7 @@ impl Engine {
             }
         }
         let size = self.regions.size as usize;
-        let space = Space {
+        let space = FreeMemory {
             region_bytes: size,
             capacity_bytes: self.regions.capacity * size,
             free_bytes: self.regions.left() * size,

@@ -6,7 +6,6 @@
 
 use super::carry::Carry;
 use crate::mutator::Mutator;
-use std::fmt;
 use std::mem::{ManuallyDrop, transmute, transmute_copy};
 
 /// Arguments whose span is forgotten. [`call!`](crate::call) makes them.
@@ -54,8 +53,4 @@ impl<'m, A: Carry> Call<'m, A> {
     }
 }
 
-impl<A: Carry> fmt::Debug for Call<'_, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Call")
-    }
-}
+debug_is_name!(Call<'_, A: Carry>);

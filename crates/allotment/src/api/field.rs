@@ -9,7 +9,6 @@ use super::gc::{Gc, Object};
 use super::word::{Bare, Word};
 use crate::mutator::Mutator;
 use crate::object::SlotKind;
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 
@@ -130,11 +129,7 @@ impl<W: Word> Field<W> {
     }
 }
 
-impl<W: Word> fmt::Debug for Field<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Field")
-    }
-}
+debug_is_name!(Field<W: Word>);
 
 /// A slot that does not keep its referent alive. It is null once the referent died.
 ///
@@ -240,11 +235,7 @@ impl<T: Object> WeakField<T> {
     }
 }
 
-impl<T: Object> fmt::Debug for WeakField<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WeakField")
-    }
-}
+debug_is_name!(WeakField<T: Object>);
 
 /// A field type that is a slot, with the facts that `#[derive(Object)]` needs.
 ///

@@ -27,62 +27,35 @@ pub unsafe trait Immediate: Copy + 'static {
     unsafe fn from_payload(bits: u64) -> Self;
 }
 
-macro_rules! integers {
-    ($($type:ty, $unsigned:ty;)*) => {$(
+macro_rules! immediates {
+    ($($type:ty: $value:ident => $to:expr, $bits:ident => $from:expr;)*) => {$(
         // SAFETY: at most 32 bits, all above bit 31.
         unsafe impl Immediate for $type {
             #[inline(always)]
             fn payload(self) -> u64 {
-                u64::from(self as $unsigned) << 32
+                let $value = self;
+                u64::from($to) << 32
             }
 
             #[inline(always)]
             unsafe fn from_payload(bits: u64) -> Self {
-                (bits >> 32) as $type
+                let $bits = (bits >> 32) as u32;
+                $from
             }
         }
     )*};
 }
-integers! { u8, u8; u16, u16; u32, u32; i8, u8; i16, u16; i32, u32; }
-
-// SAFETY: 32 bits, all above bit 31.
-unsafe impl Immediate for f32 {
-    #[inline(always)]
-    fn payload(self) -> u64 {
-        u64::from(self.to_bits()) << 32
-    }
-
-    #[inline(always)]
-    unsafe fn from_payload(bits: u64) -> Self {
-        f32::from_bits((bits >> 32) as u32)
-    }
-}
-
-// SAFETY: 32 bits, all above bit 31.
-unsafe impl Immediate for char {
-    #[inline(always)]
-    fn payload(self) -> u64 {
-        u64::from(u32::from(self)) << 32
-    }
-
-    #[inline(always)]
-    unsafe fn from_payload(bits: u64) -> Self {
-        // SAFETY: the bits of a character.
-        unsafe { char::from_u32_unchecked((bits >> 32) as u32) }
-    }
-}
-
-// SAFETY: one bit, above bit 31.
-unsafe impl Immediate for bool {
-    #[inline(always)]
-    fn payload(self) -> u64 {
-        u64::from(self) << 32
-    }
-
-    #[inline(always)]
-    unsafe fn from_payload(bits: u64) -> Self {
-        bits >> 32 != 0
-    }
+immediates! {
+    u8: value => value, bits => bits as u8;
+    u16: value => value, bits => bits as u16;
+    u32: value => value, bits => bits;
+    i8: value => value as u8, bits => bits as i8;
+    i16: value => value as u16, bits => bits as i16;
+    i32: value => value as u32, bits => bits as i32;
+    f32: value => value.to_bits(), bits => f32::from_bits(bits);
+    bool: value => value, bits => bits != 0;
+    // SAFETY: the bits of a character.
+    char: value => u32::from(value), bits => unsafe { char::from_u32_unchecked(bits) };
 }
 
 /// The immediate with a number that no variant has. It is the word of `None` where null may be a

@@ -5,7 +5,6 @@ use super::word::{Bare, Word};
 use crate::mutator::{LinkedRoot, Mutator, RootLink, RootWord};
 use crate::object::SlotVisitor;
 use std::cell::UnsafeCell;
-use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 use std::ptr::NonNull;
 
@@ -139,11 +138,7 @@ impl<W: Word> Local<'_, W> {
     }
 }
 
-impl<W: Word> fmt::Debug for Local<'_, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Local")
-    }
-}
+debug_is_name!(Local<'_, W: Word>);
 
 /// A root whose value can be replaced, made by [`root!(mu, mut name = value)`](crate::root).
 ///
@@ -214,8 +209,4 @@ impl<'r, W: Word> LocalMut<'r, W> {
     }
 }
 
-impl<W: Word> fmt::Debug for LocalMut<'_, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LocalMut")
-    }
-}
+debug_is_name!(LocalMut<'_, W: Word>);

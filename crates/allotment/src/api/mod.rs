@@ -58,6 +58,17 @@
 //! - Handle scopes: an indirection for every local.
 //! - Checks at run time.
 
+/// Makes the debug form of a type its name: whatever is inside cannot be read without a mutator.
+macro_rules! debug_is_name {
+    ($name:ident<$($lifetime:lifetime,)? $parameter:ident: $bound:ident>) => {
+        impl<$parameter: $bound> std::fmt::Debug for $name<$($lifetime,)? $parameter> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    };
+}
+
 mod alloc;
 mod any;
 mod array;

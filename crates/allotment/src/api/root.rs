@@ -3,7 +3,6 @@
 
 use super::word::{Bare, Word};
 use crate::mutator::{Mutator, RootHandle};
-use std::fmt;
 use std::marker::PhantomData;
 
 /// A root was used under the mutator of a heap that is not its own.
@@ -171,11 +170,7 @@ impl<W: Word> Clone for Root<W> {
     }
 }
 
-impl<W: Word> fmt::Debug for Root<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Root")
-    }
-}
+debug_is_name!(Root<W: Word>);
 
 /// A root that does not keep its referent alive.
 ///
@@ -270,8 +265,4 @@ impl<W: Word> Clone for WeakRoot<W> {
     }
 }
 
-impl<W: Word> fmt::Debug for WeakRoot<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WeakRoot")
-    }
-}
+debug_is_name!(WeakRoot<W: Word>);

@@ -7,60 +7,29 @@
 //! ```
 
 use super::gc::{Gc, Object};
+use super::word::{Bare, Word};
 use crate::object::ADDRESS_MASK;
 
 /// A pointer that a variant of a `#[derive(Word)]` enum may hold: `Gc<'g, T>` or an `Option` of it.
 ///
 /// # Safety
-/// - `address` is that of a header, or 0, and `from_address` inverts it.
+/// - The word is the address of a header, or 0.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no pointer that a word can hold",
     note = "`derive(Word)` takes a variant that holds something called `Gc` or `Option` for a pointer of `allotment`"
 )]
-pub unsafe trait Pointer<'g>: Copy {
-    /// The header's address.
-    fn address(self) -> u64;
-
-    /// The pointer with that address.
-    ///
-    /// # Safety
-    /// - `address` is a result of [`address`](Self::address), and its referent lives for all of
-    ///   `'g`.
-    unsafe fn from_address(address: u64) -> Self;
-}
+pub unsafe trait Pointer<'g>: Bare<'g> {}
 
 // SAFETY: the address of a header.
-unsafe impl<'g, T: Object> Pointer<'g> for Gc<'g, T> {
-    #[inline(always)]
-    fn address(self) -> u64 {
-        self.bits()
-    }
-
-    #[inline(always)]
-    unsafe fn from_address(address: u64) -> Self {
-        // SAFETY: the caller's predicates.
-        unsafe { Gc::from_bits(address) }
-    }
-}
+unsafe impl<'g, T: Object> Pointer<'g> for Gc<'g, T> {}
 
 // SAFETY: the address of a header, or 0.
-unsafe impl<'g, T: Object> Pointer<'g> for Option<Gc<'g, T>> {
-    #[inline(always)]
-    fn address(self) -> u64 {
-        self.map_or(0, Gc::bits)
-    }
-
-    #[inline(always)]
-    unsafe fn from_address(address: u64) -> Self {
-        // SAFETY: the caller's predicates.
-        (address != 0).then(|| unsafe { Gc::from_bits(address) })
-    }
-}
+unsafe impl<'g, T: Object> Pointer<'g> for Option<Gc<'g, T>> {}
 
 /// The word of a pointer variant.
 #[inline(always)]
 pub fn encode_pointer<'g, P: Pointer<'g>>(variant: u64, pointer: P) -> u64 {
-    pointer.address() | (variant & 3) << 1 | (variant >> 2) << 48
+    pointer.encode() | (variant & 3) << 1 | (variant >> 2) << 48
 }
 
 /// The number of a word's pointer variant; the word has `variants` such variants.
@@ -77,7 +46,7 @@ pub const fn pointer_variant(bits: u64, variants: u64) -> u64 {
 #[inline(always)]
 pub unsafe fn decode_pointer<'g, P: Pointer<'g>>(bits: u64) -> P {
     // SAFETY: the caller's predicates.
-    unsafe { P::from_address(bits & ADDRESS_MASK) }
+    unsafe { <P::Word as Word>::decode(bits & ADDRESS_MASK) }
 }
 
 /// The arm for a word of no variant.

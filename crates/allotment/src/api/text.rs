@@ -73,20 +73,6 @@ unsafe impl Object for Str {
     }
 }
 
-// SAFETY: the shape is of bytes only.
-unsafe impl Downcast for Bytes {
-    fn type_shape() -> &'static TypeShape {
-        crate::type_shape!(Shape::constant("Bytes", ELEMENTS, &[], TAIL))
-    }
-}
-
-// SAFETY: the shape is of text only.
-unsafe impl Downcast for Str {
-    fn type_shape() -> &'static TypeShape {
-        crate::type_shape!(Shape::constant("Str", ELEMENTS, &[], TAIL))
-    }
-}
-
 impl fmt::Display for Gc<'_, Str> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self)
@@ -104,64 +90,6 @@ pub struct NewBytes<'g, 's>(Source<'s, Gc<'g, Bytes>>);
 
 /// Makes a [`Str`]: a copy of a `&str`, or of a part of another.
 pub struct NewStr<'g, 's>(Source<'s, Gc<'g, Str>>);
-
-impl<'s> From<&'s [u8]> for NewBytes<'static, 's> {
-    fn from(bytes: &'s [u8]) -> Self {
-        NewBytes(Source::Rust(bytes))
-    }
-}
-
-impl<'s> From<&'s str> for NewStr<'static, 's> {
-    fn from(text: &'s str) -> Self {
-        NewStr(Source::Rust(text.as_bytes()))
-    }
-}
-
-impl<'g> NewBytes<'g, 'static> {
-    /// A copy of a part of other bytes, which may move meanwhile.
-    ///
-    /// ```
-    /// # use allotment::{Heap, NewBytes, OutOfMemory, alloc};
-    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
-    /// # heap.attach(|mu| {
-    /// let mut whole = alloc!(mu, NewBytes::from(&[1, 2, 3, 4][..]))?;
-    /// let part = alloc!(mu, [whole] => NewBytes::part(whole, 1..3))?;
-    /// assert_eq!(*part, [2, 3]);
-    /// # Ok::<(), OutOfMemory>(())
-    /// # })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If the range leaves those bytes.
-    pub fn part(of: Gc<'g, Bytes>, range: Range<usize>) -> Self {
-        let _in_bounds = &of[range.clone()];
-        NewBytes(Source::Heap(of, range))
-    }
-}
-
-impl<'g> NewStr<'g, 'static> {
-    /// A copy of a part of another text, which may move meanwhile.
-    ///
-    /// ```
-    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
-    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
-    /// # heap.attach(|mu| {
-    /// let mut whole = alloc!(mu, NewStr::from("to and fro"))?;
-    /// let part = alloc!(mu, [whole] => NewStr::part(whole, 3..6))?;
-    /// assert_eq!(&*part, "and");
-    /// # Ok::<(), OutOfMemory>(())
-    /// # })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If the range leaves that text, or cuts a character.
-    pub fn part(of: Gc<'g, Str>, range: Range<usize>) -> Self {
-        let _in_bounds = &of[range.clone()];
-        NewStr(Source::Heap(of, range))
-    }
-}
 
 impl<T> Source<'_, T> {
     #[inline(always)]
@@ -187,7 +115,28 @@ unsafe fn write(bytes: &[u8], object: NonNull<u8>) {
 }
 
 macro_rules! initialiser {
-    ($new:ident, $object:ident, $bytes:path) => {
+    ($new:ident, $object:ident, $rust:ty, $(#[$part:meta])*) => {
+        // SAFETY: no other type has this shape.
+        unsafe impl Downcast for $object {
+            fn type_shape() -> &'static TypeShape {
+                crate::type_shape!(Shape::constant(stringify!($object), ELEMENTS, &[], TAIL))
+            }
+        }
+
+        impl<'s> From<&'s $rust> for $new<'static, 's> {
+            fn from(source: &'s $rust) -> Self {
+                $new(Source::Rust(source.as_ref()))
+            }
+        }
+
+        impl<'g> $new<'g, 'static> {
+            $(#[$part])*
+            pub fn part(of: Gc<'g, $object>, range: Range<usize>) -> Self {
+                let _in_bounds = &of[range.clone()];
+                $new(Source::Heap(of, range))
+            }
+        }
+
         // SAFETY: the first lifetime is the span. Data borrowed from Rust stays borrowed.
         unsafe impl<'s> Carry for $new<'_, 's> {
             type At<'h> = $new<'h, 's>;
@@ -217,7 +166,7 @@ macro_rules! initialiser {
             unsafe fn write(self, object: NonNull<u8>) {
                 let bytes = match &self.0 {
                     Source::Rust(bytes) => bytes,
-                    Source::Heap(of, range) => &$bytes(*of)[range.clone()],
+                    Source::Heap(of, range) => &<$rust as AsRef<[u8]>>::as_ref(of.as_ref())[range.clone()],
                 };
                 // SAFETY: the caller's predicates.
                 unsafe { write(bytes, object) }
@@ -225,9 +174,41 @@ macro_rules! initialiser {
         }
     };
 }
-initialiser!(NewBytes, Bytes, Gc::as_ref);
-initialiser!(NewStr, Str, text_bytes);
-
-fn text_bytes(text: Gc<'_, Str>) -> &[u8] {
-    text.as_ref().as_bytes()
+initialiser! {
+    NewBytes, Bytes, [u8],
+    /// A copy of a part of other bytes, which may move meanwhile.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewBytes, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut whole = alloc!(mu, NewBytes::from(&[1, 2, 3, 4][..]))?;
+    /// let part = alloc!(mu, [whole] => NewBytes::part(whole, 1..3))?;
+    /// assert_eq!(*part, [2, 3]);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the range leaves those bytes.
+}
+initialiser! {
+    NewStr, Str, str,
+    /// A copy of a part of another text, which may move meanwhile.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let mut whole = alloc!(mu, NewStr::from("to and fro"))?;
+    /// let part = alloc!(mu, [whole] => NewStr::part(whole, 3..6))?;
+    /// assert_eq!(&*part, "and");
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the range leaves that text, or cuts a character.
 }

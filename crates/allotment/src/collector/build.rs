@@ -7,12 +7,9 @@ use super::epsilon::Epsilon;
 use super::mark_compact::MarkCompact;
 use super::parallel::Parallel;
 use super::parts::Parts;
-use super::shenandoah::choose::ChooseSettings;
-use super::shenandoah::tenuring::Tenuring;
-use super::shenandoah::trigger::TriggerSettings;
-use super::shenandoah::{self, Failures, Shenandoah};
+use super::shenandoah::Shenandoah;
 use crate::mutator::Collector;
-use crate::options::{CollectorKind, ShenandoahMode};
+use crate::options::CollectorKind;
 use crate::platform::MemoryError;
 use std::sync::Arc;
 
@@ -37,33 +34,6 @@ pub(crate) fn build(parts: &Parts<'_>) -> Result<Built, MemoryError> {
             let (parallel, eden_bytes) = Parallel::new(parts)?;
             built(Box::new(Arc::new(parallel)), eden_bytes)
         }
-        CollectorKind::Shenandoah => built(Box::new(shenandoah(parts)?), whole),
+        CollectorKind::Shenandoah => built(Box::new(Shenandoah::new(parts)?), whole),
     })
-}
-
-fn shenandoah(parts: &Parts<'_>) -> Result<Arc<Shenandoah>, MemoryError> {
-    let options = parts.options;
-    let (shenandoah, usable) = Shenandoah::new(shenandoah::Parts {
-        base: parts.base(),
-        geometry: parts.geometry(),
-        gang: parts.gang(),
-        workers: parts.workers("allotment-concurrent", options.conc_gc_threads.max(1)),
-        history: parts.history.clone(),
-        settings: parts.settings(),
-        overhead: parts.overhead(),
-        homes: parts.space.free.homes(),
-        passive: options.shenandoah_gc_mode == ShenandoahMode::Passive,
-        eager: options.zeal_cycles,
-        tenuring: Tenuring::of_mode(options),
-        trigger: TriggerSettings::from(options),
-        goal: parts.capacity(),
-        choice: ChooseSettings::from(options),
-        failures: Failures {
-            degenerated: options.shenandoah_full_gc_threshold,
-            critical_free_percent: options.shenandoah_critical_free_threshold,
-            copy: options.zeal_evacuation_failure,
-        },
-    })?;
-    parts.space.free.set_capacity(usable);
-    Ok(shenandoah)
 }

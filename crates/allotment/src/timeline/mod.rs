@@ -271,20 +271,14 @@ impl Queue {
 
 impl Pending {
     fn add(&mut self, event: Event) {
-        if self.events.len() < MOST_PENDING {
-            self.events.push(event);
-        } else {
-            self.dropped += 1;
-        }
+        let has_room = self.events.len() < MOST_PENDING;
+        self.events.extend(has_room.then_some(event));
+        self.dropped += u64::from(!has_room);
     }
 
     fn add_shares(&mut self, shares: Shares) {
-        for share in shares.into_iter() {
-            if self.shares.len() < MOST_PENDING {
-                self.shares.push(share);
-            } else {
-                self.dropped += 1;
-            }
-        }
+        let mut shares = shares.into_iter();
+        self.shares.extend(shares.by_ref().take(MOST_PENDING - self.shares.len()));
+        self.dropped += shares.count() as u64;
     }
 }

@@ -9,8 +9,14 @@ use std::time::Instant;
 /// finished, so no worker takes a lock.
 pub(crate) struct Shares(Box<[OnceLock<Share>]>);
 
-/// A worker, its number in the system, and when it began and ended.
-pub(super) type Share = (Thread, i32, [Instant; 2]);
+/// A worker's part of a task.
+pub(super) struct Share {
+    pub(super) thread: Thread,
+    /// The kernel's number of the thread.
+    pub(super) number: i32,
+    pub(super) start: Instant,
+    pub(super) end: Instant,
+}
 
 impl Shares {
     /// The shares of this many workers.
@@ -22,7 +28,9 @@ impl Shares {
     pub(crate) fn measure(&self, worker: usize, work: impl FnOnce()) {
         let start = Instant::now();
         work();
-        let share = (std::thread::current(), SystemThread::current().number(), [start, Instant::now()]);
+        let (thread, number, end) =
+            (std::thread::current(), SystemThread::current().number(), Instant::now());
+        let share = Share { thread, number, start, end };
         // Each worker has a number of its own.
         let _ = self.0[worker].set(share);
     }

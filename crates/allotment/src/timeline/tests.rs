@@ -64,7 +64,7 @@ fn writer(path: &Path) -> Writer {
 fn share(born: Instant, start: u64, time: u64) -> Share {
     let start = born + Duration::from_nanos(start);
     let end = start + Duration::from_nanos(time);
-    (std::thread::current(), SystemThread::current().number(), [start, end])
+    Share { thread: std::thread::current(), number: SystemThread::current().number(), start, end }
 }
 
 fn pending(slices: Vec<Slice>, shares: Vec<Share>) -> Pending {
@@ -166,7 +166,7 @@ fn events_beyond_the_bound_are_dropped_and_counted() {
     assert_eq!(named(&events, "Assist").len(), MOST_PENDING);
     assert_eq!(named(&events, "Work").len(), MOST_PENDING);
     assert_eq!(named(&events, "events dropped: 12").len(), 1);
-    // A name is no event of another thread's that could be dropped.
+    // A name is not an event of another thread, which could be dropped.
     assert_eq!(named(&events, "thread_name").len(), 3);
 }
 

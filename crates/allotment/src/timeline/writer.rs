@@ -85,14 +85,14 @@ impl Writer {
         let last = phases.iter().map(Slice::end).max().unwrap_or_default();
         self.shares.extend(shares);
         let at = |moment: Instant| moment.saturating_duration_since(self.born);
-        let is_due = |(_, _, [_, end]): &mut Share| all || at(*end) <= last;
+        let is_due = |share: &mut Share| all || at(share.end) <= last;
         let due: Vec<Share> = self.shares.extract_if(.., is_due).collect();
         dropped += self.shares.len().saturating_sub(MOST_PENDING) as u64;
         self.shares.truncate(MOST_PENDING);
 
         let mut slices: Vec<(Slice, Thread)> = due
             .into_iter()
-            .map(|(thread, number, [start, end])| (work(number, at(start), end - start), thread))
+            .map(|Share { thread, number, start, end }| (work(number, at(start), end - start), thread))
             .collect();
         name_shares(&mut slices, &phases);
         for (slice, thread) in slices {

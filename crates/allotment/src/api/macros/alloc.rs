@@ -32,17 +32,10 @@
 /// ```
 #[macro_export]
 macro_rules! alloc {
-    ($mu:ident, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
-        $crate::__alloc!([$mu] [$($live)*] $new)
+    ($mu:ident $(. $field:tt)?, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
+        $crate::__alloc!([$mu $(. $field)?] [$($live)*] $new)
     };
-    ($holder:ident . $field:tt, [$($live:ident),* $(,)?] => $new:expr $(,)?) => {
-        $crate::__alloc!(
-            [$holder.$field]
-            [$($live)*] $new
-        )
-    };
-    ($mu:ident, $new:expr $(,)?) => { $crate::alloc!($mu, [] => $new) };
-    ($holder:ident . $field:tt, $new:expr $(,)?) => { $crate::alloc!($holder.$field, [] => $new) };
+    ($mu:ident $(. $field:tt)?, $new:expr $(,)?) => { $crate::alloc!($mu $(. $field)?, [] => $new) };
 }
 
 #[doc(hidden)]

@@ -28,11 +28,8 @@
 /// ```
 #[macro_export]
 macro_rules! call {
-    ($mu:ident, $($call:tt)+) => {
-        $crate::__find_call!(any [__call [$mu]] [] [] [] [] $($call)+)
-    };
-    ($holder:ident . $field:tt, $($call:tt)+) => {
-        $crate::__find_call!(any [__call [$holder.$field]] [] [] [] [] $($call)+)
+    ($mu:ident $(. $field:tt)?, $($call:tt)+) => {
+        $crate::__find_call!(any [__call [$mu $(. $field)?]] [] [] [] [] $($call)+)
     };
 }
 

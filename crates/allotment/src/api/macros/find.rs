@@ -50,19 +50,11 @@ macro_rules! __find_call {
     };
     (
         @group place $then:tt [$($done:tt)+] $callee:tt $group:tt $after:tt
-        ($mu:ident $(, $($arguments:tt)*)?) $($rest:tt)*
+        ($mu:ident $(. $field:tt)? $(, $($arguments:tt)*)?) $($rest:tt)*
     ) => {
         $crate::__find_call!(
-            place $then [$($done)+ ($mu $(, $($arguments)*)?)] [$($done)+] ($mu $(, $($arguments)*)?) [] $($rest)*
-        )
-    };
-    (
-        @group place $then:tt [$($done:tt)+] $callee:tt $group:tt $after:tt
-        ($holder:ident . $field:tt $(, $($arguments:tt)*)?) $($rest:tt)*
-    ) => {
-        $crate::__find_call!(
-            place $then [$($done)+ ($holder.$field $(, $($arguments)*)?)]
-            [$($done)+] ($holder.$field $(, $($arguments)*)?) [] $($rest)*
+            place $then [$($done)+ ($mu $(. $field)? $(, $($arguments)*)?)]
+            [$($done)+] ($mu $(. $field)? $(, $($arguments)*)?) [] $($rest)*
         )
     };
     // This group is not suitable.

@@ -23,14 +23,8 @@
 /// ```
 #[macro_export]
 macro_rules! keep {
-    ($mu:ident, [$($live:ident),* $(,)?] => $body:expr $(,)?) => {
-        $crate::__keep!([$mu] [$($live)*] $body)
-    };
-    ($holder:ident . $field:tt, [$($live:ident),* $(,)?] => $body:expr $(,)?) => {
-        $crate::__keep!(
-            [$holder.$field]
-            [$($live)*] $body
-        )
+    ($mu:ident $(. $field:tt)?, [$($live:ident),* $(,)?] => $body:expr $(,)?) => {
+        $crate::__keep!([$mu $(. $field)?] [$($live)*] $body)
     };
 }
 

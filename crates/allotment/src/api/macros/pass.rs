@@ -33,9 +33,8 @@
 /// ```
 #[macro_export]
 macro_rules! pass {
-    ($mu:ident => $($call:tt)+) => { $crate::__find_call!(any [__pass @mutator [$mu]] [] [] [] [] $($call)+) };
-    ($holder:ident . $field:tt => $($call:tt)+) => {
-        $crate::__find_call!(any [__pass @mutator [$holder.$field]] [] [] [] [] $($call)+)
+    ($mu:ident $(. $field:tt)? => $($call:tt)+) => {
+        $crate::__find_call!(any [__pass @mutator [$mu $(. $field)?]] [] [] [] [] $($call)+)
     };
     ($($call:tt)+) => { $crate::__find_call!(place [__pass @mutator []] [] [] [] [] $($call)+) };
 }
@@ -47,11 +46,8 @@ macro_rules! __pass {
     (@mutator [$($mu:tt)+] [$($callee:tt)+] ($($arguments:tt)*) $after:tt) => {
         $crate::__pass!(@arguments [$($mu)+] [$($callee)+] $after [] $($arguments)*)
     };
-    (@mutator [] [$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) $after:tt) => {
-        $crate::__pass!(@arguments [$mu] [$($callee)+] $after [$mu,] $($($rest)*)?)
-    };
-    (@mutator [] [$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) $after:tt) => {
-        $crate::__pass!(@arguments [$holder.$field] [$($callee)+] $after [$holder.$field,] $($($rest)*)?)
+    (@mutator [] [$($callee:tt)+] ($mu:ident $(. $field:tt)? $(, $($rest:tt)*)?) $after:tt) => {
+        $crate::__pass!(@arguments [$mu $(. $field)?] [$($callee)+] $after [$mu $(. $field)?,] $($($rest)*)?)
     };
     // The arguments, one by one.
     (@arguments [$($mu:tt)+] [$($callee:tt)+] [$($after:tt)*] [$($done:tt)*]) => {

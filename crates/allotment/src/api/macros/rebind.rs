@@ -33,14 +33,8 @@
 /// ```
 #[macro_export]
 macro_rules! rebind {
-    ($mu:ident, $value:expr $(,)?) => {
-        $crate::__rebind!([$mu] $value)
-    };
-    ($holder:ident . $field:tt, $value:expr $(,)?) => {
-        $crate::__rebind!(
-            [$holder.$field]
-            $value
-        )
+    ($mu:ident $(. $field:tt)?, $value:expr $(,)?) => {
+        $crate::__rebind!([$mu $(. $field)?] $value)
     };
     ($($call:tt)+) => { $crate::__find_call!(place [__rebind_call] [] [] [] [] $($call)+) };
 }
@@ -63,11 +57,8 @@ macro_rules! __rebind {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rebind_call {
-    ([$($callee:tt)+] ($mu:ident $(, $($rest:tt)*)?) [$($after:tt)*]) => {
-        $crate::rebind!($mu, $($callee)+($mu $(, $($rest)*)?) $($after)*)
-    };
-    ([$($callee:tt)+] ($holder:ident . $field:tt $(, $($rest:tt)*)?) [$($after:tt)*]) => {
-        $crate::rebind!($holder.$field, $($callee)+($holder.$field $(, $($rest)*)?) $($after)*)
+    ([$($callee:tt)+] ($mu:ident $(. $field:tt)? $(, $($rest:tt)*)?) [$($after:tt)*]) => {
+        $crate::rebind!($mu $(. $field)?, $($callee)+($mu $(. $field)? $(, $($rest)*)?) $($after)*)
     };
     ($($wrong:tt)*) => {
         $crate::rt::core::compile_error!(
@@ -108,10 +99,7 @@ macro_rules! __rebind_call {
 /// ```
 #[macro_export]
 macro_rules! ret {
-    ($mu:ident, $value:expr $(,)?) => {
-        return $crate::rebind!($mu, $value)
-    };
-    ($holder:ident . $field:tt, $value:expr $(,)?) => {
-        return $crate::rebind!($holder.$field, $value)
+    ($mu:ident $(. $field:tt)?, $value:expr $(,)?) => {
+        return $crate::rebind!($mu $(. $field)?, $value)
     };
 }

@@ -23,14 +23,8 @@
 /// ```
 #[macro_export]
 macro_rules! root {
-    ($mu:ident, $($roots:tt)+) => {
-        $crate::__root!([$mu] $($roots)+);
-    };
-    ($holder:ident . $field:tt, $($roots:tt)+) => {
-        $crate::__root!(
-            [$holder.$field]
-            $($roots)+
-        );
+    ($mu:ident $(. $field:tt)?, $($roots:tt)+) => {
+        $crate::__root!([$mu $(. $field)?] $($roots)+);
     };
 }
 

@@ -42,23 +42,23 @@ impl Entries for WorkStack<'_> {
 }
 
 /// The entries of a mutator that marks for a moment.
-pub(in crate::collector) struct Few(Vec<usize>);
+pub(in crate::collector) struct BoundedStack(Vec<usize>);
 
-impl Few {
+impl BoundedStack {
     /// Entries that such a marker keeps.
     const MOST: usize = if cfg!(test) { 8 } else { 1024 };
 
     /// Room for entries; `None`: the system has no memory.
-    pub(in crate::collector) fn new() -> Option<Few> {
+    pub(in crate::collector) fn new() -> Option<BoundedStack> {
         let mut entries = Vec::new();
-        entries.try_reserve_exact(Few::MOST).ok()?;
-        Some(Few(entries))
+        entries.try_reserve_exact(BoundedStack::MOST).ok()?;
+        Some(BoundedStack(entries))
     }
 }
 
-impl Entries for Few {
+impl Entries for BoundedStack {
     fn push(&mut self, entry: usize) -> bool {
-        let has_room = self.0.len() < Few::MOST;
+        let has_room = self.0.len() < BoundedStack::MOST;
         if has_room {
             self.0.push(entry);
         }

@@ -4,7 +4,7 @@
 //! not mark them. It remembers the last few instead, and hands each of those over once. Refused: to
 //! mark them here. The size of an object is in its header, which would have to be fetched.
 
-use super::crew::Leftover;
+use super::leftover::Leftover;
 use crate::collector::work::Entry;
 use crate::object::WORD;
 

@@ -12,13 +12,13 @@
 //! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain
 //! memory, looks for entries again that did not fit, and cannot be interrupted.
 
-use super::crew::{Interrupt, Leftover};
 use super::entries::Entries;
 use super::found::Found;
 use super::hand_over::HandOver;
+use super::leftover::{Interrupt, Leftover};
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
-use super::old::{for_each_dirty_run, for_each_slot_in, is_young};
-use super::tables::{Sought, Tables};
+use super::old::{for_each_dirty_run, for_each_slot_in};
+use super::tables::{Sought, Tables, is_young};
 use crate::collector::kernel::{OldTables, ShapeCache};
 use crate::collector::work::{Entry, Trace, WorkStack, chunk_slots, trace};
 use crate::mutator::SatbQueue;
@@ -39,7 +39,7 @@ const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
 
 /// What markers share.
 #[derive(Clone, Copy)]
-pub(in crate::collector) struct Shared<'m> {
+pub(in crate::collector) struct MarkShared<'m> {
     pub(in crate::collector) tables: &'m Tables,
     pub(in crate::collector) satb: &'m SatbQueue,
     pub(in crate::collector) leftover: &'m Leftover,
@@ -117,7 +117,7 @@ impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
 /// One thread that marks.
 pub(in crate::collector) struct Marker<'m, S> {
     space: &'m Space,
-    shared: Shared<'m>,
+    shared: MarkShared<'m>,
     shapes: ShapeCache<'m>,
     region_bytes: usize,
     stack: S,
@@ -187,7 +187,7 @@ impl Marker<'_, WorkStack<'_>> {
 }
 
 impl<'m, S: Entries> Marker<'m, S> {
-    pub(in crate::collector) fn new(space: &'m Space, shared: Shared<'m>, stack: S) -> Self {
+    pub(in crate::collector) fn new(space: &'m Space, shared: MarkShared<'m>, stack: S) -> Self {
         Marker {
             space,
             shared,

@@ -5,12 +5,19 @@
 //! which order: the collector (`shenandoah/`) does, and so does a stopped world that finishes what
 //! was begun.
 //!
+//! The files, lowest first. A file uses only files above it in this list; those on one line know
+//! nothing of each other. `.ci/layers` reads the list.
+//!
 //! ```text
-//! marker    finds what was reachable when marking began; live bits in the map      (marker.rs)
-//! weak      clears weak slots of dead objects                                      (weak.rs)
-//! evacuate  copies the live objects of a set of regions; mutators help on loads    (evacuate.rs)
-//! update    slots get the new places                                               (update.rs)
-//! old       the slots in dirty cards of old regions; these regions in order           (old.rs)
+//! delay, found, leftover, entries   delays in tests; counts; work that is left for others, or kept
+//! objects                           an object as a thread sees it that works beside mutators
+//! tables                            what is known of each object and region
+//! hand_over, space                  old objects for other markers; the memory of copies
+//! old                               slots in dirty cards of old regions; these regions in order
+//! marker                            finds what was reachable when marking began
+//! weak                              clears weak slots of dead objects
+//! evacuate                          copies the live objects of a set; mutators help on loads
+//! update                            slots get the new places
 //! ```
 //!
 //! What soundness rests on:
@@ -26,12 +33,12 @@
 //! Refused: a forwarding word before each object (Brooks 1984: memory, and a load for each access);
 //! coloured pointers (a barrier on all loads, and the bits are the embedder's).
 
-mod crew;
 mod delay;
 mod entries;
 mod evacuate;
 mod found;
 mod hand_over;
+mod leftover;
 mod marker;
 #[cfg(all(test, loom))]
 mod model;
@@ -42,12 +49,12 @@ mod tables;
 mod update;
 mod weak;
 
-pub(in crate::collector) use crew::{Interrupt, Leftover};
 pub(in crate::collector) use delay::passage;
-pub(in crate::collector) use entries::Few;
+pub(in crate::collector) use entries::BoundedStack;
 pub(in crate::collector) use evacuate::{Buffers, Evacuator, Generations, Part};
 pub(in crate::collector) use found::Found;
-pub(in crate::collector) use marker::{Marker, OldShared, Shared as MarkShared};
+pub(in crate::collector) use leftover::{Interrupt, Leftover};
+pub(in crate::collector) use marker::{MarkShared, Marker, OldShared};
 #[cfg(test)]
 pub(in crate::collector) use old::check_remembered;
 pub(in crate::collector) use old::settle_old;

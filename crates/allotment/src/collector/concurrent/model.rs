@@ -195,7 +195,7 @@ fn a_healed_slot_keeps_what_was_stored() {
     });
 }
 
-/// T16: a card is cleaned and then read, while a mutator writes a slot of it and then dirties it
+/// A card is cleaned and then read, while a mutator writes a slot of it and then dirties it
 /// (`CardTable::clean_run`, `Mutator::store`). The reader sees the slot, or the card is dirty. The
 /// card's byte is in a mapping that loom does not know, so the operations stand here again. The
 /// mutator's is a plain store there; loom would not put that after an exchange that did not see

@@ -18,19 +18,15 @@ use super::objects::{Slots, header_at, measure};
 use super::tables::{Tables, marked_end};
 use crate::collector::kernel::{OldTables, ShapeCache, broken, cover};
 use crate::object::{Kind, SlotKind, for_each_slot_between};
-use crate::region::{CARD_BYTES, FreeSet, Space};
+use crate::region::{CARD_BYTES, Space};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
+#[cfg(test)]
+pub(in crate::collector) use check::check_remembered;
+
 /// Bytes of an old region whose slots are looked at in one go.
 pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
-
-/// Whether the object at `address` is young, in a heap with generations.
-#[inline]
-pub(super) fn is_young(free: &FreeSet, address: usize) -> bool {
-    let table = free.table();
-    !table.get(table.index_of(address)).is_tenured()
-}
 
 /// The dirty runs of cards in `range`, in pieces of a bounded size. `visit` says whether to go on.
 /// Returns whether it always did.
@@ -97,39 +93,6 @@ unsafe fn size_and_slots<'h>(shapes: &mut ShapeCache<'h>, address: usize) -> (us
     }
 }
 
-/// Whether marking has found every young object that an old region refers to, and each such slot
-/// has a dirty card.
-///
-/// # Safety
-/// - As for [`for_each_slot_in`], for the whole region.
-#[cfg(test)]
-pub(in crate::collector) unsafe fn check_remembered(
-    space: &Space,
-    tables: &Tables,
-    old: &OldTables<'_>,
-    index: usize,
-) {
-    let table = space.free.table();
-    let (bottom, end) = (table.bottom(index), space.free.object_end(index));
-    let mut shapes = ShapeCache::new(&space.shapes);
-    let check = |slot: &AtomicU64, kind, object| {
-        let Some(address) = crate::object::reference(slot.load(std::sync::atomic::Ordering::Acquire)) else {
-            return;
-        };
-        if is_young(&space.free, address) {
-            let slot = std::ptr::from_ref(slot).addr();
-            let live = kind == SlotKind::Weak || tables.is_live(&space.free, address);
-            assert!(
-                live && old.cards.is_dirty(slot),
-                "{object:#x}: slot {slot:#x} {kind:?} holds {address:#x}: live {live}, dirty {}",
-                old.cards.is_dirty(slot)
-            );
-        }
-    };
-    // SAFETY: the caller's predicate.
-    unsafe { for_each_slot_in(&mut shapes, old, bottom, bottom..end, check) };
-}
-
 /// Puts a region in order whose objects are old from now on: all that is not marked becomes
 /// fillers, and the starts of objects are recorded. With marks from before a thread may do this
 /// again.
@@ -164,4 +127,41 @@ pub(in crate::collector) unsafe fn settle_old(
         bytes
     });
     gap(unused, end);
+}
+
+#[cfg(test)]
+mod check {
+    use super::*;
+    use crate::collector::concurrent::tables::is_young;
+    use crate::object::reference;
+    use std::sync::atomic::Ordering;
+
+    /// Checks that marking has found every young object that an old region refers to, and that each
+    /// such slot has a dirty card.
+    ///
+    /// # Safety
+    /// - Nothing has moved, and old regions are in order.
+    pub(in crate::collector) unsafe fn check_remembered(space: &Space, tables: &Tables, old: &OldTables<'_>) {
+        let (free, table) = (&space.free, space.free.table());
+        let mut shapes = ShapeCache::new(&space.shapes);
+        let check = |slot: &AtomicU64, kind, object| {
+            let Some(address) = reference(slot.load(Ordering::Acquire)) else { return };
+            if is_young(free, address) {
+                let slot = std::ptr::from_ref(slot).addr();
+                let live = kind == SlotKind::Weak || tables.is_live(free, address);
+                assert!(
+                    live && old.cards.is_dirty(slot),
+                    "{object:#x}: slot {slot:#x} {kind:?} holds {address:#x}: live {live}, dirty {}",
+                    old.cards.is_dirty(slot)
+                );
+            }
+        };
+        for index in free.in_use() {
+            if table.get(index).is_tenured() && table.get(index).state().begins_objects() {
+                let (bottom, end) = (table.bottom(index), free.object_end(index));
+                // SAFETY: the caller's predicate.
+                unsafe { for_each_slot_in(&mut shapes, old, bottom, bottom..end, check) };
+            }
+        }
+    }
 }

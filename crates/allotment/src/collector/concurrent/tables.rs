@@ -1,6 +1,5 @@
 //! The tables of a concurrent collection, about each object and region. Barriers read them, too.
 
-use super::old::is_young;
 use crate::collector::kernel::{LiveMap, Pages};
 use crate::object::reference;
 use crate::platform::MemoryError;
@@ -271,4 +270,11 @@ pub(super) fn marked_end(free: &FreeSet, index: usize) -> usize {
         // A stopped world may have lowered the top since.
         _ => table.mark_start(index).min(table.get(index).top()),
     }
+}
+
+/// Whether the object at `address` is young, in a heap with generations.
+#[inline]
+pub(super) fn is_young(free: &FreeSet, address: usize) -> bool {
+    let table = free.table();
+    !table.get(table.index_of(address)).is_tenured()
 }

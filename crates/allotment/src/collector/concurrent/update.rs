@@ -14,7 +14,8 @@
 use super::delay::passage;
 use super::evacuate::{Evacuator, Generations};
 use super::objects::{for_each_slot_of, header_at, measure, place_of};
-use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in, is_young};
+use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in};
+use super::tables::is_young;
 use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::State;
@@ -134,7 +135,7 @@ impl<'u> Updater<'u> {
         // SAFETY: the caller's predicate.
         unsafe {
             match piece {
-                Piece::Objects { region } => return self.objects(region),
+                Piece::Objects { region } => return self.marked(region) && self.unmarked(region),
                 Piece::Chunk { region, number } => self.chunk(region, number),
                 Piece::DirtyCards { region, start } => self.dirty_cards(region, start),
             }
@@ -196,16 +197,6 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates the objects of region `index`, without the chunks of a large array; `false`: it was
-    /// interrupted, and has to be done again.
-    ///
-    /// # Safety
-    /// - As for [`pieces`](Self::pieces).
-    unsafe fn objects(&mut self, index: usize) -> bool {
-        // SAFETY: the caller's predicates.
-        unsafe { self.marked(index) && self.unmarked(index) }
-    }
-
     fn goes_on(&mut self) -> bool {
         self.left -= 1;
         if self.left > 0 {
@@ -215,6 +206,9 @@ impl<'u> Updater<'u> {
         !(self.halted)()
     }
 
+    /// Updates the marked objects of region `index`, without the chunks of a large array; `false`:
+    /// it was interrupted, and has to be done again.
+    ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
     unsafe fn marked(&mut self, index: usize) -> bool {
@@ -233,6 +227,8 @@ impl<'u> Updater<'u> {
         goes_on
     }
 
+    /// As [`marked`](Self::marked), for the objects that lie above the border of the region.
+    ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
     unsafe fn unmarked(&mut self, index: usize) -> bool {

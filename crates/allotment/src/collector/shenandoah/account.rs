@@ -57,11 +57,6 @@ impl Account {
         }
     }
 
-    /// Whether each region with garbage is worth a move: a thread asked for the cycle.
-    pub(super) fn is_thorough(&self) -> bool {
-        self.cause == Cause::Requested
-    }
-
     /// Adds a part that ran beside mutators. A part that was gone on with is one, from its first
     /// beginning to its last end.
     pub(super) fn add_phase(&mut self, phase: Phase) {

@@ -13,7 +13,7 @@
 //! to its end.
 
 use super::engine::Engine;
-use crate::collector::concurrent::{Buffers, Few, Marker, Updater};
+use crate::collector::concurrent::{BoundedStack, Buffers, Marker, Updater};
 use crate::mutator::{Hot, Mutator, Shared};
 use crate::timeline::{Arguments, Category};
 use std::time::{Duration, Instant};
@@ -21,32 +21,12 @@ use std::time::{Duration, Instant};
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
 
-/// The end of a slice.
-enum End {
-    /// After [`SLICE`].
-    Time,
-    /// After this number of questions whether it has come.
-    Questions(u64),
-}
-
-impl End {
-    /// An end that looks random, of a slice of which `before` were begun before.
-    fn random(before: u64) -> End {
-        // Up to 4,095, and short ones as often as long ones.
-        let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        End::Questions(1 + ((random >> 8 & 0xFFF) >> (random % 12)))
-    }
-
-    /// Whether it has come, for a slice that was begun at `begun`.
-    fn has_come(&mut self, begun: Instant) -> bool {
-        match self {
-            End::Time => begun.elapsed() >= SLICE,
-            End::Questions(left) => {
-                *left = left.saturating_sub(1);
-                *left == 0
-            }
-        }
-    }
+/// The number of questions after which a slice ends with `ZealCycles`. It looks random. `before`
+/// slices were begun earlier.
+fn random_questions(before: u64) -> u64 {
+    // Up to 4,096, and short slices as often as long ones.
+    let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    1 + ((random >> 8 & 0xFFF) >> (random % 12))
 }
 
 impl Engine {
@@ -56,10 +36,16 @@ impl Engine {
         if !self.eager_assists && !self.assisted.is_behind(shared.space.free.regions_left()) {
             return;
         }
-        let before = self.assisted.begin_slice();
-        let mut end = if self.eager_assists { End::random(before) } else { End::Time };
+        let mut questions = random_questions(self.assisted.begin_slice());
         let begun = Instant::now();
-        let mut halted = || mutator.is_stop_requested() || end.has_come(begun);
+        let mut ends = || {
+            if !self.eager_assists {
+                return begun.elapsed() >= SLICE;
+            }
+            questions = questions.saturating_sub(1);
+            questions == 0
+        };
+        let mut halted = || mutator.is_stop_requested() || ends();
         if shared.threads.barriers() & Hot::FORWARDING != 0 {
             self.assist_moving(shared, &mut halted);
         } else {
@@ -73,7 +59,7 @@ impl Engine {
     }
 
     fn assist_marking(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
-        let Some(entries) = Few::new() else { return };
+        let Some(entries) = BoundedStack::new() else { return };
         let marking = self.marking(shared, &self.interrupt, self.tables.sought());
         let mut marker = Marker::new(&shared.space, marking, entries);
         if !marker.drain_some(halted) {
@@ -83,7 +69,7 @@ impl Engine {
     }
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
-        let (home, evacuator) = (shared.space.home(), self.evacuator(shared));
+        let (home, evacuator) = (shared.space.home(), self.evacuator(&shared.space));
         let (mut buffers, mut copied) = (Buffers::default(), 0);
         if self.copy_next(&evacuator, home, &mut buffers, halted, &mut copied) {
             evacuator.end_buffers(&mut buffers);

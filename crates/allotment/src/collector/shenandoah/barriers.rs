@@ -3,23 +3,25 @@
 use super::Shenandoah;
 use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
 use crate::object::SlotVisitor;
+use crate::region::Space;
+use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
 
 impl Concurrent for Shenandoah {
-    fn is_live(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.is_live(&shared.space.free, address)
+    fn is_live(&self, space: &Space, address: usize) -> bool {
+        self.engine.tables.is_live(&space.free, address)
     }
 
-    fn hidden_by_store(&self, shared: &Shared, slot: &AtomicU64) -> Option<u64> {
-        self.engine.tables.hidden_by_store(&shared.space.free, slot)
+    fn hidden_by_store(&self, space: &Space, slot: &AtomicU64) -> Option<u64> {
+        self.engine.tables.hidden_by_store(&space.free, slot)
     }
 
-    fn is_sought(&self, shared: &Shared, address: usize) -> bool {
-        self.engine.tables.is_sought(&shared.space.free, address)
+    fn is_sought(&self, space: &Space, address: usize) -> bool {
+        self.engine.tables.is_sought(&space.free, address)
     }
 
-    fn forward(&self, shared: &Shared, address: usize) -> usize {
-        self.engine.evacuator(shared).forward(address, shared.space.home())
+    fn forward(&self, space: &Space, address: usize) -> usize {
+        self.engine.evacuator(space).forward(address, space.home())
     }
 
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>)) {
@@ -28,15 +30,13 @@ impl Concurrent for Shenandoah {
         if barriers & Hot::FORWARDING != 0 {
             visit(&mut SlotVisitor::new(&mut |slot, _| {
                 // SAFETY: a root of a thread that is here or safe.
-                unsafe { self.engine.forward_slot(shared, slot) };
+                unsafe { self.engine.forward_slot(&shared.space, slot) };
             }));
         } else if barriers & Hot::MARKING != 0 {
-            let mut roots = Vec::new();
-            visit(&mut SlotVisitor::new(&mut |slot, _| {
+            self.engine.note_roots(shared, |note| {
                 // SAFETY: as above.
-                self.engine.note_root(shared, &mut roots, unsafe { slot.read() });
-            }));
-            shared.threads.satb.give(roots);
+                visit(&mut SlotVisitor::new(&mut |slot, _| note(unsafe { slot.read() })));
+            });
         }
     }
 
@@ -51,7 +51,11 @@ impl Concurrent for Shenandoah {
     }
 
     fn halt(&self) {
-        self.halt_workers();
+        self.halts.fetch_add(1, Ordering::SeqCst);
+        self.engine.interrupt.set(true);
+        // The control thread holds this lock while workers are at work. It looks at the count
+        // before it lets them work again.
+        drop(self.lock());
     }
 
     fn world_stopped(&self, world: &mut World<'_>) {
@@ -59,6 +63,8 @@ impl Concurrent for Shenandoah {
     }
 
     fn go_on(&self) {
-        self.let_workers_go_on();
+        let _cycle = self.lock();
+        self.halts.fetch_sub(1, Ordering::SeqCst);
+        self.goes_on.notify_one();
     }
 }

@@ -101,7 +101,7 @@ impl Shenandoah {
     pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
         let free = &shared.space.free;
         let ended = self.history.clock.age();
-        self.goal.cycle_ended((began, ended), (free.regions_in_use(), free.capacity()));
+        self.goal.cycle_ended(began..ended, free.regions_in_use(), free.capacity());
         let (free_bytes, capacity_bytes) = self.free_of_goal(free);
         let mut trigger = self.trigger.lock().expect(POISONED);
         trigger.sample(ended, capacity_bytes, free.taken_bytes());
@@ -131,10 +131,5 @@ impl Shenandoah {
             let _serving = Serving(&self.progress, serves);
             self.history.add(record);
         }
-    }
-
-    /// Tells threads that wait for the cycle that began last. It has no record of its own.
-    pub(super) fn serve_begun(&self) {
-        self.progress.serve(self.progress.end());
     }
 }

@@ -13,10 +13,9 @@
 //! Numbers only. The caller leaves out regions that cannot be emptied, and counts those without
 //! live objects as immediate garbage.
 
-use super::bytes::{Shown, percent_of};
+use super::bytes::percent_of;
 use crate::options::Options;
 use std::cmp::Reverse;
-use std::fmt;
 
 /// The options that decide which regions are emptied.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +72,7 @@ pub struct Candidate {
 
 /// The heap at the time of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct FreeMemory {
     /// Bytes of a region.
     pub region_bytes: usize,
     /// Bytes that mutators and collector may have in use.
@@ -96,31 +95,12 @@ pub struct Choice {
     pub live_bytes: usize,
     /// Bytes of garbage in the set.
     pub garbage_bytes: usize,
-    /// Bytes of garbage in regions without live objects.
-    pub immediate_bytes: usize,
-    /// Bytes of all garbage, that of the regions not chosen included.
-    pub all_garbage_bytes: usize,
     /// Bytes of garbage that the set should have, whatever they cost.
     pub wanted_bytes: usize,
     /// Whether the immediate garbage is enough, so that nothing moves.
     pub abbreviated: bool,
     /// Regions that the copies may need, at most the reserve.
     pub copy_regions: usize,
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Collection set: {} regions, {} live, {} of {} garbage, {} immediate",
-            self.set.len(),
-            Shown(self.live_bytes),
-            Shown(self.garbage_bytes),
-            Shown(self.all_garbage_bytes),
-            Shown(self.immediate_bytes),
-        )?;
-        if self.abbreviated { f.write_str(" (abbreviated)") } else { Ok(()) }
-    }
 }
 
 /// Regions to keep free for copies: `ShenandoahEvacReserve` of the capacity, at least 1.
@@ -130,7 +110,6 @@ pub fn reserve_regions(settings: &ChooseSettings, region_bytes: usize, capacity_
 }
 
 /// Regions that copies of this many bytes may need: `ShenandoahEvacWaste` times as many bytes.
-#[must_use]
 pub(crate) fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_bytes: usize) -> usize {
     let bytes = (live_bytes as f64 * settings.waste) as usize;
     bytes.max(live_bytes).div_ceil(region_bytes.max(1))
@@ -138,7 +117,6 @@ pub(crate) fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_
 
 /// Regions that copies of old objects may need beside those of a cycle's young objects, which have
 /// `reserve_regions`: as many more as make them `ShenandoahOldEvacPercent` of the sum.
-#[must_use]
 pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> usize {
     match 100_usize.saturating_sub(settings.old_percent) {
         0 => usize::MAX,
@@ -148,7 +126,6 @@ pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> 
 
 /// Regions that copies of the live objects of old regions may need: `ShenandoahOldEvacWaste` times
 /// as many bytes.
-#[must_use]
 pub(crate) fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, set: &[Candidate]) -> usize {
     let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
     copy_regions(&ChooseSettings { waste: settings.old_waste, ..*settings }, region_bytes, live_bytes)
@@ -156,7 +133,6 @@ pub(crate) fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, s
 
 /// Regions that copies of both sets may need. Copies lose some memory at the ends of regions and
 /// buffers.
-#[must_use]
 pub(crate) fn all_copy_regions(
     settings: &ChooseSettings,
     region_bytes: usize,
@@ -168,22 +144,8 @@ pub(crate) fn all_copy_regions(
     copy_regions(settings, region_bytes, live_bytes) + old_copy_regions(settings, region_bytes, old_set)
 }
 
-/// Takes regions from the ends of the sets, old ones first, until the copies fit.
-pub(crate) fn shrink(
-    set: &mut Vec<Candidate>,
-    old_set: &mut Vec<Candidate>,
-    fits: impl Fn(&[Candidate], &[Candidate]) -> bool,
-) {
-    while !fits(set, old_set) {
-        if old_set.pop().is_none() && set.pop().is_none() {
-            break;
-        }
-    }
-}
-
 /// Chooses among old regions that are worth a move, which have most garbage first: as many as
 /// `reserve_regions` have room for.
-#[must_use]
 pub(crate) fn choose_old(
     candidates: &[Candidate],
     settings: &ChooseSettings,
@@ -197,8 +159,8 @@ pub(crate) fn choose_old(
 
 /// Chooses the set among the candidates, and sorts them: most garbage first.
 #[must_use]
-pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &Space) -> Choice {
-    let &Space { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
+pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &FreeMemory) -> Choice {
+    let &FreeMemory { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
     let sum = |sum: usize, candidate: &Candidate| sum.saturating_add(candidate.garbage_bytes);
     let all_garbage_bytes = candidates.iter().fold(immediate_bytes, sum);
     let reserve_bytes = reserve_regions.saturating_mul(region_bytes);
@@ -212,8 +174,6 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &S
         set: Vec::new(),
         live_bytes: 0,
         garbage_bytes: 0,
-        immediate_bytes,
-        all_garbage_bytes,
         wanted_bytes,
         abbreviated,
         copy_regions: 0,

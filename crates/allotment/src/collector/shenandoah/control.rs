@@ -144,7 +144,7 @@ impl Shenandoah {
         let phase = Phase::begin(cycle.stage().name());
         let team = Team::new(&self.workers, self.workers.ready(self.workers.most()));
         let work = Work { shared, team, interrupt: &self.engine.interrupt, world: None };
-        cycle.advance(&self.engine, Place::Beside(work));
+        cycle.advance(&self.engine, Place::Work(work));
         let phase = phase.end();
         cycle.account.record.concurrent_time += phase.time;
         cycle.account.add_phase(phase);
@@ -220,25 +220,9 @@ impl Shenandoah {
         }
     }
 
-    /// Keeps workers from the heap: returns when none is at work.
-    pub(super) fn halt_workers(&self) {
-        self.halts.fetch_add(1, Ordering::SeqCst);
-        self.engine.interrupt.set(true);
-        // The control thread holds this lock while workers are at work. It looks at the count
-        // before it lets them work again.
-        drop(self.lock());
-    }
-
-    /// Ends a halt.
-    pub(super) fn let_workers_go_on(&self) {
-        let _cycle = self.lock();
-        self.halts.fetch_sub(1, Ordering::SeqCst);
-        self.goes_on.notify_one();
-    }
-
     /// Checks the heap in a stop, as `VerifyBeforeGC` and `VerifyAfterGC` want it.
     fn check(&self, shared: &Shared, check: impl Fn(Checks, &World<'_>)) {
-        // Where another thread's stop came first, that one has checked, or is no collection.
+        // Where another thread's stop came first, that thread has checked, or does not collect.
         let _ = shared.stop_the_world(|world| check(self.settings.checks, world));
     }
 

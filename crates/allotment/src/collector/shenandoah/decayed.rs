@@ -7,7 +7,8 @@
 /// An exponentially weighted mean with its variance.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Decayed {
-    mean: f64,
+    /// The mean; 0 before the first sample.
+    pub(super) mean: f64,
     variance: f64,
     known: bool,
 }
@@ -23,11 +24,6 @@ impl Decayed {
         let step = weight * distance;
         self.mean += step;
         self.variance = (1.0 - weight) * (self.variance + distance * step);
-    }
-
-    /// The mean; 0 before the first sample.
-    pub(super) fn mean(&self) -> f64 {
-        self.mean
     }
 
     /// The standard deviation; 0 before the second sample.

@@ -1,11 +1,11 @@
 //! What all steps of a cycle work with: the tables, the memory for copies, and what is left to do.
 //!
-//! Barriers of mutators use the engine, too. So nothing in it is behind the lock of the cycle.
+//! Barriers of mutators use the engine, too. So the lock of the cycle protects nothing in it.
 
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::old::Old;
-use super::todo::Todo;
+use super::work_list::WorkList;
 use crate::collector::concurrent::{
     Buffers, CopySpace, Evacuator, Found, Generations, Interrupt, Leftover, MarkShared, Marker, OldShared,
     Part, Piece, Sought, Tables, Updater,
@@ -13,7 +13,9 @@ use crate::collector::concurrent::{
 use crate::collector::work::{Crews, Limits, Team, WorkStack};
 use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
+use crate::region::Space;
 use crate::sync::{Mutex, POISONED};
+use std::cell::RefCell;
 
 /// The parts of a heap's concurrent collections.
 pub(super) struct Engine {
@@ -26,9 +28,9 @@ pub(super) struct Engine {
     /// Of work beside mutators.
     pub(super) interrupt: Interrupt,
     /// Regions of the set that are to be evacuated.
-    pub(super) to_evacuate: Todo<Part>,
+    pub(super) to_evacuate: WorkList<Part>,
     /// Regions whose slots are to be updated.
-    pub(super) to_update: Todo<Piece>,
+    pub(super) to_update: WorkList<Piece>,
     pub(super) assisted: Assisted,
     pub(super) crews: Crews,
     pub(super) stack: Limits,
@@ -59,17 +61,17 @@ impl Engine {
             weak: &self.weak_objects,
             interrupt,
             sought,
-            old: old.map(|old| OldShared { tables: old.tables(shared), found: &old.left.found }),
+            old: old.map(|old| OldShared { tables: old.tables(&shared.space), found: &old.left.found }),
         }
     }
 
     /// What threads that evacuate share.
-    pub(super) fn evacuator<'e>(&'e self, shared: &'e Shared) -> Evacuator<'e> {
+    pub(super) fn evacuator<'e>(&'e self, space: &'e Space) -> Evacuator<'e> {
         let generations = self.old.as_ref().map(|old| Generations {
-            tables: old.tables(shared),
+            tables: old.tables(space),
             tenuring_threshold: old.tenuring_threshold(),
         });
-        Evacuator { space: &shared.space, tables: &self.tables, copies: &self.copies, generations }
+        Evacuator { space, tables: &self.tables, copies: &self.copies, generations }
     }
 
     /// Traces what `marking` has left, with all workers: each does `first`, and goes on until
@@ -104,26 +106,31 @@ impl Engine {
         lost_weak || self.leftover.has_lost() || shared.threads.satb.has_lost()
     }
 
-    /// Adds a root that marking has yet to find. If there is no memory for it, marking fails.
-    pub(super) fn note_root(&self, shared: &Shared, roots: &mut Vec<u64>, bits: u64) {
+    /// Lets marking find the roots with which `visit` calls its function. If there is no memory for
+    /// one that marking has yet to find, marking fails.
+    pub(super) fn note_roots(&self, shared: &Shared, visit: impl FnOnce(&dyn Fn(u64))) {
         let sought = |address| self.tables.is_sought(&shared.space.free, address);
-        if reference(bits).is_some_and(sought) {
-            if roots.try_reserve(1).is_err() {
-                return shared.threads.satb.lose();
+        let roots = RefCell::new(Vec::new());
+        visit(&|bits| {
+            let mut roots = roots.borrow_mut();
+            match reference(bits).is_some_and(sought) {
+                true if roots.try_reserve(1).is_err() => shared.threads.satb.lose(),
+                true => roots.push(bits),
+                false => {}
             }
-            roots.push(bits);
-        }
+        });
+        shared.threads.satb.give(roots.into_inner());
     }
 
     /// Gives a root slot the place of its referent.
     ///
     /// # Safety
     /// - The slot may be read and written, and holds a word as a slot does.
-    pub(super) unsafe fn forward_slot(&self, shared: &Shared, slot: *mut u64) {
+    pub(super) unsafe fn forward_slot(&self, space: &Space, slot: *mut u64) {
         // SAFETY: the caller's predicate.
         let bits = unsafe { slot.read() };
         if let Some(address) = reference(bits) {
-            let place = self.evacuator(shared).forward(address, shared.space.home());
+            let place = self.evacuator(space).forward(address, space.home());
             if place != address {
                 // SAFETY: the caller's predicate.
                 unsafe { slot.write(with_reference(bits, place)) };

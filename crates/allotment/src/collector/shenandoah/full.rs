@@ -46,7 +46,7 @@ impl Shenandoah {
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
-        // Even if there was no memory for that: nothing more can be done.
-        self.serve_begun();
+        // Threads wait for the cycle. Even if there was no memory for that: nothing more can be done.
+        self.progress.serve(self.progress.end());
     }
 }

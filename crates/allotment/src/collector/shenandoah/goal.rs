@@ -14,6 +14,7 @@
 
 use crate::collector::sizing::Capacity;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Cycles take much of the time if they run for more than one part in this many.
@@ -42,12 +43,10 @@ impl Goal {
         self.regions.load(Ordering::Relaxed).min(capacity)
     }
 
-    /// A cycle has ended that began at `began`, and left `in_use` of `capacity` regions in use.
-    pub(super) fn cycle_ended(
-        &self,
-        (began, ended): (Duration, Duration),
-        (in_use, capacity): (usize, usize),
-    ) {
+    /// A cycle has ended that ran for the time of `cycle`, in the heap's age, and left `in_use` of
+    /// `capacity` regions in use.
+    pub(super) fn cycle_ended(&self, cycle: Range<Duration>, in_use: usize, capacity: usize) {
+        let Range { start: began, end: ended } = cycle;
         let last = Duration::from_nanos(self.ended_ns.swap(ended.as_nanos() as u64, Ordering::Relaxed));
         let is_busy = ended.saturating_sub(began) * MUCH > ended.saturating_sub(last);
         let now = self.regions.load(Ordering::Relaxed);
@@ -71,18 +70,18 @@ mod tests {
         let goal = Goal::new(Capacity::new(0, REGION, 50));
         assert_eq!((goal.regions(1000), goal.regions(10)), (64, 10));
         // Seldom a cycle: twice what is in use, but never below the floor.
-        goal.cycle_ended((ms(100), ms(110)), (20, 1000));
+        goal.cycle_ended(ms(100)..ms(110), 20, 1000);
         assert_eq!(goal.regions(1000), 64);
-        goal.cycle_ended((ms(200), ms(210)), (100, 1000));
+        goal.cycle_ended(ms(200)..ms(210), 100, 1000);
         assert_eq!(goal.regions(1000), 200);
         // It comes down slowly.
-        goal.cycle_ended((ms(300), ms(310)), (20, 1000));
+        goal.cycle_ended(ms(300)..ms(310), 20, 1000);
         assert_eq!(goal.regions(1000), 188);
         // Half of the time is cycles.
-        goal.cycle_ended((ms(330), ms(350)), (20, 1000));
+        goal.cycle_ended(ms(330)..ms(350), 20, 1000);
         assert_eq!(goal.regions(1000), 282);
-        // It is no larger than the heap.
-        (4..20).for_each(|turn| goal.cycle_ended((ms(turn * 100), ms(turn * 100 + 90)), (20, 1000)));
+        // The goal is at most the heap.
+        (4..20).for_each(|turn| goal.cycle_ended(ms(turn * 100)..ms(turn * 100 + 90), 20, 1000));
         assert_eq!(goal.regions(2000), 1000);
     }
 }

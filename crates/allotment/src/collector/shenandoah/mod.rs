@@ -21,7 +21,7 @@
 //! scope.rs        which generations a cycle marks
 //! account.rs      what a whole cycle has
 //! plan.rs         when old objects are marked, and which of them move
-//! todo.rs         pieces of work, which workers and mutators take
+//! work_list.rs       pieces of work, which workers and mutators take
 //! assisted.rs     what mutators have done for the cycle
 //! old.rs          what a heap with generations has beside one without
 //! engine.rs       what all steps work with, and barriers, too
@@ -69,24 +69,24 @@ mod scope;
 mod select;
 mod stopped;
 mod survival;
-pub(crate) mod tenuring;
+mod tenuring;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod todo;
 pub(crate) mod trigger;
+mod work_list;
 
 use super::concurrent::{CopySpace, Interrupt, Leftover, Tables};
 use super::control::ControlThread;
 use super::full::SideTables;
 use super::history::History;
 use super::overhead::Overhead;
+use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::Settings;
-use super::sizing::Capacity;
 use super::work::{Crews, Gang, Limits};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
+use crate::options::ShenandoahMode;
 use crate::platform::MemoryError;
-use crate::region::Geometry;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, POISONED};
 use assisted::Assisted;
 use choose::{ChooseSettings, reserve_regions};
@@ -97,8 +97,8 @@ use old::Old;
 use progress::Progress;
 use std::sync::{Arc, Weak};
 use tenuring::Tenuring;
-use todo::Todo;
 use trigger::{Trigger, TriggerSettings};
+use work_list::WorkList;
 
 /// The concurrent collector.
 pub(crate) struct Shenandoah {
@@ -134,7 +134,10 @@ pub(crate) struct Shenandoah {
     /// No cycle begins by itself: `ShenandoahGCMode=passive`, or a test makes the steps. Written
     /// before there are threads. Relaxed.
     passive: AtomicBool,
-    failures: Failures,
+    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row the next is full.
+    degenerated_threshold: usize,
+    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that should be free afterwards.
+    critical_free_percent: usize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.
     degenerated_in_row: AtomicUsize,
@@ -142,56 +145,24 @@ pub(crate) struct Shenandoah {
     given_up_in_row: AtomicUsize,
 }
 
-/// The parts that the builder supplies.
-pub(crate) struct Parts {
-    pub(crate) base: usize,
-    pub(crate) geometry: Geometry,
-    pub(crate) gang: Gang,
-    pub(crate) workers: Gang,
-    pub(crate) history: Arc<History>,
-    pub(crate) settings: Settings,
-    pub(crate) overhead: Overhead,
-    pub(crate) homes: usize,
-    pub(crate) passive: bool,
-    /// `ZealCycles`.
-    pub(crate) eager: bool,
-    /// When objects become old, in a heap with generations.
-    pub(crate) tenuring: Option<Tenuring>,
-    pub(crate) trigger: TriggerSettings,
-    pub(crate) goal: Capacity,
-    pub(crate) choice: ChooseSettings,
-    pub(crate) failures: Failures,
-}
-
-/// The options about cycles that fail to make room.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Failures {
-    /// `ShenandoahFullGCThreshold`: degenerated cycles in a row.
-    pub(crate) degenerated: usize,
-    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap.
-    pub(crate) critical_free_percent: usize,
-    /// `ZealEvacuationFailure`.
-    pub(crate) copy: usize,
-}
-
 impl Shenandoah {
-    /// The collector of a heap, and how many regions mutators may use.
+    /// The collector of a heap, from its parts. Leaves the reserve for copies to itself.
     ///
     /// # Errors
     /// [`MemoryError`] if the system has no memory for its tables.
-    pub(crate) fn new(parts: Parts) -> Result<(Arc<Shenandoah>, usize), MemoryError> {
-        let Parts { base, geometry, gang, workers, history, settings, overhead, .. } = parts;
-        let Parts { homes, passive, eager, tenuring, trigger, goal, choice, failures, .. } = parts;
-        let fail_every = failures.copy;
-        let (heap_bytes, regions) = (geometry.heap_bytes(), geometry.regions);
+    pub(super) fn new(parts: &Parts<'_>) -> Result<Arc<Shenandoah>, MemoryError> {
+        let (options, geometry, settings) = (parts.options, parts.geometry(), parts.settings());
+        let (base, heap_bytes, regions) = (parts.base(), geometry.heap_bytes(), geometry.regions);
+        let (choice, eager) = (ChooseSettings::from(options), options.zeal_cycles);
+        let old = Tenuring::of_mode(options).map(|tenuring| Old::new(base, heap_bytes, tenuring, eager));
         let engine = Engine {
             tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
-            copies: CopySpace::new(homes, fail_every),
+            copies: CopySpace::new(parts.space.free.homes(), options.zeal_evacuation_failure),
             leftover: Leftover::default(),
             weak_objects: Leftover::default(),
             interrupt: Interrupt::default(),
-            to_evacuate: Todo::default(),
-            to_update: Todo::default(),
+            to_evacuate: WorkList::default(),
+            to_update: WorkList::default(),
             assisted: Assisted::default(),
             crews: Crews::default(),
             stack: Limits::for_heap(heap_bytes),
@@ -199,10 +170,11 @@ impl Shenandoah {
             eager_assists: eager,
             move_all: settings.move_all,
             reserve: reserve_regions(&choice, geometry.region_bytes(), heap_bytes),
-            old: tenuring.map(|tenuring| Old::new(base, heap_bytes, tenuring, eager)).transpose()?,
+            old: old.transpose()?,
         };
+        parts.space.free.set_capacity(regions.saturating_sub(engine.reserve).max(1));
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
-        let collector = Arc::new_cyclic(|me| Shenandoah {
+        Ok(Arc::new_cyclic(|me| Shenandoah {
             me: me.clone(),
             engine,
             cycle: Mutex::new(Cycle::none()),
@@ -212,21 +184,20 @@ impl Shenandoah {
             finished: Mutex::new(Vec::new()),
             control: ControlThread::new("allotment-control"),
             progress: Progress::default(),
-            trigger: Mutex::new(Trigger::new(trigger)),
-            goal: Goal::new(goal),
+            trigger: Mutex::new(Trigger::new(TriggerSettings::from(options))),
+            goal: Goal::new(parts.capacity()),
             tables: Mutex::new(tables),
-            gang,
-            workers,
-            history,
+            gang: parts.gang(),
+            workers: parts.workers("allotment-concurrent", options.conc_gc_threads.max(1)),
+            history: parts.history.clone(),
             settings,
-            overhead,
-            passive: AtomicBool::new(passive),
-            failures,
+            overhead: parts.overhead(),
+            passive: AtomicBool::new(options.shenandoah_gc_mode == ShenandoahMode::Passive),
+            degenerated_threshold: options.shenandoah_full_gc_threshold,
+            critical_free_percent: options.shenandoah_critical_free_threshold,
             degenerated_in_row: AtomicUsize::new(0),
             given_up_in_row: AtomicUsize::new(0),
-        });
-        let capacity = regions.saturating_sub(collector.engine.reserve).max(1);
-        Ok((collector, capacity))
+        }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Cycle> {

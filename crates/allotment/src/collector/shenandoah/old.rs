@@ -13,13 +13,12 @@ use super::account::Account;
 use super::plan::Plan;
 use super::scope::Scope;
 use super::tenuring::Tenuring;
-use super::todo::Todo;
+use super::work_list::WorkList;
 use crate::collector::concurrent::{Found, Leftover};
 use crate::collector::kernel::OldTables;
 use crate::collector::record::{CycleScope, GenerationsDetails};
-use crate::mutator::Shared;
 use crate::platform::MemoryError;
-use crate::region::{FreeSet, StartTable};
+use crate::region::{FreeSet, Space, StartTable};
 use crate::sync::{AtomicU8, Mutex, Ordering, POISONED};
 
 /// The part of the collector that is for old objects.
@@ -27,9 +26,9 @@ pub(super) struct Old {
     /// Starts of old objects.
     starts: StartTable,
     /// Old regions whose dirty cards a young cycle has yet to look at.
-    pub(super) to_scan: Todo<usize>,
+    pub(super) to_scan: WorkList<usize>,
     /// Old regions to put in order.
-    pub(super) to_settle: Todo<usize>,
+    pub(super) to_settle: WorkList<usize>,
     tenuring: Mutex<Tenuring>,
     /// Cycles after which an object becomes old. Written between marking and evacuation. Relaxed: a
     /// copier has left the stop in between.
@@ -76,8 +75,8 @@ impl Old {
     ) -> Result<Old, MemoryError> {
         Ok(Old {
             starts: StartTable::new(base, heap_bytes)?,
-            to_scan: Todo::default(),
-            to_settle: Todo::default(),
+            to_scan: WorkList::default(),
+            to_settle: WorkList::default(),
             tenuring_threshold: AtomicU8::new(tenuring.threshold()),
             tenuring: Mutex::new(tenuring),
             left: OldLeftover::default(),
@@ -94,8 +93,8 @@ impl Old {
     }
 
     /// The tables of old regions.
-    pub(super) fn tables<'h>(&'h self, shared: &'h Shared) -> OldTables<'h> {
-        OldTables { cards: &shared.space.cards, starts: &self.starts }
+    pub(super) fn tables<'h>(&'h self, space: &'h Space) -> OldTables<'h> {
+        OldTables { cards: &space.cards, starts: &self.starts }
     }
 
     /// Cycles after which an object becomes old.
@@ -125,7 +124,7 @@ impl Old {
             old_marking_time,
             old_marked_bytes,
             old_set_regions: account.old.set_regions,
-            old_candidates: plan.candidates().len(),
+            old_candidates: plan.candidates.len(),
             old_copied_bytes: account.old.copied_bytes,
             promoted_regions: account.old.promoted_regions,
             tenuring_threshold: self.tenuring_threshold(),

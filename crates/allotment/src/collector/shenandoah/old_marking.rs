@@ -49,16 +49,16 @@ impl Engine {
     }
 
     /// Ends the marking of old objects without a result, and forgets which old regions are worth a
-    /// move: their marks are no more. As above.
+    /// move: their marks are gone. In a stop, or before a cycle that begins the marking anew.
     pub(super) fn forget_old(&self, shared: &Shared) {
-        self.forget_old_marking(shared, Plan::forget_candidates);
+        self.forget_old_marking(shared, |plan| plan.candidates.clear());
     }
 
     /// The heap is empty, or all its objects are young again. In a stop.
     pub(super) fn no_object_is_old(&self, shared: &Shared) {
         self.copies.forget_rests(|_| true);
         self.forget_old_marking(shared, |plan| {
-            plan.forget_candidates();
+            plan.candidates.clear();
             plan.forget_gains();
         });
     }
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Whether there are old objects to mark, for a thread that has nothing else to do.
     pub(super) fn has_old_to_mark(&self) -> bool {
-        let is_wanted = |old: &Old| !old.plan.lock().expect(POISONED).ends() && !old.left.has_lost();
+        let is_wanted = |old: &Old| !old.plan.lock().expect(POISONED).ends && !old.left.has_lost();
         self.marks_old() && self.old.as_ref().is_some_and(is_wanted)
     }
 

@@ -18,19 +18,17 @@ use crate::sync::Waiting;
 /// Where a step runs.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
-    /// Beside mutators.
-    Beside(Work<'p>),
+    /// Beside mutators, or in the stopped world, where whatever is left of a cycle is done.
+    Work(Work<'p>),
     /// In a pause of the cycle's own: no span is open.
     Pause(&'p Pause<'p>),
-    /// In the stopped world, where whatever is left of a cycle is done.
-    World(Work<'p>, &'p World<'p>),
 }
 
 impl<'p> Place<'p> {
     /// For a step that works with all workers.
     pub(super) fn work(self) -> Work<'p> {
         match self {
-            Place::Beside(work) | Place::World(work, _) => work,
+            Place::Work(work) => work,
             Place::Pause(_) => unreachable!("a pause has no time for the work of this step"),
         }
     }
@@ -39,8 +37,7 @@ impl<'p> Place<'p> {
     pub(super) fn stop(self) -> Stop<'p> {
         match self {
             Place::Pause(pause) => Stop::Pause(pause),
-            Place::World(_, world) => Stop::World(world),
-            Place::Beside(_) => unreachable!("this step needs a stop"),
+            Place::Work(work) => Stop::World(work.world.expect("this step needs a stop")),
         }
     }
 }
@@ -60,7 +57,7 @@ impl Work<'_> {
     /// Waits until the duty of every thread is done; `false`: interrupted.
     pub(super) fn await_duties(&self) -> bool {
         let mut waiting = Waiting::new();
-        while !self.shared.visit_roots_of_safe_threads() {
+        while !self.shared.threads.visit_roots_of_safe_threads() {
             if self.interrupt.is_set() {
                 return false;
             }

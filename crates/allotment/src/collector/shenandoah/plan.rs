@@ -53,7 +53,7 @@ pub(super) struct Plan {
     next: Next,
     /// The next cycle ends the marking: between cycles nothing was left, or young cycles alone gain
     /// too little. Only while old objects are being marked.
-    ends: bool,
+    pub(super) ends: bool,
     /// Cycles since marking began.
     cycles: usize,
     /// The objects that were marked between cycles.
@@ -62,8 +62,9 @@ pub(super) struct Plan {
     marked_time: Duration,
     /// The last cycle has shown that the next one can move a good part of the candidates.
     moves: bool,
-    /// Old regions that are worth a move, most garbage first. Not while old objects are marked.
-    candidates: Vec<Candidate>,
+    /// Old regions that are worth a move, most garbage first. Not while old objects are marked, and
+    /// not after their marks were cleared.
+    pub(super) candidates: Vec<Candidate>,
     /// `ZealCycles`: marking begins as soon as any object is old and none waits to be moved.
     eager: bool,
 }
@@ -131,21 +132,11 @@ impl Plan {
         (std::mem::take(&mut self.marked_time), std::mem::take(&mut self.marked).bytes)
     }
 
-    /// Takes over which old regions are worth a `move`, where the cycle has found them.
-    pub(super) fn take_over_candidates(&mut self, candidates: Vec<Candidate>) {
-        self.candidates = candidates;
-    }
-
     /// Takes away the candidates that `move` now. `stayed` had to stay: their turn comes later.
     pub(super) fn set_is_final(&mut self, stayed: &[usize], moves: impl Fn(usize) -> bool) {
         self.candidates.retain(|candidate| !moves(candidate.region));
         // Stable: the others keep their order.
         self.candidates.sort_by_key(|candidate| stayed.contains(&candidate.region));
-    }
-
-    /// The old regions that are worth a move, most garbage first.
-    pub(super) fn candidates(&self) -> &[Candidate] {
-        &self.candidates
     }
 
     /// Decides about the next cycle. Free memory should be `min_free_percent` of the heap.
@@ -195,20 +186,10 @@ impl Plan {
         (self.moves && waiting > most).then(|| format!("{waiting} old regions are worth a move"))
     }
 
-    /// Whether the next cycle ends the marking that is under way.
-    pub(super) fn ends(&self) -> bool {
-        self.ends
-    }
-
     /// Old objects are not being marked.
     pub(super) fn forget_marking(&mut self) {
         (self.marked, self.marked_time) = (Found::default(), Duration::ZERO);
         (self.ends, self.cycles) = (false, 0);
-    }
-
-    /// The marks of old objects are no more, so nobody knows which regions are worth a move.
-    pub(super) fn forget_candidates(&mut self) {
-        self.candidates.clear();
     }
 
     /// No object is old any more. The gains of earlier cycles say nothing about the next.

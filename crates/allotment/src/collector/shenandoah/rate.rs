@@ -29,8 +29,10 @@ pub(super) struct Rate {
     means: Decayed,
     /// The samples of a longer time.
     usual: Decayed,
-    latest: f64,
-    score: f64,
+    /// The rate of the latest sample.
+    pub(super) latest: f64,
+    /// How many deviations the latest sample was above what had been usual before it.
+    pub(super) score: f64,
 }
 
 impl Rate {
@@ -51,21 +53,11 @@ impl Rate {
         let weight = |half_life: f64| 1.0 - (-seconds / half_life).exp2();
         self.usual.add(self.latest, weight(USUAL_HALF_LIFE));
         self.mean.add(self.latest, weight(HALF_LIFE));
-        self.means.add(self.mean.mean(), weight(HALF_LIFE));
+        self.means.add(self.mean.mean, weight(HALF_LIFE));
     }
 
     /// The rate that will hardly be exceeded: the mean, and this number of deviations of the means.
     pub(super) fn padded(&self, deviations: f64) -> f64 {
-        self.mean.mean() + deviations * self.means.deviation()
-    }
-
-    /// The rate of the latest sample.
-    pub(super) fn latest(&self) -> f64 {
-        self.latest
-    }
-
-    /// How many deviations the latest sample was above what had been usual before it.
-    pub(super) fn score(&self) -> f64 {
-        self.score
+        self.mean.mean + deviations * self.means.deviation()
     }
 }

@@ -80,7 +80,7 @@ impl Shenandoah {
         self.settings.checks.before(world);
         // Cycles in stops that follow each other do not help: a full collection does more at once.
         let in_row = self.degenerated_in_row.load(Ordering::Relaxed);
-        if cause != Cause::AllocationFailure || in_row <= self.failures.degenerated {
+        if cause != Cause::AllocationFailure || in_row <= self.degenerated_threshold {
             let cycle = &mut *self.lock();
             self.begin_cycle(cycle, shared, cause, Scope::Global);
             cycle.account.record.degenerated = Some("Outside of Cycle");
@@ -90,7 +90,7 @@ impl Shenandoah {
         let all = free.table().len();
         // Also of the cycle that was under way.
         let lost = self.lock().account.lost;
-        let critical = all * self.failures.critical_free_percent;
+        let critical = all * self.critical_free_percent;
         let has_gained = free.free_regions() * 100 >= critical;
         if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
             return (records, true);

@@ -7,7 +7,7 @@
 
 use super::bytes::percent_of;
 use super::choose::{
-    Candidate, ChooseSettings, Space, all_copy_regions, choose, choose_old, old_reserve, shrink,
+    Candidate, ChooseSettings, FreeMemory, all_copy_regions, choose, choose_old, old_reserve,
 };
 
 /// A region without new objects, or a run of them, as marking has left it.
@@ -49,17 +49,17 @@ pub(super) struct Sorted {
 
 /// Regions that are to be emptied, and those that are to be emptied later.
 pub(super) struct Selection {
-    set: Vec<Candidate>,
+    pub(super) set: Vec<Candidate>,
     /// The part of the set that an earlier cycle has found: old regions of a mixed cycle.
-    old_set: Vec<Candidate>,
-    settings: ChooseSettings,
-    region_bytes: usize,
+    pub(super) old_set: Vec<Candidate>,
+    pub(super) settings: ChooseSettings,
+    pub(super) region_bytes: usize,
     /// Old regions that are worth a move, most garbage first.
     pub(super) old_candidates: Vec<Candidate>,
 }
 
 /// The memory of the heap at the time of the choice.
-pub(super) struct Memory {
+pub(super) struct FreeRegions {
     pub(super) region_bytes: usize,
     pub(super) heap_bytes: usize,
     /// Free regions.
@@ -96,10 +96,10 @@ pub(super) fn select(
     sorted: &mut Sorted,
     waiting: &[Candidate],
     (options, effort): (&ChooseSettings, Effort),
-    memory: &Memory,
+    memory: &FreeRegions,
     is_old: impl Fn(usize) -> bool,
 ) -> Selection {
-    let &Memory { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
+    let &FreeRegions { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
     let settings = match effort {
         Effort::Usual => *options,
         Effort::Thorough | Effort::All => {
@@ -112,7 +112,7 @@ pub(super) fn select(
         // A region without garbage is moved like one that is full of it.
         candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
     }
-    let space = Space {
+    let space = FreeMemory {
         region_bytes,
         capacity_bytes: heap_bytes,
         free_bytes: regions_left * region_bytes,
@@ -139,11 +139,10 @@ impl Selection {
         all_copy_regions(&self.settings, self.region_bytes, &self.set, &self.old_set)
     }
 
-    /// The regions of both sets whose copies fit into `regions`.
+    /// The regions of both sets whose copies fit into `regions`. The sets shrink from their ends,
+    /// old regions first.
     pub(super) fn fitting(mut self, regions: usize) -> Vec<usize> {
-        shrink(&mut self.set, &mut self.old_set, |set, old_set| {
-            all_copy_regions(&self.settings, self.region_bytes, set, old_set) <= regions
-        });
+        while self.copy_regions() > regions && self.old_set.pop().or_else(|| self.set.pop()).is_some() {}
         self.set.iter().chain(&self.old_set).map(|candidate| candidate.region).collect()
     }
 }

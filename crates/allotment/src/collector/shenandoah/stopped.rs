@@ -4,7 +4,7 @@
 //! that stops the world ends the cycle first. A cycle that moves nothing yet is given up, or, where
 //! a mutator found no memory (a *degenerated* cycle), finished. A cycle that moves objects is
 //! finished: its steps go on where they are, with more workers and without an interrupt
-//! ([`Place::World`]).
+//! ([`Work::world`]).
 
 use super::Shenandoah;
 use super::account::Account;
@@ -52,14 +52,9 @@ impl Shenandoah {
     /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so. With
     /// a cycle that ends the marking of old objects the work of many would be lost.
     fn may_give_up(&self, account: &Account) -> bool {
-        !self.degenerates()
+        self.degenerating.load(Ordering::Relaxed) == 0
             && account.scope != Scope::YoungEndsOld
             && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
-    }
-
-    /// Whether some thread wants the cycle finished that is under way.
-    fn degenerates(&self) -> bool {
-        self.degenerating.load(Ordering::Relaxed) > 0
     }
 
     /// Does all steps of the cycle that are left. Adds the record.
@@ -72,7 +67,7 @@ impl Shenandoah {
         let work = Work { shared, team, interrupt: &never, world: Some(world) };
         while !cycle.is_idle() {
             let phase = Phase::begin(cycle.stage().name());
-            cycle.advance(&self.engine, Place::World(work, world));
+            cycle.advance(&self.engine, Place::Work(work));
             cycle.account.phases.push(phase.end());
         }
         self.engine.copies.close(shared);

@@ -22,7 +22,7 @@ const LEAST: usize = 1;
 
 /// The threshold, and the last census.
 #[derive(Clone, Debug)]
-pub(crate) struct Tenuring {
+pub(super) struct Tenuring {
     threshold: usize,
     /// The highest threshold: `MaxTenuringThreshold`.
     most: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Tenuring {
 
 impl Tenuring {
     /// `None` without generations, in the other modes than `ShenandoahGCMode=generational`.
-    pub(crate) fn of_mode(options: &Options) -> Option<Tenuring> {
+    pub(super) fn of_mode(options: &Options) -> Option<Tenuring> {
         (options.shenandoah_gc_mode == ShenandoahMode::Generational).then(|| Tenuring::new(options))
     }
 
@@ -43,7 +43,6 @@ impl Tenuring {
     }
 
     /// Cycles that an object survives before it becomes old.
-    #[must_use]
     pub(super) fn threshold(&self) -> u8 {
         self.threshold as u8
     }

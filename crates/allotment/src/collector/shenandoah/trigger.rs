@@ -108,14 +108,6 @@ pub struct Ended {
     pub capacity_bytes: usize,
 }
 
-/// The rule that asked for a cycle first, as far as its margin can be at fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    AverageRate,
-    Spike,
-    Other,
-}
-
 /// The rules, and what they learnt.
 #[derive(Clone, Debug)]
 pub struct Trigger {
@@ -139,7 +131,8 @@ pub struct Trigger {
     /// Bytes that were ever allocated, at the latest look and at the end of the last cycle.
     allocated: u64,
     allocated_before: u64,
-    asked: Option<Asked>,
+    /// Why the next cycle was asked for first.
+    asked: Option<Reason>,
 }
 
 impl Trigger {
@@ -183,11 +176,7 @@ impl Trigger {
     ) -> Option<Reason> {
         self.sample(now, capacity_bytes, allocated_ever_bytes);
         let reason = self.by_memory(free_bytes, capacity_bytes).or_else(|| self.by_time(now))?;
-        self.asked.get_or_insert(match reason {
-            Reason::AverageRate { .. } => Asked::AverageRate,
-            Reason::Spike { .. } => Asked::Spike,
-            _ => Asked::Other,
-        });
+        self.asked.get_or_insert_with(|| reason.clone());
         Some(reason)
     }
 
@@ -214,7 +203,7 @@ impl Trigger {
             penalty_bytes: percent_of(capacity, self.penalty),
         };
         let (margin, threshold) = (self.margin, self.spike_threshold);
-        let seconds = self.cycle.mean() + margin * self.cycle.deviation();
+        let seconds = self.cycle.mean + margin * self.cycle.deviation();
         // If mutators are about to use all that is free, little garbage is better than none.
         let room = if worth { headroom.bytes() } else { free_bytes };
         let depletes = |rate: f64| seconds * rate > room as f64;
@@ -223,8 +212,8 @@ impl Trigger {
         if depletes(rate) {
             return Some(Reason::AverageRate { cycle, rate, headroom, margin });
         }
-        let rate = self.rate.latest();
-        if self.rate.score() > threshold && depletes(rate) {
+        let rate = self.rate.latest;
+        if self.rate.score > threshold && depletes(rate) {
             return Some(Reason::Spike { cycle, rate, headroom, threshold });
         }
         None
@@ -257,9 +246,9 @@ impl Trigger {
             if score.is_finite() && score.abs() > USUAL {
                 let step = (-score / SCORE_PART).clamp(-MOST_STEP, MOST_STEP);
                 match asked {
-                    Some(Asked::AverageRate) => self.widen_margin(step),
-                    Some(Asked::Spike) => self.lower_threshold(step),
-                    Some(Asked::Other) | None => {}
+                    Some(Reason::AverageRate { .. }) => self.widen_margin(step),
+                    Some(Reason::Spike { .. }) => self.lower_threshold(step),
+                    _ => {}
                 }
             }
             self.free_after.add(free, FREE_WEIGHT);
@@ -275,7 +264,7 @@ impl Trigger {
         self.lower_threshold(step);
         self.penalty = (self.penalty + penalty).min(MOST_PENALTY);
         // Its end was in a stop, so beside mutators it would have taken longer.
-        if self.learnt > 0 && seconds > self.cycle.mean() {
+        if self.learnt > 0 && seconds > self.cycle.mean {
             self.cycle.add(seconds, CYCLE_WEIGHT);
         }
     }

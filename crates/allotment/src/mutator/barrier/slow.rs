@@ -20,18 +20,18 @@ impl Shared {
 
     /// Whether the word refers to an object that is not known to be live.
     fn is_dead(&self, bits: u64) -> bool {
-        reference(bits).is_some_and(|address| !self.concurrent().is_live(self, address))
+        reference(bits).is_some_and(|address| !self.concurrent().is_live(&self.space, address))
     }
 
     /// Whether the word refers to an object that marking has yet to find.
     fn is_sought(&self, bits: u64) -> bool {
-        reference(bits).is_some_and(|address| self.concurrent().is_sought(self, address))
+        reference(bits).is_some_and(|address| self.concurrent().is_sought(&self.space, address))
     }
 
     /// The word whose referent is where the collector has put it.
     fn forwarded(&self, bits: u64) -> u64 {
         match reference(bits) {
-            Some(address) => with_reference(bits, self.concurrent().forward(self, address)),
+            Some(address) => with_reference(bits, self.concurrent().forward(&self.space, address)),
             None => bits,
         }
     }
@@ -92,7 +92,7 @@ impl RawMutator<'_> {
     #[inline(never)]
     pub(super) fn record_old(&self, slot: &AtomicU64) {
         let shared = self.shared();
-        if let Some(word) = shared.concurrent().hidden_by_store(shared, slot) {
+        if let Some(word) = shared.concurrent().hidden_by_store(&shared.space, slot) {
             self.state().satb.record(word, &shared.threads.satb);
         }
     }

@@ -10,15 +10,15 @@
 //! ```
 //!
 //! The last part may be long. So a worker of the collector may do it for a thread in `blocking`
-//! ([`Shared::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose visit
-//! was not done, has a duty: it cannot leave without the lock that the worker holds.
+//! ([`Threads::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose
+//! visit was not done, has a duty: it cannot leave without the lock that the worker holds.
 //!
 //! The buffer is *filled*: nothing goes back to the region. The stop took the tops of regions as
 //! borders, and an object that is allocated below a border counts as one that the collector knows.
 
-use crate::mutator::Shared;
 use crate::mutator::roots::visit_links;
 use crate::mutator::safepoint::AbortOnUnwind;
+use crate::mutator::thread::Threads;
 use crate::mutator::thread::state::State;
 
 const PANICKED: &str =
@@ -57,14 +57,14 @@ impl State {
     }
 }
 
-impl Shared {
+impl Threads {
     /// Visits the roots of the threads that are safe and were not visited. Returns whether all
     /// threads were visited: the others run, and do so before any other work. For a worker of the
     /// collector.
     pub(crate) fn visit_roots_of_safe_threads(&self) -> bool {
         let mut number = 0;
         // One thread at a time: a stop needs the registry.
-        while self.threads.registry.with_thread(number, |state| {
+        while self.registry.with_thread(number, |state| {
             let mut visited = state.lock_roots();
             // Asked under the lock: a thread that is safe now cannot run past its duty.
             if state.status.is_safe() {
@@ -75,9 +75,7 @@ impl Shared {
         }) {
             number += 1;
         }
-        let wanted = self.threads.root_visits();
-        self.threads
-            .registry
-            .all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
+        let wanted = self.root_visits();
+        self.registry.all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
     }
 }

@@ -3,6 +3,7 @@
 use super::Shared;
 use crate::mutator::{GcOverhead, Mutator, World};
 use crate::object::SlotVisitor;
+use crate::region::Space;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
@@ -60,20 +61,20 @@ pub(crate) enum Outcome {
 /// No function waits, reaches a safepoint, or fails.
 pub(crate) trait Concurrent: Send + Sync {
     /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
-    fn is_live(&self, shared: &Shared, address: usize) -> bool;
+    fn is_live(&self, space: &Space, address: usize) -> bool;
 
     /// [`Hot::MARKING`](super::Hot): the word that a slot holds, if an overwrite may hide an object
     /// from marking that it has yet to find. `None` for slots of objects that may be new, which are
     /// not read: they need not hold a word yet.
-    fn hidden_by_store(&self, shared: &Shared, slot: &AtomicU64) -> Option<u64>;
+    fn hidden_by_store(&self, space: &Space, slot: &AtomicU64) -> Option<u64>;
 
     /// [`Hot::MARKING`](super::Hot): whether marking has yet to find the object at this address, if
     /// that is live. False for objects that are not being marked, whose words may be stale.
-    fn is_sought(&self, shared: &Shared, address: usize) -> bool;
+    fn is_sought(&self, space: &Space, address: usize) -> bool;
 
     /// [`Hot::FORWARDING`](super::Hot): the place of the object at this address, which is moved if
     /// it has yet to move.
-    fn forward(&self, shared: &Shared, address: usize) -> usize;
+    fn forward(&self, space: &Space, address: usize) -> usize;
 
     /// Visits the roots of one thread, which `visit` calls the visitor with: as the current visit
     /// of roots wants it.

@@ -101,7 +101,7 @@ fn refusal(why: NoLine) -> Option<&'static str> {
         NoLine::TooLong => Some("the question is too long"),
         NoLine::Descriptors => Some("more than one file came with the question"),
         NoLine::NoFile => {
-            Some("what came with the question is no regular file, and a reader could hold up the program")
+            Some("what came with the question is not a regular file, and a reader could hold up the program")
         }
         NoLine::Ended => Some("the heap is gone"),
     }

@@ -158,7 +158,8 @@ impl<'l> Values<'l> {
     }
 
     fn take<T: std::str::FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
-        let parse = |text: &str| text.parse().map_err(|_| format!("{name}={text} is no value of that kind"));
+        let parse =
+            |text: &str| text.parse().map_err(|_| format!("{name}={text} is not a value of that kind"));
         self.text(name).map(parse).transpose()
     }
 
@@ -327,11 +328,11 @@ mod tests {
             ("allotment/1 heaps", "there is no question \"heaps\""),
             ("allotment/1 gc now", "\"now\" has no value"),
             ("allotment/1 gc when=now", "gc takes no \"when\""),
-            ("allotment/1 census retained=1", "retained=1 is no value"),
+            ("allotment/1 census retained=1", "retained=1 is not a value"),
             ("allotment/1 census retained=true retained=true", "or takes it only once"),
             ("allotment/1 snapshot format=pdf", "format=pdf is neither"),
             ("allotment/1 profile seconds=0", "seconds=0 is not within 1..86400"),
-            ("allotment/1 profile seconds=x", "seconds=x is no value"),
+            ("allotment/1 profile seconds=x", "seconds=x is not a value"),
             ("allotment/1 profile interval=9", "interval= is for"),
             ("allotment/1 profile seconds=1 interval=0", "interval=0 samples nothing"),
         ] {

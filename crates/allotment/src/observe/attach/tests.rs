@@ -319,7 +319,7 @@ fn only_one_regular_file_is_taken_and_only_where_one_is_due() {
     let file = tempfile::tempfile().unwrap();
     let (_reader, pipe) = std::io::pipe().unwrap();
     let null = OpenOptions::new().write(true).open("/dev/null").unwrap();
-    let no_file = "what came with the question is no regular file";
+    let no_file = "what came with the question is not a regular file";
     for (line, files, expected) in [
         ("allotment/1 snapshot\n", vec![], "no file came with the question"),
         ("allotment/1 snapshot\n", vec![pipe.as_fd()], no_file),

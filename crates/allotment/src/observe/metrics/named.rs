@@ -101,9 +101,9 @@ impl Metrics {
             [("young", level(self.young_bytes)), ("old", level(self.old_bytes))],
         );
         let used_after =
-            ["allotment.memory.used_after_last_gc", "By", "Bytes in use behind the last collection"];
+            ["allotment.memory.used_after_last_gc", "By", "Bytes in use after the last collection"];
         list.add(used_after, level(self.used_bytes_after_collection.unwrap_or(0)));
-        let committed = ["allotment.memory.committed", "By", "Bytes with memory of the system behind them"];
+        let committed = ["allotment.memory.committed", "By", "Bytes that are backed by memory of the system"];
         list.add(committed, level(memory.committed_bytes));
         let capacity = ["allotment.memory.capacity", "By", "Bytes that may be in use before a collection"];
         list.add(capacity, level(memory.capacity_bytes));

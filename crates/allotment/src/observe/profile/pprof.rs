@@ -103,12 +103,18 @@ impl<T: Hash + Eq> Numbered<T> {
     }
 }
 
-/// A function: its name, the same as its file has it, and its source file, by their indexes as
-/// strings.
-type Function = (u64, u64, u64);
+/// A function, by the indexes of its strings.
+#[derive(PartialEq, Eq, Hash)]
+struct Function {
+    name: u64,
+    /// The name that its file has.
+    system_name: u64,
+    /// The source file.
+    file: u64,
+}
 
 /// A place in a stack.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// A line of a function, by its id.
     Line(u64, u32),
@@ -130,9 +136,8 @@ struct Encoder<'p> {
     profile: &'p AllocationProfile,
     base: Option<Base<'p>>,
     out: Message,
+    /// The strings, which are written last.
     strings: Numbered<String>,
-    /// The strings in order. They are written last.
-    texts: Vec<String>,
     functions: Numbered<Function>,
     places: Numbered<Place>,
     native: NativeNames,
@@ -159,7 +164,6 @@ impl<'p> Encoder<'p> {
             base,
             out: Message::default(),
             strings: Numbered::new(),
-            texts: Vec::new(),
             functions: Numbered::new(),
             places: Numbered::new(),
             native: NativeNames::new(),
@@ -177,11 +181,7 @@ impl<'p> Encoder<'p> {
     }
 
     fn string(&mut self, text: &str) -> u64 {
-        let (index, new) = self.strings.of(text.to_owned(), 0);
-        if new {
-            self.texts.push(text.to_owned());
-        }
-        index
+        self.strings.of(text.to_owned(), 0).0
     }
 
     fn encode(mut self) -> Vec<u8> {
@@ -193,7 +193,9 @@ impl<'p> Encoder<'p> {
         }
         self.mappings();
         self.frame();
-        for text in &self.texts {
+        let mut texts: Vec<(String, u64)> = self.strings.0.into_iter().collect();
+        texts.sort_unstable_by_key(|(_, index)| *index);
+        for (text, _) in &texts {
             self.out.bytes(profile::STRING_TABLE, text.as_bytes());
         }
         self.out.finish()
@@ -302,7 +304,7 @@ impl<'p> Encoder<'p> {
 
     fn function(&mut self, name: &str, system_name: &str, file: &str) -> u64 {
         let [name, system_name, file] = [name, system_name, file].map(|text| self.string(text));
-        let (id, new) = self.functions.of((name, system_name, file), 1);
+        let (id, new) = self.functions.of(Function { name, system_name, file }, 1);
         if new {
             self.out.message(profile::FUNCTION, |out| {
                 out.number(function::ID, id)
@@ -315,15 +317,11 @@ impl<'p> Encoder<'p> {
     }
 
     fn place(&mut self, place: Place) -> u64 {
-        let described = match place {
-            Place::Line(function, line) => Ok((function, line)),
-            Place::Address(address) => Err(address),
-        };
         let (id, new) = self.places.of(place, 1);
         if new {
-            let (file, address, lines) = match described {
-                Ok(line) => (None, 0, vec![line]),
-                Err(address) => {
+            let (file, address, lines) = match place {
+                Place::Line(function, line) => (None, 0, vec![(function, line)]),
+                Place::Address(address) => {
                     let files = &self.profile.files;
                     let file = files.iter().position(|file| (file.start..file.end).contains(&address));
                     (file, address, self.native(file, address))

@@ -69,7 +69,7 @@ fn has(file: &[u8], text: &str) -> bool {
 #[test]
 #[cfg(all(feature = "symbols", not(miri)))]
 fn native_functions_are_named_in_the_file_with_their_source() {
-    // A return address: behind the first byte of the function.
+    // A return address: after the first byte of the function.
     let address = asked_for_by_nobody as *const () as u64 + 1;
     let named = file(&[address, 0xbeef]);
     assert!(has(&named, "allotment::observe::profile::tests::asked_for_by_nobody"), "the function is named");

@@ -10,7 +10,7 @@
 //! All steps are loops, since a list may have as many nodes as the heap has objects.
 
 use super::SnapshotError;
-use super::index::{reserve, zeroes};
+use super::index::{push, reserve, zeroes};
 
 /// In lists of nodes: no node.
 pub const NONE: u32 = u32::MAX;
@@ -53,9 +53,8 @@ impl Graph {
         &self.targets[self.first[node as usize]..self.first[node as usize + 1]]
     }
 
-    /// Numbers nodes in the order of a walk in depth: the nodes by number, and by number the number
-    /// of the node from which the walk came.
-    fn walk(&self) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>), SnapshotError> {
+    /// Numbers the nodes in the order of a walk in depth.
+    fn walk(&self) -> Result<Walk, SnapshotError> {
         let mut number = zeroes::<u32>(self.nodes())?;
         number.fill(NONE);
         let (mut nodes, mut parents) = (Vec::new(), Vec::new());
@@ -77,39 +76,10 @@ impl Graph {
                 number[*target as usize] = nodes.len() as u32;
                 parents.push(number[*node as usize]);
                 nodes.push(*target);
-                if way.len() == way.capacity() {
-                    let more = way.len().max(1024);
-                    reserve(&mut way, more)?;
-                }
-                way.push((*target, 0));
+                push(&mut way, (*target, 0))?;
             }
         }
-        Ok((number, nodes, parents))
-    }
-
-    /// The references that lead to each node, all by number of the walk.
-    fn sources(&self, number: &[u32], nodes: &[u32]) -> Result<(Vec<usize>, Vec<u32>), SnapshotError> {
-        let mut first = zeroes::<usize>(nodes.len() + 1)?;
-        for node in nodes {
-            for target in self.targets_of(*node) {
-                first[number[*target as usize] as usize + 1] += 1;
-            }
-        }
-        for at in 0..nodes.len() {
-            first[at + 1] += first[at];
-        }
-        let mut sources = zeroes::<u32>(first[nodes.len()])?;
-        // Each list is filled from its beginning, which moves up meanwhile, to the next one's.
-        for (source, node) in nodes.iter().enumerate() {
-            for target in self.targets_of(*node) {
-                let place = &mut first[number[*target as usize] as usize];
-                sources[*place] = source as u32;
-                *place += 1;
-            }
-        }
-        first.rotate_right(1);
-        first[0] = 0;
-        Ok((first, sources))
+        Ok(Walk { number, nodes, parents })
     }
 
     /// The dominators. Needs 24 bytes for each node and 4 for each reference, while it runs up to
@@ -118,9 +88,15 @@ impl Graph {
     /// # Errors
     /// [`SnapshotError::NoMemory`].
     pub fn dominators(&self) -> Result<Dominators, SnapshotError> {
-        let (number, nodes, parents) = self.walk()?;
-        let (first, sources) = self.sources(&number, &nodes)?;
-        let above = lengauer_tarjan(parents, &first, &sources)?;
+        let Walk { number, nodes, parents } = self.walk()?;
+        // The references that lead to each node, all by number of the walk.
+        let sources = Lists::of(nodes.len(), || {
+            let (number, numbered) = (&number, (0..).zip(&nodes));
+            numbered.flat_map(move |(source, node)| {
+                self.targets_of(*node).iter().map(move |target| (number[*target as usize], source))
+            })
+        })?;
+        let above = lengauer_tarjan(parents, &sources)?;
         // From numbers of the walk to nodes.
         let mut parent = zeroes::<u32>(self.nodes())?;
         parent.fill(NONE);
@@ -140,10 +116,55 @@ impl Graph {
     }
 }
 
+/// A walk through a graph in depth, from the root.
+struct Walk {
+    /// By node: its number in the walk; [`NONE`] if no way leads to it.
+    number: Vec<u32>,
+    /// By number: the node.
+    nodes: Vec<u32>,
+    /// By number: the number of the node from which the walk came.
+    parents: Vec<u32>,
+}
+
+/// A list of nodes for each key.
+struct Lists {
+    /// By key: where its list begins. The end of the last list follows.
+    first: Vec<usize>,
+    nodes: Vec<u32>,
+}
+
+impl Lists {
+    /// The lists of `pairs` of a key below `keys` and a node. Each call gives the same pairs.
+    fn of<P: Iterator<Item = (u32, u32)>>(
+        keys: usize,
+        pairs: impl Fn() -> P,
+    ) -> Result<Lists, SnapshotError> {
+        let mut first = zeroes::<usize>(keys + 1)?;
+        pairs().for_each(|(key, _)| first[key as usize + 1] += 1);
+        for at in 0..keys {
+            first[at + 1] += first[at];
+        }
+        let mut nodes = zeroes::<u32>(first[keys])?;
+        // Each list is filled from its beginning, which moves up meanwhile, to the next one's.
+        for (key, node) in pairs() {
+            let place = &mut first[key as usize];
+            nodes[*place] = node;
+            *place += 1;
+        }
+        first.rotate_right(1);
+        first[0] = 0;
+        Ok(Lists { first, nodes })
+    }
+
+    fn get(&self, key: usize) -> &[u32] {
+        &self.nodes[self.first[key]..self.first[key + 1]]
+    }
+}
+
 /// The dominators of nodes numbered by a walk: `parents` by that walk, and sources of references.
 ///
 /// A node is linked when the loop has passed it: then its ancestor counts in [`evaluate`].
-fn lengauer_tarjan(parents: Vec<u32>, first: &[usize], sources: &[u32]) -> Result<Vec<u32>, SnapshotError> {
+fn lengauer_tarjan(parents: Vec<u32>, sources: &Lists) -> Result<Vec<u32>, SnapshotError> {
     let count = parents.len();
     let (mut semi, mut label) = (zeroes::<u32>(count)?, zeroes::<u32>(count)?);
     // The nodes whose semidominator is node n: the list that begins with waiting[n] and goes on
@@ -167,7 +188,7 @@ fn lengauer_tarjan(parents: Vec<u32>, first: &[usize], sources: &[u32]) -> Resul
             break;
         }
         let mut least = ancestor[at];
-        for source in &sources[first[at]..first[at + 1]] {
+        for source in sources.get(at) {
             let best = evaluate(*source, at as u32 + 1, &mut ancestor, &mut label, &semi, &mut way)?;
             least = least.min(semi[best as usize]);
         }
@@ -197,11 +218,7 @@ fn evaluate(
     }
     let mut at = node;
     while ancestor[at as usize] >= linked {
-        if way.len() == way.capacity() {
-            let more = way.len().max(1024);
-            reserve(way, more)?;
-        }
-        way.push(at);
+        push(way, at)?;
         at = ancestor[at as usize];
     }
     let top = ancestor[at as usize];
@@ -226,36 +243,20 @@ impl Dominators {
     /// [`SnapshotError::NoMemory`].
     pub fn retained_by_class(&self, class: &[u32], classes: usize) -> Result<Vec<u64>, SnapshotError> {
         let nodes = self.parent.len();
-        let mut first = zeroes::<usize>(nodes + 1)?;
         let dominated = || (1..nodes).filter(|node| self.parent[*node] != NONE);
-        dominated().for_each(|node| first[self.parent[node] as usize + 1] += 1);
-        for at in 0..nodes {
-            first[at + 1] += first[at];
-        }
-        let mut below = zeroes::<u32>(first[nodes])?;
-        for node in dominated() {
-            let place = &mut first[self.parent[node] as usize];
-            below[*place] = node as u32;
-            *place += 1;
-        }
-        first.rotate_right(1);
-        first[0] = 0;
+        let below = Lists::of(nodes, || dominated().map(|node| (self.parent[node], node as u32)))?;
         let (mut sums, mut above) = (zeroes::<u64>(classes)?, zeroes::<u32>(classes)?);
         let mut way: Vec<(u32, usize)> = vec![(0, 0)];
         while let Some((node, next)) = way.last_mut() {
             let at = *node as usize;
-            if let Some(child) = below[first[at]..first[at + 1]].get(*next) {
+            if let Some(child) = below.get(at).get(*next) {
                 *next += 1;
                 let class = class[*child as usize] as usize;
                 if above[class] == 0 {
                     sums[class] = sums[class].saturating_add(self.retained[*child as usize]);
                 }
                 above[class] += 1;
-                if way.len() == way.capacity() {
-                    let more = way.len().max(1024);
-                    reserve(&mut way, more)?;
-                }
-                way.push((*child, 0));
+                push(&mut way, (*child, 0))?;
                 continue;
             }
             if at != 0 {

@@ -374,17 +374,27 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Begins an array in the segment, or in one of its own if it is large.
-    fn begin_array(&mut self, tag: u8, head: &[u8], bytes: usize) -> Result<bool, SnapshotError> {
-        let all = 1 + head.len() + bytes;
+    /// Begins the array of an object in the segment, or in one of its own if it is large. `kind` is
+    /// the class of the array, or the type of its elements, of `bytes` each.
+    fn begin_array(
+        &mut self,
+        tag: u8,
+        object: &LiveObject<'_>,
+        length: usize,
+        kind: &[u8],
+        bytes: usize,
+    ) -> Result<bool, SnapshotError> {
+        let mut head = vec![tag];
+        head.extend(array_id(object.address).to_be_bytes());
+        head.extend([1, length as u32].map(u32::to_be_bytes).concat());
+        head.extend(kind);
+        let all = head.len() + length * bytes;
         let alone = self.segment.len() + all > SEGMENT_BYTES;
         if alone {
             self.end_segment()?;
             self.head(0x1C, all)?;
-            self.out.bytes(&[tag])?;
-            self.out.bytes(head)?;
+            self.out.bytes(&head)?;
         } else {
-            self.segment.push(tag);
             self.segment.extend(head);
         }
         Ok(alone)
@@ -406,12 +416,7 @@ impl Writer<'_, '_> {
         in_place: bool,
     ) -> Result<(), SnapshotError> {
         let length = self.cut(elements, WORD);
-        let mut head = Vec::new();
-        head.extend(array_id(object.address).to_be_bytes());
-        head.extend(1_u32.to_be_bytes());
-        head.extend((length as u32).to_be_bytes());
-        head.extend(class_id(OBJECTS).to_be_bytes());
-        let alone = self.begin_array(0x22, &head, length * WORD)?;
+        let alone = self.begin_array(0x22, object, length, &class_id(OBJECTS).to_be_bytes(), WORD)?;
         let (mut outcome, mut written) = (Ok(()), 0);
         let live = self.live;
         live.for_each_edge(object, |edge, target, kind| {
@@ -442,7 +447,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// So many bytes of such an array that are 0.
+    /// Bytes of such an array that are 0.
     fn zeroes(&mut self, alone: bool, bytes: usize) -> Result<(), SnapshotError> {
         for start in (0..bytes).step_by(ZEROES.len()) {
             self.array_bytes(alone, &ZEROES[..ZEROES.len().min(bytes - start)])?;
@@ -455,12 +460,7 @@ impl Writer<'_, '_> {
         let text = self.live.text(object, self.string_bytes).unwrap_or_default();
         let length = self.live.length(object);
         let length = self.cut(length, bytes);
-        let mut head = Vec::new();
-        head.extend(array_id(object.address).to_be_bytes());
-        head.extend(1_u32.to_be_bytes());
-        head.extend((length as u32).to_be_bytes());
-        head.push(BYTE + bytes.ilog2() as u8);
-        let alone = self.begin_array(0x23, &head, length * bytes)?;
+        let alone = self.begin_array(0x23, object, length, &[BYTE + bytes.ilog2() as u8], bytes)?;
         let text = &text[..text.len().min(length * bytes)];
         self.array_bytes(alone, text)?;
         self.zeroes(alone, length * bytes - text.len())

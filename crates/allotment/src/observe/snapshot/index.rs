@@ -13,6 +13,9 @@
 use super::SnapshotError;
 use crate::object::WORD;
 
+/// The room that a list begins with, in items.
+const LEAST: usize = if cfg!(test) { 4 } else { 1024 };
+
 /// Bytes of heap that a word of bits describes.
 const BLOCK_BYTES: usize = 64 * WORD;
 
@@ -104,7 +107,7 @@ impl Index {
             let (word, bit) = if index == first { (word, bit) } else { (0, 1) };
             region.bits.iter().enumerate().skip(word).flat_map(move |(block, bits)| {
                 let bits = if block == word { bits & !(bit - 1) } else { *bits };
-                Ones(bits).map(move |bit| bottom + block * BLOCK_BYTES + bit * WORD)
+                ones(bits).map(move |bit| bottom + block * BLOCK_BYTES + bit * WORD)
             })
         })
     }
@@ -122,23 +125,27 @@ impl Index {
 }
 
 /// The numbers of the bits that are set, ascending.
-struct Ones(u64);
-
-impl Iterator for Ones {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let bit = self.0.trailing_zeros() as usize;
-        (self.0 != 0).then(|| {
-            self.0 &= self.0 - 1;
-            bit
-        })
-    }
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
 }
 
 /// Makes room in `list` for `count` more entries.
 pub(super) fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<(), SnapshotError> {
     list.try_reserve_exact(count).map_err(|_| SnapshotError::NoMemory { bytes: count * size_of::<T>() })
+}
+
+/// Adds an item. A list without room becomes twice as long as it is.
+pub(super) fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), SnapshotError> {
+    if list.len() == list.capacity() {
+        let more = list.len().max(LEAST);
+        reserve(list, more)?;
+    }
+    list.push(item);
+    Ok(())
 }
 
 /// A list of `count` zeroes.

@@ -85,13 +85,6 @@ impl<'w> Output<'w> {
         self.bytes(text.as_bytes())
     }
 
-    /// A number in decimal digits.
-    pub(super) fn number(&mut self, number: u64) -> Result<(), SnapshotError> {
-        self.make_room(NUMBER_BYTES)?;
-        self.put_number(number);
-        Ok(())
-    }
-
     /// Numbers with commas between them, after the byte `before` and before a new line.
     #[inline(always)]
     pub(super) fn record<const N: usize>(
@@ -240,8 +233,7 @@ mod tests {
             let [a, b, c] = numbers;
             let expected = format!("{text}{a}[{a},{b},{c}\n,{}\n", b % 1000);
             let out = written(|out| {
-                out.text(&text)?;
-                out.number(a)?;
+                out.text(&format!("{text}{a}"))?;
                 out.record(b'[', numbers)?;
                 out.record(b',', [b % 1000])
             });

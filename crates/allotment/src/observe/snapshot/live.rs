@@ -14,7 +14,7 @@
 //! locks, and all passes go over the copy. No lock is held while a writer is called. Refused: to
 //! visit the tables in each pass. Counts and edges would then be of different moments.
 
-use super::index::{Index, reserve, zeroes};
+use super::index::{Index, push, reserve, zeroes};
 use super::{SnapshotError, SnapshotSummary};
 use crate::collector::work::{Entry, Trace, chunk_slots, trace};
 use crate::mutator::{RootKind, World};
@@ -211,11 +211,7 @@ impl<'w> LiveHeap<'w> {
             reserve(places, more)?;
             places.resize(number + 1, 0);
         }
-        if self.shapes.len() == self.shapes.capacity() {
-            let more = self.shapes.len().max(16);
-            reserve(&mut self.shapes, more)?;
-        }
-        self.shapes.push(LiveShape { id, shape, objects: 0, bytes: 0 });
+        push(&mut self.shapes, LiveShape { id, shape, objects: 0, bytes: 0 })?;
         self.places[list][number] = self.shapes.len() as u32;
         Ok(self.shapes.len() - 1)
     }
@@ -368,11 +364,8 @@ impl Marker<'_> {
         let (world, roots) = (self.live.world, &mut self.live.roots);
         let mut outcome = Ok(());
         world.visit_root_targets(&mut |kind, address, slot| {
-            if outcome.is_ok() && roots.len() == roots.capacity() {
-                outcome = reserve(roots, roots.len().max(LEAST_ENTRIES));
-            }
             if outcome.is_ok() {
-                roots.push(LiveRoot { kind, slot, address });
+                outcome = push(roots, LiveRoot { kind, slot, address });
             }
         });
         outcome

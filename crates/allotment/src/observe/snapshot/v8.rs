@@ -179,13 +179,10 @@ const fn group(kind: RootKind) -> &'static str {
 impl Writer<'_, '_> {
     fn header(&mut self, nodes: u64) -> Result<(), SnapshotError> {
         let edges = OTHER_EDGES + self.roots.iter().sum::<u64>() + self.live.edges;
-        self.out.text("{\"snapshot\":")?;
-        self.out.text(META)?;
-        self.out.text(",\"node_count\":")?;
-        self.out.number(nodes)?;
-        self.out.text(",\"edge_count\":")?;
-        self.out.number(edges)?;
-        self.out.text(",\"trace_function_count\":0,\"extra_native_bytes\":0,\"allotment\":{\"shapes\":[")?;
+        self.out.text(&format!(
+            "{{\"snapshot\":{META},\"node_count\":{nodes},\"edge_count\":{edges},\
+             \"trace_function_count\":0,\"extra_native_bytes\":0,\"allotment\":{{\"shapes\":["
+        ))?;
         for (place, live) in self.live.shapes.iter().enumerate() {
             self.out.text(if place > 0 { ",\n" } else { "\n" })?;
             layout(&mut self.out, live.shape, live.objects, live.bytes)?;
@@ -301,33 +298,22 @@ impl Writer<'_, '_> {
 fn layout(out: &mut Output<'_>, shape: &Shape, objects: u64, bytes: u64) -> Result<(), SnapshotError> {
     out.text("{\"name\":")?;
     out.string(shape.name())?;
-    out.text(",\"objects\":")?;
-    out.number(objects)?;
-    out.text(",\"bytes\":")?;
-    out.number(bytes)?;
-    out.text(",\"fixed_bytes\":")?;
-    out.number(shape.fixed_bytes() as u64)?;
     let (element, kind) = match shape.tail() {
         None => (0, "none"),
         Some(Element::Plain { bytes }) => (bytes as u64, "plain"),
         Some(Element::Reference(SlotKind::Strong)) => (8, "strong"),
         Some(Element::Reference(SlotKind::Weak)) => (8, "weak"),
     };
-    out.text(",\"element_bytes\":")?;
-    out.number(element)?;
-    out.text(",\"elements\":\"")?;
-    out.text(kind)?;
-    out.text(if shape.trace().is_some() {
-        "\",\"traced\":true,\"slots\":["
-    } else {
-        "\",\"traced\":false,\"slots\":["
-    })?;
+    let (fixed, is_traced) = (shape.fixed_bytes(), shape.trace().is_some());
+    out.text(&format!(
+        ",\"objects\":{objects},\"bytes\":{bytes},\"fixed_bytes\":{fixed},\"element_bytes\":{element},\
+         \"elements\":\"{kind}\",\"traced\":{is_traced},\"slots\":["
+    ))?;
     for (place, slot) in shape.slots().iter().enumerate() {
         out.text(if place > 0 { ",{\"name\":" } else { "{\"name\":" })?;
         out.string(&slot.name)?;
-        out.text(",\"offset\":")?;
-        out.number(slot.offset as u64)?;
-        out.text(if slot.kind == SlotKind::Weak { ",\"weak\":true}" } else { ",\"weak\":false}" })?;
+        let (offset, is_weak) = (slot.offset, slot.kind == SlotKind::Weak);
+        out.text(&format!(",\"offset\":{offset},\"weak\":{is_weak}}}"))?;
     }
     out.text("]}")
 }

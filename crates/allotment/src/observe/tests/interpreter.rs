@@ -54,7 +54,7 @@ impl Shapes {
     }
 }
 
-/// Where the number of an object is; behind its slots, before its elements.
+/// Where the number of an object is: after its slots, before its elements.
 fn number_offset(kind: Kind) -> usize {
     match kind {
         Kind::Pair | Kind::Traced => 32,
@@ -142,7 +142,7 @@ impl Program {
 }
 
 impl<'t> Thread<'_, '_, 't> {
-    /// A word that is no slot.
+    /// A word that is not a slot.
     fn word(&self, address: usize) -> u64 {
         // SAFETY: callers ask for words of live objects.
         unsafe { AtomicU64::from_ptr(address as *mut u64) }.load(Ordering::Relaxed)
@@ -169,7 +169,9 @@ impl<'t> Thread<'_, '_, 't> {
     /// if the word is weak and nothing else holds its referent.
     fn agree(&self, bits: u64, value: Value, weak: bool) -> Value {
         match (value, reference(bits)) {
-            (Value::Plain(expected), _) => assert_eq!(bits, expected, "a word that is no reference changed"),
+            (Value::Plain(expected), _) => {
+                assert_eq!(bits, expected, "a word that is not a reference changed")
+            }
             (Value::Object(number, tag), Some(address)) => {
                 self.look_at(address, number);
                 assert_eq!(bits & !ADDRESS_MASK, tag, "the tag of a reference to {number}");
@@ -405,7 +407,7 @@ impl<'t> Thread<'_, '_, 't> {
             let node = &self.program.graph.nodes[&number];
             let (kind, length, slots) = (node.kind, node.length, node.slots.len());
             if kind == Kind::Traced {
-                assert_eq!(self.word(address + 16), decoy(number), "what is no slot was left alone");
+                assert_eq!(self.word(address + 16), decoy(number), "what is not a slot was left alone");
             }
             if kind == Kind::Bytes {
                 // SAFETY: the bytes of a live object.

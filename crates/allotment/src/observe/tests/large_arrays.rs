@@ -35,7 +35,7 @@ struct Array {
     regions: usize,
 }
 
-/// An array of so many slots, of which the first and the last refer to itself.
+/// An array of this many slots, of which the first and the last refer to itself.
 fn array(
     mutator: &mut Mutator<'_>,
     shape: ShapeRef,

@@ -43,7 +43,7 @@ fn read(path: &Path) -> (Vec<Value>, Vec<Slice>) {
     (events, slices)
 }
 
-/// Slices of one row lie one behind the other, or one in the other.
+/// Slices of one row lie one after the other, or one in the other.
 fn check_nesting(slices: &[Slice]) {
     let mut rows: BTreeMap<i64, Vec<&Slice>> = BTreeMap::new();
     slices.iter().for_each(|slice| rows.entry(slice.row).or_default().push(slice));
@@ -161,7 +161,7 @@ fn each_collector_is_drawn_as_its_records_have_it() {
                 "{options}: {expected} {found:?}: {record}"
             );
         }
-        // A pause is in the record also where another thread ended the cycle right behind it.
+        // A pause is in the record even if another thread ended the cycle right after it.
         for record in records.iter().filter(|record| record.cycle().is_some()) {
             let names: Vec<_> = record.phases.iter().map(|phase| phase.name).collect();
             for (pause, beside) in [

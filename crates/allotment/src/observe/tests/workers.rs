@@ -68,7 +68,7 @@ unsafe fn join(mutator: &Mutator<'_>, new: NonNull<u8>, roots: [&RootHandle; 2],
     }
 }
 
-/// A tree of so many levels.
+/// A tree of this many levels.
 fn tree(mutator: &mut Mutator<'_>, node: ShapeRef, levels: u64) -> RootHandle {
     if levels == 0 {
         return root(mutator);

@@ -6,6 +6,7 @@
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::Stop;
+use super::Step;
 use super::free::Freeing;
 use super::generations::grow_older;
 use super::moving::{Moving, ToUpdate};
@@ -18,30 +19,25 @@ use crate::object::SlotVisitor;
 use crate::region::State;
 use crate::sync::POISONED;
 
-/// What follows from the choice.
-pub(super) enum Begun {
-    /// Objects move.
-    Moves(Moving),
-    /// Nothing is worth a move.
-    Stays(Freeing),
-}
-
 impl Chosen {
-    /// Does the step.
-    pub(super) fn begin(mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Begun {
+    /// Does the step. Returns the next one, which is the last of the cycle if nothing is worth a
+    /// move.
+    pub(super) fn begin(mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Step {
         let shared = stop.shared();
         #[cfg(test)]
-        check_old_regions(engine, account, shared);
+        if let Some(old) = engine.old.as_ref().filter(|_| !account.scope.ends_old()) {
+            // SAFETY: nothing has moved yet, and old regions are in order.
+            unsafe { check_remembered(&shared.space, &engine.tables, &old.tables(&shared.space)) };
+        }
         leave_pinned(engine, stop);
         self.make_final(engine, account, shared);
         grow_older(engine, account, &self, shared);
-        let Chosen { immediate, set, promoted, .. } = &self;
+        let Chosen { immediate, set, promoted, .. } = self;
         if set.is_empty() {
             stop.set_barriers(engine.resting_barriers());
-            let Chosen { immediate, promoted, .. } = self;
-            return Begun::Stays(Freeing { immediate, emptied: Vec::new(), promoted });
+            return Step::Free(Freeing { immediate, emptied: set, promoted });
         }
-        let to_update = set_watermarks(account, shared, immediate, promoted);
+        let to_update = set_watermarks(account, shared, &immediate, &promoted);
         engine.to_evacuate.fill(set.iter().map(|&region| Part { region, from: 0 }).collect());
         // In the stopped world nobody loads a reference before all are updated.
         if let Stop::Pause(pause) = stop {
@@ -49,8 +45,7 @@ impl Chosen {
             pause.begin_root_visit();
             forward_roots_of_providers(engine, pause);
         }
-        let Chosen { immediate, set, promoted, .. } = self;
-        Begun::Moves(Moving { immediate, set, promoted, to_update })
+        Step::Evacuate(Moving { immediate, set, promoted, to_update })
     }
 
     /// Makes the choice final: regions to which objects came since, and those with pinned objects,
@@ -81,7 +76,7 @@ impl Chosen {
         if let Some(old) = &engine.old {
             let mut plan = old.plan.lock().expect(POISONED);
             if account.scope.ends_old() {
-                plan.take_over_candidates(std::mem::take(&mut self.old_candidates));
+                plan.candidates = std::mem::take(&mut self.old_candidates);
             }
             plan.set_is_final(&stayed, |index| tables.is_in_set(index));
         }
@@ -131,22 +126,8 @@ fn forward_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
     pause.visit_providers(
         &mut SlotVisitor::new(&mut |slot, _| {
             // SAFETY: a provider's slot, which may be written until the visit ends.
-            unsafe { engine.forward_slot(pause.shared(), slot) };
+            unsafe { engine.forward_slot(&pause.shared().space, slot) };
         }),
         &mut |_| {},
     );
-}
-
-/// Checks that the cards have told a young cycle of every old slot that refers to a young object.
-#[cfg(test)]
-fn check_old_regions(engine: &Engine, account: &Account, shared: &Shared) {
-    let (free, table) = (&shared.space.free, shared.space.free.table());
-    if let Some(old) = engine.old.as_ref().filter(|_| !account.scope.ends_old()) {
-        for index in free.in_use() {
-            if table.get(index).is_tenured() && table.get(index).state().begins_objects() {
-                // SAFETY: nothing has moved yet, and old regions are in order.
-                unsafe { check_remembered(&shared.space, &engine.tables, &old.tables(shared), index) };
-            }
-        }
-    }
 }

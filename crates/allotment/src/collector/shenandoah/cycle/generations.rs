@@ -18,7 +18,7 @@ pub(super) fn grow_older(engine: &Engine, account: &Account, chosen: &Chosen, sh
     let (free, table) = (&shared.space.free, shared.space.free.table());
     // No copy comes to a region that is to be emptied, now or later.
     let plan = old.plan.lock().expect(POISONED);
-    let mut leave: Vec<usize> = plan.candidates().iter().map(|candidate| candidate.region).collect();
+    let mut leave: Vec<usize> = plan.candidates.iter().map(|candidate| candidate.region).collect();
     drop(plan);
     leave.sort_unstable();
     engine
@@ -62,7 +62,7 @@ pub(super) fn settle(
 ) -> bool {
     let Some(old) = &engine.old else { return true };
     let (shared, interrupt) = (work.shared, work.interrupt);
-    let (table, tables) = (shared.space.free.table(), old.tables(shared));
+    let (table, tables) = (shared.space.free.table(), old.tables(&shared.space));
     for index in promoted.drain(..) {
         account.old.promoted_regions += table.get(index).run().max(1);
         // Which of its slots refer to young objects is not known.

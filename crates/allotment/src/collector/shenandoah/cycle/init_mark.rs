@@ -45,17 +45,10 @@ fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
 
 /// Lets marking find what providers refer to.
 fn note_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
-    let shared = pause.shared();
-    let (mut roots, mut pinned) = (Vec::new(), Vec::new());
-    pause.visit_providers(
-        // A weak word of a provider counts as a strong one: the provider reads it without a
-        // barrier.
-        &mut SlotVisitor::new(&mut |slot, _| {
-            // SAFETY: a provider's slot, which may be read until the visit ends.
-            engine.note_root(shared, &mut roots, unsafe { slot.read() });
-        }),
-        &mut |address| engine.note_root(shared, &mut pinned, address as u64),
-    );
-    shared.threads.satb.give(roots);
-    shared.threads.satb.give(pinned);
+    engine.note_roots(pause.shared(), |note| {
+        // A weak word of a provider counts as a strong one: the provider has no barrier.
+        // SAFETY: a provider's slot, which may be read until the visit ends.
+        let mut slot = |slot: *mut u64, _| note(unsafe { slot.read() });
+        pause.visit_providers(&mut SlotVisitor::new(&mut slot), &mut |address| note(address as u64));
+    });
 }

@@ -22,17 +22,6 @@ pub(super) struct Marking {
     found: Found,
 }
 
-/// How a stop ended in which marking was to end.
-pub(super) enum Marked {
-    /// All is marked.
-    All,
-    /// Something is left.
-    NotAll,
-    /// There was no memory for something that marking had found. The cycle is worth nothing, and a
-    /// full collection follows.
-    Lost,
-}
-
 impl Marking {
     /// Marks from roots, until nothing is left; `false`: it was interrupted.
     pub(super) fn mark(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> bool {
@@ -74,7 +63,9 @@ impl Marking {
     }
 
     /// Marks what is left and recorded. A pause gives up after a while, a stopped world does not.
-    pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Marked {
+    /// Returns whether marking has ended. It has lost something if the account says so
+    /// ([`lost`](Account::lost)).
+    pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> bool {
         let shared = stop.shared();
         let sought = account.scope.sought(engine.marks_old());
         // First: threads that are not attached record under the locks of handles, and nothing of
@@ -91,13 +82,13 @@ impl Marking {
         } else if !marked {
             engine.tables.set_sought(sought);
             stop.set_barriers(Hot::MARKING);
-            return Marked::NotAll;
+            return false;
         } else if let Stop::Pause(pause) = stop {
             pause.set_barriers(Hot::WEAK | engine.resting_barriers());
         }
         account.found = self.found;
         account.found.add(engine.assisted.take_found());
-        if account.lost { Marked::Lost } else { Marked::All }
+        true
     }
 
     /// Marks what is left and recorded, on this thread, until nothing is or until `enough`. Returns
@@ -124,25 +115,22 @@ impl Marking {
 
 /// Lets marking find what handles and pins refer to. Threads have visited their frames.
 fn note_handles_and_pins(engine: &Engine, shared: &Shared) {
-    let mut roots = Vec::new();
-    shared.threads.roots.visit_handles(false, |slot| {
-        let bits = slot.load(std::sync::atomic::Ordering::Acquire);
-        engine.note_root(shared, &mut roots, bits);
+    let roots = &shared.threads.roots;
+    engine.note_roots(shared, |note| {
+        roots.visit_handles(false, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
+        roots.visit_pins(&mut |address| note(address as u64));
     });
-    shared.threads.roots.visit_pins(&mut |address| engine.note_root(shared, &mut roots, address as u64));
-    shared.threads.satb.give(roots);
 }
 
 /// Lets marking find what all roots of a stopped world refer to.
 fn note_all_roots(engine: &Engine, world: &World<'_>) {
-    let shared = world.shared();
-    let mut roots = Vec::new();
-    world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
-        if kind == SlotKind::Strong {
-            // SAFETY: a root slot of a stopped world.
-            engine.note_root(shared, &mut roots, unsafe { slot.read() });
-        }
-    }));
-    world.visit_pinned(&mut |address| engine.note_root(shared, &mut roots, address as u64));
-    shared.threads.satb.give(roots);
+    engine.note_roots(world.shared(), |note| {
+        world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
+            if kind == SlotKind::Strong {
+                // SAFETY: a root slot of a stopped world.
+                note(unsafe { slot.read() });
+            }
+        }));
+        world.visit_pinned(&mut |address| note(address as u64));
+    });
 }

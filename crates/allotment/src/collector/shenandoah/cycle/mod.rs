@@ -36,9 +36,8 @@ use super::engine::Engine;
 use super::place::Place;
 use super::scope::Scope;
 use crate::mutator::Cause;
-use begin_move::Begun;
 use free::Freeing;
-use mark::{Marked, Marking};
+use mark::Marking;
 use moving::Moving;
 use reset::Reset;
 use std::time::Duration;
@@ -82,50 +81,27 @@ pub(super) enum Stage {
     Free,
 }
 
-/// What a stage is.
-struct Row {
-    /// Its name in records and logs, as HotSpot's.
-    name: &'static str,
-    /// Whether it needs a stop.
-    is_pause: bool,
-    /// The stages that may follow, the usual one first.
-    next: &'static [Stage],
-}
-
-const fn beside(name: &'static str, next: &'static [Stage]) -> Row {
-    Row { name, is_pause: false, next }
-}
-
-const fn pause(name: &'static str, next: &'static [Stage]) -> Row {
-    Row { name, is_pause: true, next }
-}
-
 impl Stage {
-    /// The table of all stages.
-    const fn row(self) -> Row {
+    /// The name in records and logs, as HotSpot has it.
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Stage::Idle => beside("Idle", &[]),
-            Stage::Reset => beside("Concurrent reset", &[Stage::InitMark]),
-            Stage::InitMark => pause("Pause Init Mark", &[Stage::Mark]),
-            Stage::Mark => beside("Concurrent marking", &[Stage::FinalMark]),
-            Stage::FinalMark => pause("Pause Final Mark", &[Stage::Weak, Stage::Mark, Stage::Idle]),
-            Stage::Weak => beside("Concurrent weak references", &[Stage::BeginMove]),
-            Stage::BeginMove => pause("Pause Init Evacuation", &[Stage::Evacuate, Stage::Free]),
-            Stage::Evacuate => beside("Concurrent evacuation", &[Stage::Update]),
-            Stage::Update => beside("Concurrent update references", &[Stage::EndMove]),
-            Stage::EndMove => pause("Pause Final Update Refs", &[Stage::Free]),
-            Stage::Free => beside("Concurrent cleanup", &[Stage::Idle]),
+            Stage::Idle => "Idle",
+            Stage::Reset => "Concurrent reset",
+            Stage::InitMark => "Pause Init Mark",
+            Stage::Mark => "Concurrent marking",
+            Stage::FinalMark => "Pause Final Mark",
+            Stage::Weak => "Concurrent weak references",
+            Stage::BeginMove => "Pause Init Evacuation",
+            Stage::Evacuate => "Concurrent evacuation",
+            Stage::Update => "Concurrent update references",
+            Stage::EndMove => "Pause Final Update Refs",
+            Stage::Free => "Concurrent cleanup",
         }
     }
 
-    /// Its name in records and logs, as HotSpot's.
-    pub(super) fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// Whether it needs a stop.
+    /// Whether the step needs a stop.
     pub(super) fn is_pause(self) -> bool {
-        self.row().is_pause
+        matches!(self, Stage::InitMark | Stage::FinalMark | Stage::BeginMove | Stage::EndMove)
     }
 }
 
@@ -171,7 +147,7 @@ impl Cycle {
     /// Does the next step, at a place that it can be done at, and goes to the one after it. A step
     /// that was interrupted, or has to wait for threads, is the next one again.
     pub(super) fn advance(&mut self, engine: &Engine, place: Place<'_>) {
-        let (stage, account) = (self.stage(), &mut self.account);
+        let account = &mut self.account;
         self.step = match std::mem::replace(&mut self.step, Step::Idle) {
             Step::Idle => Step::Idle,
             Step::Reset(mut reset) => match reset.run(engine, account, place.work()) {
@@ -187,18 +163,15 @@ impl Cycle {
                 false => Step::Mark(marking),
             },
             Step::FinalMark(mut marking) => match marking.finish(engine, account, place.stop()) {
-                Marked::All => Step::Weak(Weak::default()),
-                Marked::NotAll => Step::Mark(marking),
-                Marked::Lost => Step::Idle,
+                false => Step::Mark(marking),
+                true if account.lost => Step::Idle,
+                true => Step::Weak(Weak::default()),
             },
             Step::Weak(mut weak) => match weak.run(engine, account, place.work()) {
                 Some(chosen) => Step::BeginMove(chosen),
                 None => Step::Weak(weak),
             },
-            Step::BeginMove(chosen) => match chosen.begin(engine, account, place.stop()) {
-                Begun::Moves(moving) => Step::Evacuate(moving),
-                Begun::Stays(freeing) => Step::Free(freeing),
-            },
+            Step::BeginMove(chosen) => chosen.begin(engine, account, place.stop()),
             Step::Evacuate(mut moving) => match moving.evacuate(engine, account, place.work()) {
                 true => Step::Update(moving),
                 false => Step::Evacuate(moving),
@@ -213,7 +186,5 @@ impl Cycle {
                 false => Step::Free(freeing),
             },
         };
-        let next = self.stage();
-        debug_assert!(next == stage || stage.row().next.contains(&next), "{stage:?} and then {next:?}");
     }
 }

@@ -1,13 +1,13 @@
 //! Evacuate, Update and EndMove: the live objects of the set are copied, slots get the new places,
 //! and nothing refers to the set any more.
 //!
-//! Workers and mutators that help take pieces from the same lists (`todo.rs`). The rest of an
+//! Workers and mutators that help take pieces from the same lists (`work_list.rs`). The rest of an
 //! interrupted worker's piece goes back to the list.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::{Stop, Work};
-use super::super::todo::Todo;
+use super::super::work_list::WorkList;
 use super::free::{Freeing, free_immediate};
 use crate::collector::concurrent::{Buffers, Interrupt, Membership, Piece, Updater};
 use crate::mutator::{Shared, World};
@@ -49,7 +49,7 @@ impl Moving {
         let done = copy(engine, account, work);
         // The loads of a stopped world need no barrier, and the set is free when it ends.
         if done && work.world.is_none() && shared.space.free.disposal().poison {
-            let evacuator = engine.evacuator(shared);
+            let evacuator = engine.evacuator(&shared.space);
             // SAFETY: all live objects of the set have copies, or stay.
             self.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
         }
@@ -66,7 +66,7 @@ impl Moving {
         let updated = AtomicU64::new(0);
         work.team.run(&|_| {
             let (mut halted, home) = (|| interrupt.is_set(), shared.space.home());
-            let mut updater = Updater::new(engine.evacuator(shared), &mut halted, home);
+            let mut updater = Updater::new(engine.evacuator(&shared.space), &mut halted, home);
             while !interrupt.is_set() && engine.update_next(&mut updater) {}
             updated.fetch_add(updater.updated, Ordering::Relaxed);
         });
@@ -84,7 +84,7 @@ impl Moving {
             let kept = engine.tables.membership(index) == Membership::Kept;
             engine.tables.set_membership(index, Membership::None);
             // SAFETY: every reference leads to the copies.
-            let end = if kept { unsafe { engine.evacuator(shared).settle_kept(index) } } else { 0 };
+            let end = if kept { unsafe { engine.evacuator(&shared.space).settle_kept(index) } } else { 0 };
             let region = table.get(index);
             if end <= table.bottom(index) {
                 emptied.push(index);
@@ -111,7 +111,7 @@ fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
     let copied = AtomicU64::new(0);
     work.team.run(&|_| {
         let (home, mut buffers, mut bytes) = (shared.space.home(), Buffers::default(), 0);
-        let (evacuator, mut halted) = (engine.evacuator(shared), || interrupt.is_set());
+        let (evacuator, mut halted) = (engine.evacuator(&shared.space), || interrupt.is_set());
         while !halted() && engine.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}
         evacuator.end_buffers(&mut buffers);
         copied.fetch_add(bytes, Ordering::Relaxed);
@@ -121,10 +121,10 @@ fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
 }
 
 /// Waits for mutators that are at work on the last pieces. Returns whether nothing is left.
-fn await_end<T>(todo: &Todo<T>, interrupt: &Interrupt) -> bool {
+fn await_end<T>(list: &WorkList<T>, interrupt: &Interrupt) -> bool {
     let mut waiting = Waiting::new();
     loop {
-        match todo.is_done() {
+        match list.is_done() {
             Some(done) => return done,
             None if interrupt.is_set() => return false,
             None => waiting.longer(),
@@ -135,7 +135,7 @@ fn await_end<T>(todo: &Todo<T>, interrupt: &Interrupt) -> bool {
 /// Gives handles the new places of their referents.
 fn heal_handles(engine: &Engine, shared: &Shared) {
     let mut never = || false;
-    let mut updater = Updater::new(engine.evacuator(shared), &mut never, shared.space.home());
+    let mut updater = Updater::new(engine.evacuator(&shared.space), &mut never, shared.space.home());
     for weak in [false, true] {
         shared.threads.roots.visit_handles(weak, |slot| updater.slot(slot));
     }
@@ -146,14 +146,14 @@ fn forward_roots(engine: &Engine, world: &World<'_>) {
     let shared = world.shared();
     world.visit_roots(&mut SlotVisitor::new(&mut |slot, _| {
         // SAFETY: a root slot of a stopped world.
-        unsafe { engine.forward_slot(shared, slot) };
+        unsafe { engine.forward_slot(&shared.space, slot) };
     }));
 }
 
 /// The pieces of an update.
 fn pieces(engine: &Engine, regions: Vec<ToUpdate>, shared: &Shared) -> Vec<Piece> {
     let mut never = || false;
-    let mut updater = Updater::new(engine.evacuator(shared), &mut never, shared.space.home());
+    let mut updater = Updater::new(engine.evacuator(&shared.space), &mut never, shared.space.home());
     let mut pieces = Vec::new();
     for region in regions {
         match region {

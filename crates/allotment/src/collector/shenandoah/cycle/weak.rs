@@ -7,11 +7,11 @@ use super::super::account::Account;
 use super::super::choose::Candidate;
 use super::super::engine::Engine;
 use super::super::place::Work;
-use super::super::select::{Effort, Memory, select, sort};
+use super::super::select::{Effort, FreeRegions, select, sort};
 use super::measure::measure;
 use crate::collector::concurrent::{Clearing, passage};
 use crate::collector::work::Turns;
-use crate::mutator::World;
+use crate::mutator::{Cause, World};
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::sync::{AtomicU64, Ordering, POISONED};
 
@@ -60,12 +60,12 @@ impl Weak {
         let measured = measure(engine, account, work);
         let promotion_bytes = region_bytes * engine.choice.garbage_percent / 100;
         let mut sorted = sort(&measured, self.tenuring_threshold, promotion_bytes);
-        let effort = match account.is_thorough() {
+        let effort = match account.cause {
             _ if engine.move_all => Effort::All,
-            true => Effort::Thorough,
-            false => Effort::Usual,
+            Cause::Requested => Effort::Thorough,
+            _ => Effort::Usual,
         };
-        let memory = Memory {
+        let memory = FreeRegions {
             region_bytes,
             heap_bytes: table.geometry().heap_bytes(),
             free_regions: free.free_regions(),
@@ -75,7 +75,7 @@ impl Weak {
         let plan = engine.old.as_ref().map(|old| old.plan.lock().expect(POISONED));
         let waiting = match &plan {
             // Else this cycle finds out anew which old regions are worth a move.
-            Some(plan) if !account.scope.ends_old() => plan.candidates(),
+            Some(plan) if !account.scope.ends_old() => plan.candidates.as_slice(),
             _ => &[],
         };
         let is_old = |region: usize| table.get(region).is_tenured();

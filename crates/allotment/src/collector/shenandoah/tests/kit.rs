@@ -156,7 +156,7 @@ impl Kit {
         } else if !cycle.stage().is_pause() {
             let team = Team::new(&collector.workers, 1);
             let work = Work { shared, team, interrupt: &collector.engine.interrupt, world: None };
-            cycle.advance(&collector.engine, Place::Beside(work));
+            cycle.advance(&collector.engine, Place::Work(work));
             if cycle.is_idle() {
                 collector.cycle_ended(cycle, shared);
             }
@@ -314,7 +314,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// So many empty lists, whose numbers begin with `first`.
+    /// This many empty lists, whose numbers begin with `first`.
     pub(super) fn new(kit: &Kit, mutator: &mut Mutator<'_>, count: usize, first: u64) -> Lists {
         // SAFETY: the shape is this heap's; the object is alive.
         let table = unsafe {

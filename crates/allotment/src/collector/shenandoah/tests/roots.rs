@@ -119,7 +119,7 @@ fn a_weak_word_that_was_null_stays_null() {
     });
 }
 
-/// T24: a panic that leaves `blocking` finds a thread that has done its duty.
+/// A panic that leaves `blocking` finds a thread that has done its duty.
 #[test]
 fn a_panic_leaves_blocking_during_a_cycle() {
     in_both_modes(|| {
@@ -155,7 +155,7 @@ fn a_panic_leaves_blocking_during_a_cycle() {
     });
 }
 
-/// T14: to ask whether the referent of a weak slot is alive keeps it at no step.
+/// To ask whether the referent of a weak slot is alive keeps it at no step.
 #[test]
 fn a_question_about_a_weak_slot_keeps_nothing() {
     in_both_modes(|| {
@@ -184,7 +184,7 @@ fn a_question_about_a_weak_slot_keeps_nothing() {
     });
 }
 
-/// T23: cycles take no buffer from a thread except once after each of two pauses, and change no size.
+/// Cycles take no buffer from a thread except once after each of two pauses, and change no size.
 #[test]
 fn buffers_keep_their_size_and_little_is_wasted() {
     in_both_modes(|| {

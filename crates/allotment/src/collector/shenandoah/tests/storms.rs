@@ -42,7 +42,7 @@ fn first(number: usize) -> u64 {
     (number as u64 + 1) << 32
 }
 
-/// T1: threads come and go, and leave buffers behind.
+/// Threads come and go, and leave buffers behind.
 #[test]
 fn threads_attach_and_detach_while_cycles_run() {
     in_both_modes(|| {
@@ -89,7 +89,7 @@ impl<T> Pool<T> {
 /// What a handle holds: a list.
 type Held = (RootHandle, Vec<u64>);
 
-/// T4, T5: threads that are not attached clone and drop handles. Attached ones move what is held
+/// Threads that are not attached clone and drop handles. Attached ones move what is held
 /// from a handle to a slot and back, drop the handle, and set others.
 #[test]
 fn handles_are_cloned_dropped_and_set_while_cycles_run() {
@@ -206,7 +206,7 @@ fn storm_with_lists(
     });
 }
 
-/// T5: a pinned list is stored in a slot, and another thread drops the pin.
+/// A pinned list is stored in a slot, and another thread drops the pin.
 #[test]
 fn pins_are_dropped_after_their_object_was_stored() {
     in_both_modes(|| {
@@ -248,7 +248,7 @@ fn pins_are_dropped_after_their_object_was_stored() {
     });
 }
 
-/// T7: weak handles are read, copied and made while what they refer to dies or does not.
+/// Weak handles are read, copied and made while what they refer to dies or does not.
 #[test]
 fn weak_handles_are_read_while_regions_become_free() {
     in_both_modes(|| {
@@ -288,7 +288,7 @@ fn weak_handles_are_read_while_regions_become_free() {
     });
 }
 
-/// T21: stores that each hand over a word, without an allocation in between.
+/// Stores that each hand over a word, without an allocation in between.
 #[test]
 fn stores_without_end_are_all_recorded() {
     in_both_modes(|| {
@@ -312,7 +312,7 @@ fn stores_without_end_are_all_recorded() {
     });
 }
 
-/// T17: a heap is emptied again and again, with its cycles wherever they are.
+/// A heap is emptied again and again, with its cycles wherever they are.
 #[test]
 fn a_heap_is_reset_while_cycles_run() {
     in_both_modes(|| {
@@ -454,7 +454,7 @@ fn a_collection_that_was_asked_for_has_its_record() {
     });
 }
 
-/// T18: a young cycle serves no request for all garbage, although stops give up the cycles that
+/// A young cycle serves no request for all garbage, although stops give up the cycles that
 /// begin for it.
 #[test]
 fn a_request_for_all_garbage_outlives_stops() {

@@ -70,7 +70,7 @@ fn contents_stay_whatever_comes_between_the_steps() {
     });
 }
 
-/// T19: a thread that stops the world ends the cycle first, at whichever step it is.
+/// A thread that stops the world ends the cycle first, at whichever step it is.
 #[test]
 fn a_cycle_is_ended_at_each_step() {
     in_both_modes(|| {
@@ -114,7 +114,7 @@ fn a_cycle_is_ended_at_each_step() {
     });
 }
 
-/// T1: a thread that is asked for its buffer during a cycle gives it back, but not after
+/// A thread that is asked for its buffer during a cycle gives it back, but not after
 /// the stop in which the borders were drawn.
 #[test]
 fn a_buffer_that_is_asked_for_lowers_no_border() {
@@ -149,7 +149,7 @@ fn a_buffer_that_is_asked_for_lowers_no_border() {
     });
 }
 
-/// T17: a heap without threads is emptied at whichever step its cycle is.
+/// A heap without threads is emptied at whichever step its cycle is.
 #[test]
 fn a_reset_ends_the_cycle() {
     in_both_modes(|| {
@@ -266,7 +266,7 @@ fn the_load_hook_stays_on() {
     });
 }
 
-/// T3: a reservation from before a stop is void after it, even for a thread that was in
+/// A reservation from before a stop is void after it, even for a thread that was in
 /// `blocking`.
 #[test]
 fn a_reservation_ends_with_each_stop() {
@@ -286,7 +286,7 @@ fn a_reservation_ends_with_each_stop() {
     });
 }
 
-/// T6: a region in which objects are allocated while others of it are marked is not emptied, and
+/// A region in which objects are allocated while others of it are marked is not emptied, and
 /// what was allocated stays.
 #[test]
 fn objects_above_the_border_stay_whatever_becomes_of_those_below() {
@@ -315,7 +315,7 @@ fn objects_above_the_border_stay_whatever_becomes_of_those_below() {
     });
 }
 
-/// T12: a shape that may hide a slot is refused.
+/// A shape that may hide a slot is refused.
 #[test]
 fn a_shape_whose_slots_may_change_is_refused() {
     in_both_modes(|| {
@@ -331,7 +331,7 @@ fn a_shape_whose_slots_may_change_is_refused() {
 /// A run of regions may hold several objects: those of one reservation. The large one need not be
 /// the first.
 #[test]
-fn a_large_array_behind_other_objects_is_updated() {
+fn a_large_array_after_other_objects_is_updated() {
     in_both_modes(|| {
         for early in [true, false] {
             let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
@@ -390,7 +390,7 @@ fn a_dead_array_in_a_live_run_is_not_updated() {
     });
 }
 
-/// T18: `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
+/// `collect` finds what was garbage before it, even if an older cycle ends meanwhile.
 #[test]
 fn a_collection_finds_all_that_was_dropped_before_it() {
     in_both_modes(|| {

@@ -180,7 +180,7 @@ fn cycles_that_come_too_late_widen_the_margins() {
     assert_eq!(parameters(CycleKind::Degenerated), (33, 3, 100));
 }
 
-/// The parameters after a cycle that began with `free` MiB, at a rate of so many MiB a millisecond,
+/// The parameters after a cycle that began with `free` MiB, at a rate in MiB a millisecond,
 /// and that left `free_after` MiB, where 600 MiB are usual.
 fn parameters_after(rate: u64, free: usize, free_after: usize) -> (f64, f64, usize) {
     let (mut trigger, now, allocated) = learnt("ShenandoahMinFreeThreshold=0");

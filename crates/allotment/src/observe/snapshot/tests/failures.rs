@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Takes so many bytes.
+/// Takes this many bytes.
 struct Full(usize);
 
 impl Write for Full {

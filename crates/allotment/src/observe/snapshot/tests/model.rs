@@ -26,7 +26,7 @@ pub(super) enum What {
     WeakVector(usize),
     /// A trace function visits the second of three words.
     Traced,
-    /// The same before a tail, of plain bytes or of weak references that no function visits.
+    /// Slots before a tail, of plain bytes or of weak references that no function visits.
     TracedTail(Element, usize),
     /// Plain bytes.
     Bytes(usize),

@@ -100,7 +100,7 @@ fn memlab_opens_snapshots_and_retains_what_we_do() {
     });
 }
 
-/// The same as VS Code has it: no types, and edges by their targets alone. What VS Code retains is
+/// The graph as VS Code has it: no types, and edges by their targets alone. What VS Code retains is
 /// left out: in graphs with many ways to an object it is more than all others say.
 fn of_vs_code(nodes: &[Node]) -> Vec<Value> {
     let node = |(place, node): (usize, &Node)| {

@@ -5,7 +5,7 @@
 use crate::sync::{Mutex, MutexGuard, POISONED};
 
 /// Pieces of work that are left.
-pub(super) struct Todo<T> {
+pub(super) struct WorkList<T> {
     inner: Mutex<Pieces<T>>,
 }
 
@@ -15,13 +15,13 @@ struct Pieces<T> {
     under_way: usize,
 }
 
-impl<T> Default for Todo<T> {
+impl<T> Default for WorkList<T> {
     fn default() -> Self {
-        Todo { inner: Mutex::new(Pieces { left: Vec::new(), under_way: 0 }) }
+        WorkList { inner: Mutex::new(Pieces { left: Vec::new(), under_way: 0 }) }
     }
 }
 
-impl<T> Todo<T> {
+impl<T> WorkList<T> {
     fn lock(&self) -> MutexGuard<'_, Pieces<T>> {
         self.inner.lock().expect(POISONED)
     }
