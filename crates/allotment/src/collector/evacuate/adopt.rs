@@ -7,7 +7,7 @@
 use super::ToSpace;
 use super::finish::size_of_original;
 use crate::collector::kernel::{OldTables, broken, cover};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::{Header, Kind, WORD, walk};
 use crate::region::{CARD_BYTES, Space, State};
 
@@ -15,13 +15,13 @@ use crate::region::{CARD_BYTES, Space, State};
 ///
 /// # Safety
 /// - No mutator is between two safepoints, and every region is parsable up to its top.
-pub(crate) unsafe fn adopt_all(space: &Space, tables: &OldTables<'_>, old: &ToSpace, team: Team<'_>) {
+pub(crate) unsafe fn adopt_all(space: &Space, tables: &OldTables<'_>, old: &ToSpace, workers: Workers<'_>) {
     let (free, table) = (&space.free, space.free.table());
     free.forget_room();
     old.forget();
-    let turns = Turns::new(table.len());
-    team.run(&|_| {
-        while let Some(index) = turns.take() {
+    let claimer = Claimer::new(table.len());
+    workers.run(&|_| {
+        while let Some(index) = claimer.claim() {
             // SAFETY: the caller's predicate, and each region is one worker's.
             unsafe { adopt(space, tables, index) };
         }

@@ -15,7 +15,7 @@ use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
 use crate::collector::kernel::{decide, decided, word_at};
-use crate::collector::work::{Entry, Ring};
+use crate::collector::work::{Ring, WorkEntry};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
 use crate::platform::prefetch_write;
 use std::sync::atomic::Ordering;
@@ -60,7 +60,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         // Popped groups whose referents are being fetched.
         let mut ahead = Ring::<AHEAD, GROUP>::new();
         loop {
-            while let Some(group) = self.stack.pop_group(Entry::are_plain) {
+            while let Some(group) = self.stack.pop_group(WorkEntry::are_plain) {
                 for slot in group {
                     // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
@@ -90,15 +90,15 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             // Entries on offer to others come only when nothing else is left: others are about to
             // take them.
             let entry = if ahead.is_empty() { self.stack.pop() } else { self.stack.pop_at_hand() };
-            match entry.map(Entry::decode) {
-                Some(Entry::Plain(slot)) => {
+            match entry.map(WorkEntry::decode) {
+                Some(WorkEntry::Plain(slot)) => {
                     // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
                 // SAFETY: an array of references; this worker owns this piece of it.
-                Some(Entry::Chunk { array, number }) => unsafe { self.scan_chunk(array, number) },
+                Some(WorkEntry::Chunk { array, number }) => unsafe { self.scan_chunk(array, number) },
                 None => break,
             }
         }
@@ -120,7 +120,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     fn drain_list(&mut self) {
         let mut followed = 0_usize;
         while self.stack.at_hand() == 1
-            && let Some([entry]) = self.stack.pop_group(Entry::are_plain)
+            && let Some([entry]) = self.stack.pop_group(WorkEntry::are_plain)
         {
             if M::SHARED && followed.is_multiple_of(LOOK_AROUND) {
                 self.stack.look_around();

@@ -22,7 +22,7 @@ use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::kernel::{KEPT, ShapeCache, broken, decide, decided, word_at};
-use crate::collector::work::{Entry, WorkStack, chunk_slots};
+use crate::collector::work::{WorkEntry, WorkStack, chunk_slots};
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
     tail_slots, with_reference,
@@ -238,7 +238,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.meet(slot, kind, old));
             if let Some(tail) = tail_slots(address, shape) {
-                let entry = Entry::Chunk { array: address, number: 0 }.encode();
+                let entry = WorkEntry::Chunk { array: address, number: 0 }.encode();
                 if tail.length < ONE_ENTRY || !self.stack.push(entry) {
                     (0..tail.length).for_each(|index| self.meet(tail.start.add(index), tail.kind, old));
                 }
@@ -262,7 +262,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         let slots = chunk_slots(tail.length);
         let (from, to) = (number * slots, ((number + 1) * slots).min(tail.length));
         if to < tail.length {
-            self.push(Entry::Chunk { array, number: number + 1 }.encode());
+            self.push(WorkEntry::Chunk { array, number: number + 1 }.encode());
         }
         let old = if self.heap.set.role_at(array) == super::Role::SURVIVORS { 0 } else { OLD };
         // SAFETY: slots of the tail.

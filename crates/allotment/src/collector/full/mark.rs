@@ -8,7 +8,7 @@
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
 use crate::collector::kernel::{LiveMap, Roots, broken, for_each_live};
-use crate::collector::work::{Crew, Team};
+use crate::collector::work::{TaskQueues, Workers};
 use crate::object::{SlotKind, SlotVisitor, walk};
 use crate::region::{Space, State};
 use crate::sync::POISONED;
@@ -20,21 +20,21 @@ use std::sync::Mutex;
 /// [`Unavailable`] if there is no memory for the list of pins.
 ///
 /// # Safety
-/// - As for [`collect`](super::collect); the crew has a worker for each of the team.
+/// - As for [`collect`](super::collect); `queues` has a stack for each of the workers.
 pub(super) unsafe fn mark(
     space: &Space,
     map: &LiveMap,
-    team: Team<'_>,
-    crew: &Crew,
+    workers: Workers<'_>,
+    queues: &TaskQueues,
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
     let worker_objects = &mut statistics.worker_objects;
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
-        match team.workers() {
-            1 => mark_by::<false>(space, map, team, crew, roots, worker_objects),
-            _ => mark_by::<true>(space, map, team, crew, roots, worker_objects),
+        match workers.count() {
+            1 => mark_by::<false>(space, map, workers, queues, roots, worker_objects),
+            _ => mark_by::<true>(space, map, workers, queues, roots, worker_objects),
         }
     }?;
     statistics.live_objects = found.objects;
@@ -50,17 +50,17 @@ pub(super) unsafe fn mark(
 unsafe fn mark_by<const LOCKED: bool>(
     space: &Space,
     map: &LiveMap,
-    team: Team<'_>,
-    crew: &Crew,
+    workers: Workers<'_>,
+    queues: &TaskQueues,
     roots: &mut Roots<'_>,
     worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let marker = |number| Marker::<LOCKED>::new(space, map, crew.worker(number));
+    let marker = |number| Marker::<LOCKED>::new(space, map, queues.worker(number));
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;
     let (first, results) = (Mutex::new(Some(first)), Mutex::new((Found::default(), &mut *worker_objects)));
-    team.run(&|number| {
+    workers.run(&|number| {
         let own = if number == 0 { first.lock().expect(POISONED).take() } else { None };
         let mut marker = own.unwrap_or_else(|| marker(number));
         marker.drain_all();
@@ -70,9 +70,9 @@ unsafe fn mark_by<const LOCKED: bool>(
         results.1.push(own.objects);
     });
     let (found, _) = results.into_inner().expect(POISONED);
-    let mut last = Marker::<false>::new(space, map, crew.worker(0));
+    let mut last = Marker::<false>::new(space, map, queues.worker(0));
     last.found = found;
-    crew.begin();
+    queues.begin();
     last.look_again();
     let all = last.found();
     // This marker is one of the workers, and was the last to finish.

@@ -28,7 +28,7 @@ mod runs;
 use super::forward::{Break, Forwarding};
 use super::{Compaction, Statistics, Unavailable};
 use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::{WORD, size_of_object};
 use crate::region::{FreeSet, Run, Space, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
@@ -191,10 +191,10 @@ impl<'p, 'h> Planner<'p, 'h> {
     ///
     /// # Safety
     /// - The map marks all live objects, and nothing else.
-    pub(super) unsafe fn run(mut self, team: Team<'_>, statistics: &mut Statistics) {
-        let turns = Turns::new(self.space.free.table().len());
-        team.run(&|_| {
-            while let Some(index) = turns.take() {
+    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut Statistics) {
+        let claimer = Claimer::new(self.space.free.table().len());
+        workers.run(&|_| {
+            while let Some(index) = claimer.claim() {
                 self.look_at(index);
             }
         });

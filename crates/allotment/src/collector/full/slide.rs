@@ -20,7 +20,7 @@
 use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{MovedRun, Plan, Role};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::WORD;
 use crate::region::RegionTable;
 use crate::sync::{AtomicU64, Ordering, Waiting};
@@ -38,13 +38,13 @@ pub(super) unsafe fn slide(
     table: &RegionTable,
     forwarding: Forwarding<'_>,
     plan: &Plan,
-    team: Team<'_>,
+    workers: Workers<'_>,
     statistics: &mut Statistics,
 ) {
-    let (regions, total) = (Turns::new(plan.regions.len()), AtomicU64::new(0));
-    team.run(&|_| {
+    let (regions, total) = (Claimer::new(plan.regions.len()), AtomicU64::new(0));
+    workers.run(&|_| {
         let mut mover = Mover { table, forwarding, plan, own: 0, open: 0..0, moved: 0 };
-        while let Some(index) = regions.take() {
+        while let Some(index) = regions.claim() {
             // SAFETY: the caller's predicates, and each region has one turn.
             unsafe { mover.region(index) };
         }

@@ -16,7 +16,7 @@ use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
 use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,
     with_reference,
@@ -42,7 +42,7 @@ pub(super) unsafe fn update(
     space: &Space,
     map: &LiveMap,
     plan: &Plan,
-    team: Team<'_>,
+    workers: Workers<'_>,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
     statistics: &mut Statistics,
 ) {
@@ -58,12 +58,12 @@ pub(super) unsafe fn update(
     }
     let total = AtomicU64::new(cleared);
     let pieces = |array: &LargeArray| array.slots.div_ceil(PIECE);
-    let arrays = Turns::new(plan.arrays.iter().map(pieces).sum());
-    let regions = Turns::new(plan.regions.len());
+    let arrays = Claimer::new(plan.arrays.iter().map(pieces).sum());
+    let regions = Claimer::new(plan.regions.len());
     let far = LiveMap::is_far(statistics.used_before);
-    team.run(&|_| {
+    workers.run(&|_| {
         let mut worker = Worker { space, map, ahead: Ahead::new(forwarding) };
-        while let Some(mut number) = arrays.take() {
+        while let Some(mut number) = arrays.claim() {
             for array in &plan.arrays {
                 if number < pieces(array) {
                     // SAFETY: a live array, unmoved.
@@ -73,7 +73,7 @@ pub(super) unsafe fn update(
                 number -= pieces(array);
             }
         }
-        while let Some(index) = regions.take() {
+        while let Some(index) = regions.claim() {
             // SAFETY: nothing has moved, and marked words belong to objects, whose slots are as the
             // caller says.
             unsafe {

@@ -113,7 +113,7 @@ impl Parallel {
             Some((record, self.next_demand(world)))
         });
         if let Ok(Some(Some((record, next)))) = stopped {
-            self.team(next);
+            self.workers(next);
             self.history.add_stop(record);
         }
     }

@@ -83,7 +83,7 @@ use super::overhead::Overhead;
 use super::record::CollectionRecord;
 use super::settings::Settings;
 use super::sizing::Capacity;
-use super::work::{Crews, Gang, Limits};
+use super::work::{Gang, StackLimits, TaskQueuePool};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
 use crate::region::Geometry;
@@ -193,8 +193,8 @@ impl Shenandoah {
             to_evacuate: Todo::default(),
             to_update: Todo::default(),
             assisted: Assisted::default(),
-            crews: Crews::default(),
-            stack: Limits::for_heap(heap_bytes),
+            queue_pool: TaskQueuePool::default(),
+            stack: StackLimits::for_heap(heap_bytes),
             choice,
             eager_assists: eager,
             move_all: settings.move_all,

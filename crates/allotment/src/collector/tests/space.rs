@@ -4,7 +4,7 @@
 use crate::collector::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, SpaceKind, ToSpace};
 use crate::collector::full::{self, Compaction, SideTables};
 use crate::collector::kernel::{OldTables, Pages, Roots};
-use crate::collector::work::{Crews, Gang, Limits as StackLimits, Team};
+use crate::collector::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
 use crate::platform::topology::Topology;
 use crate::region::{Attempts, Disposal, Geometry, RefillMode, Space, SpaceSettings, StartTable, State};
@@ -73,7 +73,7 @@ impl List {
     }
 
     /// Calls `collect` with the space, its two roots, and one worker.
-    fn collect<R>(&mut self, collect: impl FnOnce(&Space, Roots<'_>, Team<'_>) -> R) -> R {
+    fn collect<R>(&mut self, collect: impl FnOnce(&Space, Roots<'_>, Workers<'_>) -> R) -> R {
         let List { space, first, weak, .. } = self;
         let roots = Roots {
             slots: &mut |slots| {
@@ -82,7 +82,7 @@ impl List {
             },
             pinned: &mut |_| (),
         };
-        collect(space, roots, Team::new(&Gang::new("test-gc", 1), 1))
+        collect(space, roots, Workers::new(&Gang::new("test-gc", 1), 1))
     }
 
     fn used_regions(&self) -> Vec<State> {
@@ -102,11 +102,11 @@ fn a_full_collection_slides_the_cells_of_a_space_together() {
     let mut list = List::new();
     let before = list.used_regions().len();
     let pages = Pages { huge: false, touched_for: 0, touching: 1 };
-    let done = list.collect(|space, roots, team| {
+    let done = list.collect(|space, roots, workers| {
         let base = space.free.table().bottom(0);
         let mut tables = SideTables::new(base, GEOMETRY.heap_bytes(), pages).expect("tables");
         // SAFETY: no thread allocates; the roots and slots hold addresses of cells, or 0.
-        unsafe { full::collect(space, &mut tables, roots, Compaction::Maximum, team) }.expect("memory")
+        unsafe { full::collect(space, &mut tables, roots, Compaction::Maximum, workers) }.expect("memory")
     });
     list.check();
     assert_eq!(done.used_after, CELLS as usize * CELL_BYTES);
@@ -118,7 +118,7 @@ fn a_full_collection_slides_the_cells_of_a_space_together() {
 fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
     let mut list = List::new();
     let before = list.used_regions().len();
-    let done = list.collect(|space, roots, team| {
+    let done = list.collect(|space, roots, workers| {
         let (base, heap_bytes) = (space.free.table().bottom(0), GEOMETRY.heap_bytes());
         let set = CollectionSet::new(base, GEOMETRY.region_shift, GEOMETRY.regions);
         let mut ranges = OldRanges::default();
@@ -132,7 +132,7 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
             survivors: &ToSpace::new(SpaceKind::Survivors, 1),
             old: &ToSpace::new(SpaceKind::Old, 1),
             home: &|| 0,
-            crews: &Crews::default(),
+            queue_pool: &TaskQueuePool::default(),
             limits: Limits {
                 tenuring_threshold: 15,
                 survivor_bytes: heap_bytes,
@@ -143,7 +143,7 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
         };
         // SAFETY: no thread allocates, nothing is old, and the roots and slots hold addresses of
         // cells, or 0.
-        unsafe { evacuation.run(roots, team) }.expect("memory for a stack")
+        unsafe { evacuation.run(roots, workers) }.expect("memory for a stack")
     });
     list.check();
     assert_eq!((done.sum.objects, done.weak_cleared), (CELLS, 1));

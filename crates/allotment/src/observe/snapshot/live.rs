@@ -16,7 +16,7 @@
 
 use super::index::{Index, reserve, zeroes};
 use super::{SnapshotError, SnapshotSummary};
-use crate::collector::work::{Entry, Trace, chunk_slots, trace};
+use crate::collector::work::{Trace, WorkEntry, chunk_slots, trace};
 use crate::mutator::{RootKind, World};
 use crate::object::{
     Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, SlotKind, WORD,
@@ -322,7 +322,7 @@ impl<'w> LiveHeap<'w> {
 
 struct Marker<'w> {
     live: LiveHeap<'w>,
-    /// [Entries](Entry) that the marker has yet to look at.
+    /// [Entries](WorkEntry) that the marker has yet to look at.
     stack: Vec<usize>,
     /// The most entries.
     limit: usize,
@@ -384,11 +384,11 @@ impl Marker<'_> {
         if !self.live.index.add(address)? {
             return Ok(());
         }
-        self.push(Entry::Plain(address))
+        self.push(WorkEntry::Plain(address))
     }
 
-    fn push(&mut self, entry: Entry) -> Result<(), SnapshotError> {
-        let (Entry::Plain(address) | Entry::Chunk { array: address, .. }) = entry;
+    fn push(&mut self, entry: WorkEntry) -> Result<(), SnapshotError> {
+        let (WorkEntry::Plain(address) | WorkEntry::Chunk { array: address, .. }) = entry;
         if self.stack.len() == self.limit {
             let lowest = self.overflowed_from.map_or(address, |from| from.min(address));
             self.overflowed_from = Some(lowest);
@@ -428,7 +428,7 @@ impl Marker<'_> {
         if let Some((tail, chunk)) = &chunk
             && chunk.end < tail.length
         {
-            self.push(Entry::Chunk { array: address, number: number + 1 })?;
+            self.push(WorkEntry::Chunk { array: address, number: number + 1 })?;
         }
         let mut outcome = Ok(());
         let mut slot = |slot: *mut u64, kind| {
@@ -463,7 +463,7 @@ impl Trace for Marker<'_> {
     }
 
     /// After a failure, when nothing is looked at any more.
-    fn keep(&mut self, _: Entry) {}
+    fn keep(&mut self, _: WorkEntry) {}
 
     fn share(&mut self) {}
 
