@@ -221,10 +221,6 @@ impl fmt::Display for CollectionRecord {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("{:.3}ms", .0.as_secs_f64() * 1e3)]
 struct Milliseconds(Duration);
-
-impl fmt::Display for Milliseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}ms", self.0.as_secs_f64() * 1e3)
-    }
-}

@@ -7,21 +7,14 @@ use super::{CollectionRecord, Milliseconds, Phase};
 use std::fmt;
 
 /// How much a reader wants: the level of a line in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::collector) enum Level {
     /// Printed by `PrintGC`.
+    #[error("info")]
     Info,
     /// Printed by `PrintGCDetails` only.
+    #[error("debug")]
     Debug,
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Level::Info => "info",
-            Level::Debug => "debug",
-        })
-    }
 }
 
 impl CollectionRecord {

@@ -5,7 +5,6 @@
 use super::Milliseconds;
 use crate::collector::sizing::{Collection, Decision};
 use crate::mutator::BufferSizes;
-use std::fmt;
 use std::time::Duration;
 
 /// The decisions around a collection, and their inputs.
@@ -28,7 +27,8 @@ pub(crate) struct SizingDetails {
 }
 
 /// An eden that grew because threads came. Prints as `eden 4->80 without a stop: 41 threads`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("eden {}->{} without a stop: {threads} threads", regions.0, regions.1)]
 pub(crate) struct EnlargedEden {
     /// Regions that eden was decided to have, and regions that it may have now.
     pub regions: (usize, usize),
@@ -38,7 +38,8 @@ pub(crate) struct EnlargedEden {
 
 /// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for
 /// idle times`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("eden's last part open after {}: {look}", Milliseconds(*after))]
 pub(crate) struct LastPart {
     /// Time in which threads had filled the rest of eden.
     pub after: Duration,
@@ -47,31 +48,15 @@ pub(crate) struct LastPart {
 }
 
 /// Whether the control thread looks for a time at which no thread of a heap runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum IdleLook {
     /// Yes.
+    #[error("looked for idle times")]
     Began,
     /// No: eden was nearly full so soon that a look costs more than it gains.
+    #[error("too soon to look for idle times")]
     TooSoon,
     /// No: the system gave no control thread.
+    #[error("no thread to look for idle times")]
     NoThread,
-}
-
-impl fmt::Display for EnlargedEden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EnlargedEden { regions: (from, to), threads } = self;
-        write!(f, "eden {from}->{to} without a stop: {threads} threads")
-    }
-}
-
-impl fmt::Display for LastPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let look = match self.look {
-            IdleLook::Began => "looked for idle times",
-            IdleLook::TooSoon => "too soon to look for idle times",
-            IdleLook::NoThread => "no thread to look for idle times",
-        };
-        write!(f, "eden's last part open after {}: {look}", Milliseconds(self.after))
-    }
 }
