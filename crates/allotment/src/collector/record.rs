@@ -17,7 +17,6 @@ mod young;
 
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
 pub(super) use details::Level;
-pub use full::FullDetails;
 pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
@@ -25,6 +24,7 @@ pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungDetails;
 
+pub use super::full::FullDetails;
 pub use super::kernel::Phase;
 
 use crate::mutator::{Cause, GcOverhead, Outcome};

@@ -6,9 +6,9 @@
 
 use super::ToSpace;
 use super::finish::size_of_original;
-use crate::collector::kernel::{OldTables, broken, cover};
+use crate::collector::kernel::{OldTables, cover, walk_or_abort};
 use crate::collector::work::{Claimer, Workers};
-use crate::object::{Header, Kind, WORD, walk};
+use crate::object::{Header, Kind, WORD};
 use crate::region::{CARD_BYTES, Space, State};
 
 /// Makes every region in use old, and lets the space of old objects use their free rests.
@@ -54,11 +54,10 @@ unsafe fn adopt(space: &Space, tables: &OldTables<'_>, index: usize) {
         _ => return,
     }
     // SAFETY: the region is parsable, as the caller says.
-    let parsed = unsafe {
-        walk(&space.shapes, bottom, end, |object| tables.starts.record(object.address, object.bytes))
-    };
-    if parsed.is_err() {
-        broken(bottom, "a region is not parsable after a full collection");
+    unsafe {
+        walk_or_abort(&space.shapes, bottom, end, |object| {
+            tables.starts.record(object.address, object.bytes)
+        });
     }
 }
 

@@ -7,9 +7,9 @@
 
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
-use crate::collector::kernel::{LiveMap, Roots, broken, for_each_live};
+use crate::collector::kernel::{LiveMap, Roots, for_each_live, walk_or_abort};
 use crate::collector::work::{TaskQueues, Workers};
-use crate::object::{SlotKind, SlotVisitor, walk};
+use crate::object::{SlotKind, SlotVisitor};
 use crate::region::{Space, State};
 use crate::sync::POISONED;
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ pub(super) unsafe fn mark(
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
-    let worker_objects = &mut statistics.worker_objects;
+    let worker_objects = &mut statistics.details.worker_objects;
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
         match workers.count() {
@@ -39,8 +39,8 @@ pub(super) unsafe fn mark(
     }?;
     statistics.live_objects = found.objects;
     statistics.live_bytes = found.bytes;
-    statistics.mark_overflows = found.overflows;
-    statistics.steals = found.steals;
+    statistics.details.mark_overflows = found.overflows;
+    statistics.details.steals = found.steals;
     statistics.weak_slots = found.weak;
     Ok(pins)
 }
@@ -116,15 +116,12 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Exclusive) {
             let (bottom, top) = (table.bottom(index), table.get(index).top());
             // SAFETY: the region is parsable up to its top.
-            let parsed = unsafe {
-                walk(&self.space.shapes, bottom, top, |object| {
+            unsafe {
+                walk_or_abort(&self.space.shapes, bottom, top, |object| {
                     if object.shape.is_some() {
                         self.reach::<false>(object.address);
                     }
-                })
-            };
-            if parsed.is_err() {
-                broken(bottom, "a region that one thread fills is not parsable");
+                });
             }
             // A lone worker would have to drain anyway, and this keeps its stack small.
             if self.stack.workers() == 1 {

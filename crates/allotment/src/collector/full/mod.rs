@@ -30,6 +30,7 @@ mod statistics;
 pub(super) mod tests;
 mod update;
 
+pub use statistics::FullDetails;
 pub(crate) use statistics::Statistics;
 
 use super::kernel::{LiveMap, Pages, Phase, Roots};
@@ -121,7 +122,7 @@ pub(crate) unsafe fn collect(
 ) -> Result<Statistics, Unavailable> {
     let used_before = space.free.occupancy().used_bytes;
     let mut statistics = Statistics { used_before, workers: workers.count(), ..Statistics::default() };
-    statistics.worker_objects.try_reserve_exact(workers.count())?;
+    statistics.details.worker_objects.try_reserve_exact(workers.count())?;
     let mut phases = Vec::new();
     phases.try_reserve_exact(PHASES)?;
     let phase = Phase::begin("Mark");

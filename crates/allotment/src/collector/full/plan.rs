@@ -266,13 +266,13 @@ impl<'p, 'h> Planner<'p, 'h> {
                     }
                 }
                 State::HumongousStart => {
-                    statistics.humongous_freed += 1;
-                    statistics.regions_freed += free.table().get(index).run();
+                    statistics.details.humongous_freed += 1;
+                    statistics.details.regions_freed += free.table().get(index).run();
                     free.give_humongous(index);
                     region.top = bottom;
                 }
                 State::Shared | State::Survivor | State::Old if stays != 0 => {
-                    statistics.regions_left_alone += 1;
+                    statistics.details.regions_left_alone += 1;
                     region.role = Role::Stays;
                     region.top = stays;
                 }

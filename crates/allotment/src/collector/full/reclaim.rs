@@ -48,7 +48,8 @@ pub(super) unsafe fn reclaim(
             free.offer_region(index, region.top);
         } else {
             free.retire_region(index, table.get(index).home());
-            statistics.regions_freed += usize::from(matches!(region.role, Role::Slides | Role::Shifts));
+            statistics.details.regions_freed +=
+                usize::from(matches!(region.role, Role::Slides | Role::Shifts));
         }
     }
     plan.runs.iter().for_each(|moved| free.settle_run(moved.to, &moved.run));
