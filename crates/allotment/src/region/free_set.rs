@@ -79,7 +79,8 @@ pub(crate) struct FreeSet<B = Committer> {
     /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
     /// hint.
     pub(super) capacity: AtomicUsize,
-    pub(super) disposal: Disposal,
+    /// The treatment of freed memory.
+    pub(crate) disposal: Disposal,
     pub(super) quarantine: Quarantine,
 }
 

@@ -48,9 +48,10 @@ impl Space {
         let base = reservation.base() as usize;
         let region_bytes = geometry.region_bytes();
         let backing = Committer { reservation, region_bytes, granule, pre_touch: settings.pre_touch };
-        let free = FreeSet::new(RegionTable::new(base, geometry), backing, settings.mode, settings.homes);
+        let mut free = FreeSet::new(RegionTable::new(base, geometry), backing, settings.mode, settings.homes);
+        free.disposal = settings.disposal;
         Ok(Space {
-            free: free.with_disposal(settings.disposal),
+            free,
             cards: CardTable::new(base, geometry.heap_bytes())?,
             shapes: Shapes::default(),
             early_types: EarlyTypes::new(),

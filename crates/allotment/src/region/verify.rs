@@ -21,7 +21,7 @@ impl<B: Backing> FreeSet<B> {
                 return Err(format!("a set of {name} regions has {found}, but counts {counted}"));
             }
         }
-        let quarantined = self.quarantined();
+        let quarantined = self.quarantine.indices();
         let mut index = 0;
         while index < self.table.len() {
             let region = self.table.get(index);

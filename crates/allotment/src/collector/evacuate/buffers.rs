@@ -81,7 +81,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         let region = heap.space.free.table().get(index);
         // A retracted copy was written to.
         region.raise_dirty_together(end);
-        if heap.space.free.disposal().poison {
+        if heap.space.free.disposal.poison {
             // SAFETY: the rest of this worker's piece, until the top is moved.
             unsafe { poison(top, end) };
         }

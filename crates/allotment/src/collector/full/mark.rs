@@ -135,13 +135,9 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     fn look_again(&mut self) {
         let table = self.space.free.table();
         while let Some(from) = self.found.overflowed_from.take() {
-            let region = table.index_of(from);
             // A run that was reserved for several objects counts as one region, wherever they
             // begin.
-            let first = match table.get(region).state() {
-                State::HumongousContinuation => region - table.get(region).run(),
-                _ => region,
-            };
+            let first = table.first_of_run(table.index_of(from));
             for index in first..table.len() {
                 // SAFETY: nothing has moved; every marked word belongs to an object.
                 unsafe {

@@ -139,8 +139,9 @@ pub(crate) unsafe fn collect(
     let phase = phase.then("Plan", &mut phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
+    let planner = plan::Planner { space, map, plan: &mut plan, compaction };
     // SAFETY: everything live is marked.
-    unsafe { plan::Planner::new(space, map, &mut plan, compaction).run(workers, &mut statistics) };
+    unsafe { planner.run(workers, &mut statistics) };
     let phase = phase.then("Update", &mut phases);
 
     // SAFETY: the plan has a new address for every live object.

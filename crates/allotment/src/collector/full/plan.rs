@@ -171,22 +171,13 @@ impl Plan {
 
 /// Makes the plan.
 pub(super) struct Planner<'p, 'h> {
-    space: &'h Space,
-    map: &'h LiveMap,
-    plan: &'p mut Plan,
-    compaction: Compaction,
+    pub(super) space: &'h Space,
+    pub(super) map: &'h LiveMap,
+    pub(super) plan: &'p mut Plan,
+    pub(super) compaction: Compaction,
 }
 
-impl<'p, 'h> Planner<'p, 'h> {
-    pub(super) fn new(
-        space: &'h Space,
-        map: &'h LiveMap,
-        plan: &'p mut Plan,
-        compaction: Compaction,
-    ) -> Planner<'p, 'h> {
-        Planner { space, map, plan, compaction }
-    }
-
+impl Planner<'_, '_> {
     /// Frees dead humongous objects, and plans the rest.
     ///
     /// # Safety
@@ -260,8 +251,7 @@ impl<'p, 'h> Planner<'p, 'h> {
                     }
                 }
                 State::HumongousContinuation => {
-                    let start = index - free.table().get(index).run();
-                    if self.plan.regions[start].role == Role::Shifts {
+                    if self.plan.regions[free.table().first_of_run(index)].role == Role::Shifts {
                         (region.role, region.top) = (Role::Shifts, bottom);
                     }
                 }

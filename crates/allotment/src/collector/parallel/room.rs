@@ -84,12 +84,7 @@ impl Inner {
         }
         // Nothing records which references lead into these regions from elsewhere.
         for index in 0..table.len() {
-            let old = match table.get(index).state() {
-                State::Old => true,
-                State::HumongousStart => table.get(index).is_tenured(),
-                _ => false,
-            };
-            if old {
+            if table.is_old(index) && table.get(index).state().begins_objects() {
                 shared.space.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
             }
         }

@@ -12,8 +12,9 @@
 //! heap.
 
 use super::starts::{Starts, reserve};
-use super::{Fault, Pins, Verifier};
-use crate::object::{Header, Kind, Shape, SlotVisitor};
+use super::{Fault, Verifier};
+use crate::collector::kernel::Roots;
+use crate::object::{Header, Kind, Shape};
 use crate::region::FreeSet;
 
 /// The entries for which the work list gets memory first.
@@ -71,13 +72,12 @@ impl Verifier<'_> {
     pub(super) unsafe fn check_live_objects(
         &self,
         starts: &Starts,
-        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-        pins: &mut Pins<'_>,
+        roots: &mut Roots<'_>,
     ) -> Result<(), Fault> {
         let mut reached = Reached::new(starts)?;
         // SAFETY: the caller's predicate.
         unsafe {
-            self.check_roots(starts, roots, pins, &mut |target| reached.reach(starts, self.free, target))?;
+            self.check_roots(starts, roots, &mut |target| reached.reach(starts, self.free, target))?;
         }
         while let Some(address) = reached.next() {
             // SAFETY: only addresses at which the walk met an object are reached, and no thread

@@ -23,7 +23,7 @@ use crate::object::{
     for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
-use crate::region::{Committer, FreeSet, State};
+use crate::region::{Committer, FreeSet};
 use std::collections::VecDeque;
 
 /// Objects whose headers are being fetched.
@@ -170,9 +170,8 @@ impl<'w> LiveHeap<'w> {
         let table = self.free().table();
         let index = table.index_of(address);
         match table.get(index).state() {
-            State::HumongousContinuation => self.free().object_end(index - table.get(index).run()),
-            state if state.begins_objects() => self.free().object_end(index),
-            _ => 0,
+            state if state.is_empty() => 0,
+            _ => self.free().object_end(table.first_of_run(index)),
         }
     }
 

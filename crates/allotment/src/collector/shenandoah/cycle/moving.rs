@@ -48,7 +48,7 @@ impl Moving {
         }
         let done = copy(engine, account, work);
         // The loads of a stopped world need no barrier, and the set is free when it ends.
-        if done && work.world.is_none() && shared.space.free.disposal().poison {
+        if done && work.world.is_none() && shared.space.free.disposal.poison {
             let evacuator = engine.evacuator(shared);
             // SAFETY: all live objects of the set have copies, or stay.
             self.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
