@@ -64,7 +64,7 @@ pub(crate) struct History {
 /// The collections of a heap so far: [`Heap::collections`](crate::Heap::collections).
 ///
 /// [`Metrics`](crate::stats::Metrics) has sums over all of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CollectionHistory {
     /// Number of collections.
@@ -91,15 +91,17 @@ pub struct TimePercentiles {
     buckets: TimeHistogram,
 }
 
-impl TimePercentiles {
-    fn new() -> TimePercentiles {
+impl Default for TimePercentiles {
+    fn default() -> TimePercentiles {
         let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3);
         TimePercentiles {
             histogram: histogram.expect("the bounds are constants that work"),
             buckets: TimeHistogram::default(),
         }
     }
+}
 
+impl TimePercentiles {
     fn record(&mut self, time: Duration) {
         self.histogram.saturating_record(time.as_nanos() as u64);
         self.buckets.record(time);
@@ -161,16 +163,8 @@ impl History {
         listener: Option<Listener>,
         timeline: Option<Arc<Timeline>>,
     ) -> History {
-        let collections = CollectionHistory {
-            count: 0,
-            sums: CollectionSums::default(),
-            recent: VecDeque::new(),
-            pauses: TimePercentiles::new(),
-            times_to_safepoint: TimePercentiles::new(),
-            overhead_limits: 0,
-        };
-        let told_of_shortage = AtomicBool::new(false);
-        History { clock, listener, print, log, timeline, told_of_shortage, inner: Mutex::new(collections) }
+        let inner = Mutex::default();
+        History { clock, listener, print, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
     }
 
     /// Where collections are printed; `None`: on the standard error.
@@ -275,33 +269,26 @@ impl History {
             Print::Details => Level::Debug,
         };
         let (age, number) = (self.clock.age().as_secs_f64(), record.number);
-        let mut lines = Vec::new();
-        for (level, line) in record.log_lines(level) {
-            lines.push(format!("[{age:.3}s][{level}][gc] {line}"));
-        }
+        let mut lines = record.log_lines(level);
         if record.exceeds_limit() {
             let times = GcOverhead::FULL_COLLECTIONS;
-            lines.push(format!(
-                "[{age:.3}s][info][gc] GC({number}) GC Overhead Limit exceeded too often ({times})."
-            ));
+            let line = format!("GC({number}) GC Overhead Limit exceeded too often ({times}).");
+            lines.push((Level::Info, line));
         }
         if let Some(shortage) = Shortage::of(record)
             && !self.told_of_shortage.swap(true, Ordering::Relaxed)
         {
-            lines.push(format!("[{age:.3}s][warning][gc] GC({number}) {shortage}"));
+            lines.push((Level::Warning, format!("GC({number}) {shortage}")));
         }
+        let lines = lines.iter().map(|(level, line)| format!("[{age:.3}s][{level}][gc] {line}"));
         match &self.log {
-            Some(log) => log.add(&(lines.join("\n") + "\n")),
-            None => lines.iter().for_each(|line| tell(format_args!("{line}"))),
+            Some(log) => log.add(&lines.map(|line| line + "\n").collect::<String>()),
+            None => lines.for_each(|line| tell(format_args!("{line}"))),
         }
     }
 
     /// Calls `read` with the collections so far, which are not copied. The lock is held meanwhile.
     pub(crate) fn read<R>(&self, read: impl FnOnce(&CollectionHistory) -> R) -> R {
         read(&self.lock())
-    }
-
-    pub(crate) fn snapshot(&self) -> CollectionHistory {
-        self.lock().clone()
     }
 }

@@ -12,6 +12,9 @@ pub(in crate::collector) enum Level {
     /// Printed by `PrintGC`.
     #[error("info")]
     Info,
+    /// Printed by `PrintGC`, once.
+    #[error("warning")]
+    Warning,
     /// Printed by `PrintGCDetails` only.
     #[error("debug")]
     Debug,
@@ -65,7 +68,8 @@ impl CollectionRecord {
             ));
             line(format_args!("Cards: {} dirty of {}", young.cards_dirty, young.cards_scanned));
             line(format_args!("PLAB waste {} bytes", young.plab_waste_bytes));
-            line(format_args!("{}", Workers(self, "expected", young.imbalance(), young.steals)));
+            let beside = if young.caller_rested { " beside the caller" } else { "" };
+            line(format_args!("{}", self.workers_line(beside, "expected", young.imbalance(), young.steals)));
         }
         if let Some(full) = self.full() {
             line(format_args!(
@@ -81,7 +85,7 @@ impl CollectionRecord {
                 ));
             }
             line(format_args!("Mark stack overflows: {}", full.mark_overflows));
-            line(format_args!("{}", Workers(self, "used", full.imbalance(), full.steals)));
+            line(format_args!("{}", self.workers_line("", "used", full.imbalance(), full.steals)));
         }
         if self.uncommitted > 0 {
             line(format_args!(
@@ -105,23 +109,16 @@ impl CollectionRecord {
         }
         lines
     }
-}
 
-/// Prints the workers: the record, the name of the bytes that decided the number, the imbalance,
-/// and the pieces stolen.
-struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
-
-impl fmt::Display for Workers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Workers(record, bytes, imbalance, steals) = self;
-        let CollectionRecord { workers, wanted, .. } = record;
-        write!(f, "Workers: {workers} of {}", wanted.most)?;
-        if record.young().is_some_and(|young| young.caller_rested) {
-            f.write_str(" beside the caller")?;
-        }
-        if *workers < wanted.workers {
-            write!(f, ", {} wanted", wanted.workers)?;
-        }
-        write!(f, ", {bytes} {}k, imbalance {imbalance:.2}, steals {steals}", wanted.bytes.div_ceil(1024))
+    /// The workers, and the bytes that decided their number: they were `expected` or `used`.
+    fn workers_line(&self, beside: &str, bytes: &str, imbalance: f64, steals: u64) -> String {
+        let CollectionRecord { workers, wanted, .. } = self;
+        let fewer = *workers < wanted.workers;
+        let wish = if fewer { format!(", {} wanted", wanted.workers) } else { String::new() };
+        format!(
+            "Workers: {workers} of {}{beside}{wish}, {bytes} {}k, imbalance {imbalance:.2}, steals {steals}",
+            wanted.most,
+            wanted.bytes.div_ceil(1024)
+        )
     }
 }

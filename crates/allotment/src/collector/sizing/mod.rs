@@ -34,8 +34,8 @@ mod tests;
 pub(crate) use capacity::Capacity;
 pub(crate) use collection::{AGES, Collection, Scope};
 pub(crate) use decision::{Decision, Reason};
-pub(crate) use overhead::{Effort, Need};
-pub(crate) use overhead::{OverheadLimit, OverheadSettings};
+pub(crate) use eden::least_eden;
+pub(crate) use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
 pub(crate) use settings::{Machine, Settings};
 
 use eden::Eden;
@@ -59,22 +59,15 @@ pub(crate) struct Sizing {
     heap: Heap,
 }
 
-/// The fewest regions that eden should have, with this many threads attached.
-#[must_use]
-pub(crate) fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
-    Eden::least(settings, machine, threads)
-}
-
 impl Sizing {
     /// The sizing of a heap in which nothing was collected yet.
-    #[must_use]
     pub(crate) fn new(settings: Settings, machine: Machine) -> Sizing {
         let region = machine.geometry.region_bytes();
         let rule = Capacity::new(settings.initial_heap_bytes, region, settings.min_free_percent);
         Sizing {
             settings,
             machine,
-            eden: Eden::new(&settings, &machine),
+            eden: Eden::new(settings, machine),
             survival: Survival::new(),
             tenuring: Tenuring::new(settings.initial_tenuring_threshold, settings.max_tenuring_threshold),
             heap: Heap::new(rule, machine.geometry.regions),
@@ -82,39 +75,33 @@ impl Sizing {
     }
 
     /// The sizes of an empty heap to which this many threads will attach.
-    #[must_use]
     pub(crate) fn first(&mut self, threads: usize) -> Decision {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
     /// The most regions that eden may have, by the goal for pauses.
-    #[must_use]
     pub(crate) fn most_eden(&self) -> usize {
-        self.eden.fitting(self.settings.pause_goal_ns)
+        self.eden.fitting()
     }
 
     /// Bytes that a young collection is expected to copy or to scan, with an eden of this many
     /// regions that this many threads fill.
-    #[must_use]
     pub(crate) fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
         self.survival.work_bytes(eden_regions, threads, &self.machine)
     }
 
     /// Workers for a young collection, by [its expected work](Self::expected_bytes).
-    #[must_use]
     pub(crate) fn workers(&self, eden_regions: usize, threads: usize) -> usize {
         let work = self.expected_bytes(eden_regions, threads);
         (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
     }
 
     /// Whether this many threads are more than there are cores.
-    #[must_use]
     pub(crate) fn is_crowded(&self, threads: usize) -> bool {
         threads > self.machine.cores
     }
 
     /// The sizes until the next collection, after the collection `done`.
-    #[must_use]
     pub(crate) fn after(&mut self, done: &Collection) -> Decision {
         let Machine { geometry, .. } = self.machine;
         let free = done.free_regions.min(geometry.regions);
@@ -156,7 +143,7 @@ impl Sizing {
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
         let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));
-        let wish = self.eden.decide(&settings, &machine, (threads, survivors, beside), &mut reasons);
+        let wish = self.eden.decide((threads, survivors, beside), &mut reasons);
         let next = Prospect {
             wish,
             need: wish + reserve(&self.survival, wish),
@@ -165,7 +152,7 @@ impl Sizing {
         };
         let fits = |room: usize| {
             let room = room.min(free);
-            let wanted = self.eden.with_spare(&settings, &machine, survivors, room);
+            let wanted = self.eden.with_spare(survivors, room);
             self.survival.fitting(wanted, room, &machine, workers)
         };
         let full = self.heap.decide((tenured, free), next, fits, &mut reasons);

@@ -71,7 +71,6 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// The machine as `topology` describes it. If that knows no L2, 1 MiB stands for it.
-    #[must_use]
     pub(crate) fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
         Machine {
             geometry,
