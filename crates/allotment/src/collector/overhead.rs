@@ -132,7 +132,8 @@ impl Inner {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::region::{Geometry, RefillMode, RegionTable};
+    use crate::options::RefillStrategy;
+    use crate::region::{Geometry, RegionTable};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// A system that has memory for this many regions.
@@ -153,7 +154,7 @@ mod tests {
         const SHIFT: u32 = 12;
         let geometry = Geometry { region_shift: SHIFT, regions: 100 };
         let table = RegionTable::new(1 << 30, geometry);
-        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillMode::CompareAndSwap, 1);
+        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillStrategy::Cas, 1);
         let settings = OverheadSettings { time_percent: 98, free_percent: 5 };
         let overhead = Overhead::new(Some(settings), Duration::ZERO);
         let room = || {

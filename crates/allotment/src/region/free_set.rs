@@ -25,11 +25,12 @@ use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
 use super::committer::Committer;
 use super::quarantine::{Disposal, Quarantine};
-use super::refill_lock::{RefillLock, RefillMode};
+use super::refill_lock::RefillLock;
 use super::spares::Spares;
 use super::table::{Region, RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
+use crate::options::RefillStrategy;
 use crate::probes::probe;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -86,7 +87,7 @@ pub(crate) struct FreeSet<B = Committer> {
 
 impl<B: Backing> FreeSet<B> {
     /// A free set over an untouched table, for `homes` cores (at least 1).
-    pub(crate) fn new(table: RegionTable, backing: B, mode: RefillMode, homes: usize) -> FreeSet<B> {
+    pub(crate) fn new(table: RegionTable, backing: B, mode: RefillStrategy, homes: usize) -> FreeSet<B> {
         let regions = table.len();
         let untouched = Bitmap::new(regions);
         (0..regions).for_each(|index| untouched.put(index));

@@ -22,7 +22,6 @@
 //! table                          the state of each region
 //! free_set                       who may allocate where
 //! capacity, collection, disposal, extend, humongous, occupancy, supply, verify   what it does
-//! space_settings                 options about regions and their memory
 //! space                          all of it, as a collector sees it
 //! early                          headers that were written before their types had ids
 //! ```
@@ -45,7 +44,6 @@ mod occupancy;
 mod quarantine;
 mod refill_lock;
 mod space;
-mod space_settings;
 mod spares;
 mod starts;
 mod supply;
@@ -71,8 +69,6 @@ pub(crate) use humongous::Run;
 pub(crate) use occupancy::Occupancy;
 pub use occupancy::RegionUse;
 pub(crate) use quarantine::Disposal;
-pub(crate) use refill_lock::RefillMode;
 pub(crate) use space::Space;
-pub(crate) use space_settings::SpaceSettings;
 pub(crate) use starts::StartTable;
 pub(crate) use table::{Region, RegionTable, State};

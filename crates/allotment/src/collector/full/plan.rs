@@ -33,6 +33,7 @@ use crate::object::{WORD, size_of_object};
 use crate::region::{FreeSet, Run, Space, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 /// The role of a region in the plan.
@@ -124,26 +125,27 @@ impl Plan {
     pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, Unavailable> {
         addresses.sort_unstable();
         addresses.dedup();
-        let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut stays, mut vacated, mut arrays, mut runs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let table = space.free.table();
         let count = table.len();
-        regions.try_reserve_exact(count)?;
-        stays.try_reserve_exact(count)?;
-        stays.resize_with(count, || AtomicUsize::new(0));
-        vacated.try_reserve_exact(count)?;
-        vacated.resize_with(count, || AtomicBool::new(false));
-        // Each of these arrays continues in a region in which no earlier array continues.
-        let continues = |&index: &usize| table.get(index).state() == State::HumongousContinuation;
-        arrays.try_reserve_exact((0..count).filter(continues).count())?;
-        let begins_run = |&index: &usize| table.get(index).state() == State::HumongousStart;
-        runs.try_reserve_exact((0..count).filter(begins_run).count())?;
-        pins.try_reserve_exact(addresses.len())?;
-        // Each gap opens with a break. Breaks also begin at each pin, behind each pin, and at the
-        // bottom of a region.
-        breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
+        let in_state = |state| (0..count).filter(|&index| table.get(index).state() == state).count();
+        let mut pins = with_room(addresses.len())?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
-        Ok(Plan { regions, stays, vacated, arrays, pins, breaks, runs, commits: false })
+        let (mut stays, mut vacated) = (with_room(count)?, with_room(count)?);
+        stays.resize_with(count, || AtomicUsize::new(0));
+        vacated.resize_with(count, || AtomicBool::new(false));
+        Ok(Plan {
+            regions: with_room(count)?,
+            stays,
+            vacated,
+            // Each of these arrays continues in a region in which no earlier array continues.
+            arrays: with_room(in_state(State::HumongousContinuation))?,
+            // Each gap opens with a break. Breaks also begin at each pin, behind each pin, and at
+            // the bottom of a region.
+            breaks: with_room(2 * count + 3 * addresses.len() + 2)?,
+            runs: with_room(in_state(State::HumongousStart))?,
+            pins,
+            commits: false,
+        })
     }
 
     /// Takes an empty region. Returns whether it could be had.
@@ -167,6 +169,13 @@ impl Plan {
     fn gap_start(&self, region: usize, number: usize, bottom: usize) -> usize {
         if number == self.regions[region].pins.start { bottom } else { self.pins[number - 1].end }
     }
+}
+
+/// A vector with room for `count` elements.
+fn with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(count)?;
+    Ok(vector)
 }
 
 /// Makes the plan.

@@ -16,7 +16,7 @@ use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
 use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
-use crate::collector::work::{Claimer, Workers};
+use crate::collector::work::{Claimer, Ring, Workers};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,
     with_reference,
@@ -156,15 +156,13 @@ impl Worker<'_> {
 struct Ahead<'p> {
     forwarding: Forwarding<'p>,
     /// The slots' addresses, plus [`WEAK`] for weak slots; 0: none.
-    waiting: [usize; AHEAD],
-    /// Index of the slot that has waited longest.
-    turn: usize,
+    waiting: Ring<AHEAD, 1>,
     cleared: u64,
 }
 
 impl<'p> Ahead<'p> {
     fn new(forwarding: Forwarding<'p>) -> Ahead<'p> {
-        Ahead { forwarding, waiting: [0; AHEAD], turn: 0, cleared: 0 }
+        Ahead { forwarding, waiting: Ring::new(), cleared: 0 }
     }
 
     /// Queues the slot for an update soon.
@@ -178,8 +176,7 @@ impl<'p> Ahead<'p> {
         let Some(address) = reference(unsafe { slot.read() }) else { return };
         self.forwarding.map().prefetch(address);
         let next = slot as usize | if kind == SlotKind::Weak { WEAK } else { 0 };
-        let due = std::mem::replace(&mut self.waiting[self.turn], next);
-        self.turn = (self.turn + 1) % AHEAD;
+        let [due] = self.waiting.add([next]);
         self.update(due);
     }
 
@@ -195,7 +192,9 @@ impl<'p> Ahead<'p> {
 
     /// Updates all waiting slots.
     fn finish(&mut self) {
-        for due in std::mem::take(&mut self.waiting) {
+        while let [due] = self.waiting.take()
+            && due != 0
+        {
             self.update(due);
         }
     }

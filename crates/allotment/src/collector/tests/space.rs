@@ -6,8 +6,9 @@ use crate::collector::full::{self, Compaction, SideTables};
 use crate::collector::kernel::{OldTables, Pages, Roots};
 use crate::collector::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
+use crate::options::Options;
 use crate::platform::topology::Topology;
-use crate::region::{Attempts, Disposal, Geometry, RefillMode, Space, SpaceSettings, StartTable, State};
+use crate::region::{Attempts, Geometry, Space, StartTable, State};
 
 const GEOMETRY: Geometry = Geometry { region_shift: 12, regions: 16 };
 const CELL_BYTES: usize = 24;
@@ -25,15 +26,9 @@ struct List {
 impl List {
     /// The list with the keys `CELLS - 1`, .., 1, 0, and garbage between its cells.
     fn new() -> List {
-        let settings = SpaceSettings {
-            touched_bytes: 0,
-            pre_touch: false,
-            huge_pages: false,
-            mode: RefillMode::CompareAndSwap,
-            homes: 1,
-            disposal: Disposal::default(),
-        };
-        let space = Space::new(&settings, GEOMETRY, Topology::detect(), "list").expect("memory");
+        let options =
+            Options { allocation_regions: 1, use_transparent_huge_pages: false, ..Options::default() };
+        let space = Space::new(&options, GEOMETRY, Topology::detect(), "list").expect("memory");
         let shape = Shape::fixed("Cell", CELL_BYTES).slot("next", 8, SlotKind::Strong);
         let cell = space.shapes.register(shape).expect("a shape");
         let mut list = List { space, cell, first: 0, weak: 0 };
