@@ -9,7 +9,7 @@
 //!
 //! A heap's [`Disposal`] selects among these. A reset disposes of all regions.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::quarantine::Quarantined;
 use super::table::State;

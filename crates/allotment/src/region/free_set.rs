@@ -20,10 +20,9 @@
 //!   `RefillStrategy=lock` keeps it for comparison.
 //! - A random slot per thread, as in that allocator's drafts: it loses the affinity.
 
-use super::backing::Backing;
 use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
-use super::committer::Committer;
+use super::committer::{Backing, Committer};
 use super::quarantine::{Disposal, Quarantine};
 use super::refill_lock::RefillLock;
 use super::spares::Spares;

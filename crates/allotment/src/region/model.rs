@@ -6,8 +6,8 @@
 //! explored whole, without a bound on preemptions; the longest with four, as it takes minutes else.
 
 use super::Geometry;
-use super::backing::Backing;
 use super::carve::{Attempts, Carve};
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::spares::MIN_SPARE_BYTES;
 use super::table::{RegionTable, State};

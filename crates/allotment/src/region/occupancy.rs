@@ -3,7 +3,7 @@
 //! A reader reads one region after the other while threads run, and takes no lock. Each region
 //! counts as of the moment when it is read.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 

@@ -1,6 +1,6 @@
 //! The checker of the free set: its invariants, with no mutator attached.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 

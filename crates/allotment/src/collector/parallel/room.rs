@@ -5,6 +5,7 @@ use crate::collector::evacuate::end_of_last;
 use crate::collector::kernel::OldTables;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::raise_capacity;
+use crate::collector::sizing::Change;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
 use crate::region::{FreeSet, State};
@@ -103,7 +104,7 @@ fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
     if before < now
         && let Some(sizing) = records.last_mut().and_then(|record| record.sizing.as_mut())
     {
-        let from = sizing.raised.map_or(before, |(from, _)| from);
-        sizing.raised = Some((from, now));
+        let from = sizing.raised.map_or(before, |raised| raised.from);
+        sizing.raised = Some(Change { from, to: now });
     }
 }

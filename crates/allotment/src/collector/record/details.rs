@@ -103,8 +103,8 @@ impl CollectionRecord {
             line(format_args!("{}", sizing.collection));
             line(format_args!("{}", sizing.decision));
             line(format_args!("{}", sizing.buffers));
-            if let Some((from, to)) = sizing.raised {
-                line(format_args!("room for the allocation: {from}->{to} regions may be in use"));
+            if let Some(raised) = sizing.raised {
+                line(format_args!("room for the allocation: {raised} regions may be in use"));
             }
         }
         lines

@@ -3,7 +3,7 @@
 //! ([`CollectionRecord::detail_lines`](super::CollectionRecord::detail_lines)).
 
 use super::Milliseconds;
-use crate::collector::sizing::{Collection, Decision};
+use crate::collector::sizing::{Change, Collection, Decision};
 use crate::mutator::BufferSizes;
 use std::time::Duration;
 
@@ -23,15 +23,15 @@ pub(crate) struct SizingDetails {
     pub buffers: BufferSizes,
     /// Set where an allocation needed more than the decision allowed and got it after the
     /// collection: the regions that might be in use before, and those that may be in use now.
-    pub raised: Option<(usize, usize)>,
+    pub raised: Option<Change>,
 }
 
 /// An eden that grew because threads came. Prints as `eden 4->80 without a stop: 41 threads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("eden {}->{} without a stop: {threads} threads", regions.0, regions.1)]
+#[error("eden {regions} without a stop: {threads} threads")]
 pub(crate) struct EnlargedEden {
     /// Regions that eden was decided to have, and regions that it may have now.
-    pub regions: (usize, usize),
+    pub regions: Change,
     /// Threads that were attached then.
     pub threads: usize,
 }

@@ -1,7 +1,7 @@
 //! The printed form of a collection, field by field.
 
 use super::*;
-use crate::collector::sizing::{AGES, Collection, Decision};
+use crate::collector::sizing::{AGES, Change, Collection, Decision};
 use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
 use crate::options::TlabPolicy;
@@ -324,12 +324,12 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
     };
     let part = |look| LastPart { after: Duration::from_micros(12_345), look };
     let sizing = SizingDetails {
-        enlarged: Some(EnlargedEden { regions: (4, 80), threads: 41 }),
+        enlarged: Some(EnlargedEden { regions: Change { from: 4, to: 80 }, threads: 41 }),
         last_part: Some(part(IdleLook::Began)),
         collection: Collection { eden_regions: 80, threads: 41, ..Collection::default() },
         decision,
         buffers,
-        raised: Some((40, 48)),
+        raised: Some(Change { from: 40, to: 48 }),
     };
     let expected = [
         "GC(3) eden 4->80 without a stop: 41 threads",

@@ -23,97 +23,97 @@ pub(crate) struct Decision {
     pub reasons: Vec<Reason>,
 }
 
+/// A number before and after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{from}->{to}")]
+pub(crate) struct Change {
+    pub from: usize,
+    pub to: usize,
+}
+
 /// The reason why a size changed. Sizes are in regions, times in nanoseconds, shares between 0 and
 /// 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Reason {
-    /// Eden grows: young collections take more of the time than they should.
-    #[error("eden {}->{}: share {:.2}% above {:.2}%", regions.0, regions.1, share.0 * 100.0, share.1 * 100.0)]
-    EdenGrows {
+    /// Eden grows because young collections take more of the time than they should. Or it shrinks
+    /// towards the size that caches hold, because they take far less than they may.
+    #[error("eden {regions}: share {:.2}% {} {:.2}%", share.0 * 100.0,
+        if regions.from < regions.to { "above" } else { "far below" }, share.1 * 100.0)]
+    EdenForShare {
         /// Regions it had and regions it should have.
-        regions: (usize, usize),
-        /// The share of time, and the goal.
-        share: (f64, f64),
-    },
-    /// Eden shrinks towards the size that caches hold: young collections take far less of the time
-    /// than they may.
-    #[error("eden {}->{}: share {:.2}% far below {:.2}%", regions.0, regions.1, share.0 * 100.0, share.1 * 100.0)]
-    EdenShrinks {
-        /// Regions it had and regions it should have.
-        regions: (usize, usize),
+        regions: Change,
         /// The share of time, and the goal.
         share: (f64, f64),
     },
     /// Eden is limited by MaxGCPauseMillis.
-    #[error("eden {}->{}: pause {:.3} ms, goal {:.3} ms", regions.0, regions.1, ms(pause_ns.0), ms(pause_ns.1))]
+    #[error("eden {regions}: pause {:.3} ms, goal {:.3} ms", ms(pause_ns.0), ms(pause_ns.1))]
     EdenForPause {
         /// Regions it should have otherwise, and regions it may have.
-        regions: (usize, usize),
+        regions: Change,
         /// The expected pause, and the goal.
         pause_ns: (u64, u64),
     },
     /// Eden is limited to the size that the last cache holds: allocation beyond costs more than
     /// collections save, or its cost in the cache is measured first.
-    #[error("eden {}->{}: a region takes {} ns in the cache, {} ns beyond", regions.0, regions.1, ns_per_region.0, ns_per_region.1)]
+    #[error(
+        "eden {regions}: a region takes {} ns in the cache, {} ns beyond",
+        ns_per_region.0, ns_per_region.1
+    )]
     EdenForCache {
         /// Regions it should have otherwise, and regions that the cache holds.
-        regions: (usize, usize),
+        regions: Change,
         /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond;
         /// 0: not measured.
         ns_per_region: (u64, u64),
     },
-    /// Eden is limited by MaxNewSize.
-    #[error("eden {}->{}: MaxNewSize", regions.0, regions.1)]
-    EdenForMaxNewSize {
+    /// Eden is limited by MaxNewSize, or by the free room for it and its survivors.
+    #[error("eden {regions}: {limit}")]
+    EdenLimited {
         /// Regions it should have otherwise, and regions it may have.
-        regions: (usize, usize),
-    },
-    /// Eden is limited by the free room for it and its survivors.
-    #[error("eden {}->{}: room", regions.0, regions.1)]
-    EdenForRoom {
-        /// Regions it should have otherwise, and regions that fit.
-        regions: (usize, usize),
+        regions: Change,
+        /// `MaxNewSize`, or `room`.
+        limit: &'static str,
     },
     /// Eden takes half of the free capacity: the threads' buffers alone are far more than the last
     /// cache holds.
-    #[error("eden {}->{}: beyond the cache anyway, {room} regions free", regions.0, regions.1)]
+    #[error("eden {regions}: beyond the cache anyway, {room} regions free")]
     EdenTakesSpare {
         /// Regions it needs, and regions it takes.
-        regions: (usize, usize),
+        regions: Change,
         /// Regions of the capacity that are free.
         room: usize,
     },
     /// The threshold moves to the age from which an object's further survival costs least.
-    #[error("tenuring {}->{}: best {best}, old byte costs {old_cost:.2} copies", threshold.0, threshold.1)]
+    #[error("tenuring {threshold}: best {best}, old byte costs {old_cost:.2} copies")]
     Tenuring {
         /// Thresholds, before and after.
-        threshold: (u8, u8),
+        threshold: Change,
         /// The age with the least cost.
         best: u8,
         /// Cost of a byte of garbage in the old generation, in copies of a byte.
         old_cost: f64,
     },
     /// The threshold falls: survivors exceed the bytes that may stay young.
-    #[error("tenuring {}->{}: {}k expected, {}k may survive", threshold.0, threshold.1, bytes.0 / 1024, bytes.1 / 1024)]
+    #[error("tenuring {threshold}: {}k expected, {}k may survive", bytes.0 / 1024, bytes.1 / 1024)]
     SurvivorsOverflow {
         /// Thresholds, before and after.
-        threshold: (u8, u8),
+        threshold: Change,
         /// Bytes expected to survive, and bytes that may.
         bytes: (usize, usize),
     },
     /// The capacity follows the live bytes after a full collection (MinHeapFreeRatio).
-    #[error("capacity {}->{}: follows what lives", regions.0, regions.1)]
+    #[error("capacity {regions}: follows what lives")]
     CapacityFollows {
         /// Regions, before and after.
-        regions: (usize, usize),
+        regions: Change,
     },
     /// The capacity grows: little became old since the last full collection, so another would free
     /// little.
-    #[error("capacity {}->{}: {} regions became old, full from {} on", regions.0, regions.1, grown.0, grown.1)]
+    #[error("capacity {regions}: {} regions became old, full from {} on", grown.0, grown.1)]
     CapacityGrows {
         /// Regions, before and after.
-        regions: (usize, usize),
+        regions: Change,
         /// Regions that became old, and the number from which on a full collection is worth while.
         grown: (usize, usize),
     },

@@ -26,7 +26,7 @@
 
 use super::cache::{Cache, near_regions};
 use super::collection::Collection;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::{Padded, TIME_WEIGHT};
 use super::settings::{Machine, Settings};
 use crate::tlab::sizing::Average;
@@ -115,21 +115,23 @@ impl Eden {
             }
             let goal = 1.0 / (1.0 + settings.time_ratio as f64);
             let share = (self.share(from), goal);
-            match wish {
-                _ if wish > from => reasons.push(Reason::EdenGrows { regions: (from, wish), share }),
-                _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
-                _ => {}
+            if wish != from {
+                reasons.push(Reason::EdenForShare { regions: Change { from, to: wish }, share });
             }
             if wish > self.near && !self.beyond && !self.cache.permits_far() {
                 let ns_per_region = self.cache.measured();
-                reasons.push(Reason::EdenForCache { regions: (wish, self.near), ns_per_region });
+                reasons.push(Reason::EdenForCache {
+                    regions: Change { from: wish, to: self.near },
+                    ns_per_region,
+                });
                 wish = self.near;
             }
             wish = self.within_pause(wish, reasons);
         }
         let max = self.most_young(survivors);
         if wish > max {
-            reasons.push(Reason::EdenForMaxNewSize { regions: (wish, max) });
+            reasons
+                .push(Reason::EdenLimited { regions: Change { from: wish, to: max }, limit: "MaxNewSize" });
             wish = max;
         }
         self.wish = wish;
@@ -184,7 +186,7 @@ impl Eden {
         let max = fitting.max(self.wish / 2).clamp(1, wish);
         if max < wish {
             let pause_ns = ((self.pause_of_region_ns() * wish as f64) as u64, self.settings.pause_goal_ns);
-            reasons.push(Reason::EdenForPause { regions: (wish, max), pause_ns });
+            reasons.push(Reason::EdenForPause { regions: Change { from: wish, to: max }, pause_ns });
         }
         max
     }

@@ -20,7 +20,7 @@
 //! `overhead.rs` decides when to give up.
 
 use super::Capacity;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::TIME_WEIGHT;
 use crate::tlab::sizing::Average;
 
@@ -94,7 +94,8 @@ impl Heap {
         self.headroom = self.capacity.saturating_sub(in_use);
         self.full_ns.sample(pause_ns as f32);
         (self.young_ns, self.eden) = (0, 0);
-        (from != self.capacity).then_some(Reason::CapacityFollows { regions: (from, self.capacity) })
+        (from != self.capacity)
+            .then_some(Reason::CapacityFollows { regions: Change { from, to: self.capacity } })
     }
 
     /// Lets the capacity grow if it should. `tenured` regions are old or humongous. `fits` gives
@@ -114,7 +115,7 @@ impl Heap {
                 let from = self.capacity;
                 let wanted = (self.regions - free).saturating_add(next.need).max(from + (from / STEP).max(1));
                 self.capacity = wanted.min(self.regions);
-                let regions = (from, self.capacity);
+                let regions = Change { from, to: self.capacity };
                 reasons.push(Reason::CapacityGrows { regions, grown: (grown, worth) });
             } else if fits(self.room(free)) < next.wish.div_ceil(2) {
                 return Some(Reason::FullWorth { grown: (grown, worth) });

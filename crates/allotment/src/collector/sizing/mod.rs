@@ -33,7 +33,7 @@ mod tests;
 
 pub(crate) use capacity::Capacity;
 pub(crate) use collection::{AGES, Collection, Scope};
-pub(crate) use decision::{Decision, Reason};
+pub(crate) use decision::{Change, Decision, Reason};
 pub(crate) use eden::least_eden;
 pub(crate) use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
 pub(crate) use settings::{Machine, Settings};
@@ -166,10 +166,13 @@ impl Sizing {
             None => fits(room).max(1),
         };
         if full.is_none() && eden_regions < wish {
-            reasons.push(Reason::EdenForRoom { regions: (wish, eden_regions) });
+            reasons.push(Reason::EdenLimited {
+                regions: Change { from: wish, to: eden_regions },
+                limit: "room",
+            });
         }
         if full.is_none() && eden_regions > wish {
-            reasons.push(Reason::EdenTakesSpare { regions: (wish, eden_regions), room });
+            reasons.push(Reason::EdenTakesSpare { regions: Change { from: wish, to: eden_regions }, room });
         }
         let limit = self.survivor_limit(free + survivors);
         let (live, headroom) = self.heap.proportions();

@@ -36,7 +36,7 @@
 //! space). It ignores costs: it copies long-lived objects fifteen times if there is space.
 
 use super::collection::AGES;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::SIZE_WEIGHT;
 use crate::tlab::sizing::Average;
 
@@ -125,17 +125,22 @@ impl Tenuring {
         }
         if expected > limit && from > 1 {
             self.threshold = from - 1;
-            let (threshold, bytes) = ((from, self.threshold), (expected, limit));
-            return Some(Reason::SurvivorsOverflow { threshold, bytes });
+            let bytes = (expected, limit);
+            return Some(Reason::SurvivorsOverflow { threshold: self.change(from), bytes });
         }
         let best = self.best(old_cost);
         let to = if best > from && expected <= limit { from + 1 } else { best.min(from) };
         self.threshold = to.max(1);
         (self.threshold != from).then_some(Reason::Tenuring {
-            threshold: (from, self.threshold),
+            threshold: self.change(from),
             best,
             old_cost: old_cost.into(),
         })
+    }
+
+    /// The change of the threshold from `from` on.
+    fn change(&self, from: u8) -> Change {
+        Change { from: from.into(), to: self.threshold.into() }
     }
 
     /// The threshold with the least cost; the present one if it costs hardly more.

@@ -15,8 +15,8 @@ mod starts;
 mod stress;
 
 use super::Geometry;
-use super::backing::Backing;
 use super::carve::{Attempts, Carve};
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::spares::MIN_SPARE_BYTES;
 use super::table::{RegionTable, State};
