@@ -21,14 +21,14 @@ use std::time::Duration;
 /// Number of records kept.
 const KEPT: usize = 256;
 
-/// The longest time that the histograms tell apart; a longer time counts as this one.
+/// The longest time that the histograms distinguish. A longer time counts as this one.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// A function that gets the record of each collection; see
 /// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
-/// How much of each collection is printed.
+/// The lines that are printed for each collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Print {
     Nothing,
@@ -53,7 +53,7 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
-    /// Where it is printed; `None`: on the standard error.
+    /// The file for the lines; `None` for the standard error.
     log: Option<Arc<GcLog>>,
     timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
@@ -167,7 +167,7 @@ impl History {
         History { clock, listener, print, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
     }
 
-    /// Where collections are printed; `None`: on the standard error.
+    /// The file for the lines; `None` for the standard error.
     pub(crate) fn log(&self) -> Option<&Arc<GcLog>> {
         self.log.as_ref()
     }
@@ -187,14 +187,14 @@ impl History {
         self.timeline.as_deref().filter(|timeline| timeline.is_on())
     }
 
-    /// A collection begins. Returns when, in the heap's age.
+    /// Notes the begin of a collection. Returns the heap's age.
     pub(crate) fn begin(&self, free: &FreeSet) -> Duration {
         probe!(collection_begin);
         self.occupancy(free);
         self.clock.age()
     }
 
-    /// Has the timeline show how much of the heap is in use.
+    /// Lets the timeline show the memory in use.
     pub(crate) fn occupancy(&self, free: &FreeSet) {
         let Some(timeline) = self.timeline() else { return };
         let occupancy = free.occupancy();
@@ -205,14 +205,15 @@ impl History {
         });
     }
 
-    /// Has the timeline show what ran between two cycles.
+    /// Lets the timeline show a phase that ran between two cycles.
     pub(crate) fn between_cycles(&self, phase: Option<Phase>) {
         if let (Some(timeline), Some(phase)) = (self.timeline(), phase) {
             timeline.add(vec![drawn_between_cycles(timeline, &phase)]);
         }
     }
 
-    /// Has the timeline show a cycle that began at `start` and was given up, also in a stop.
+    /// Lets the timeline show a cycle that began at `start` and was given up, in a stop or beside
+    /// threads.
     pub(crate) fn given_up(&self, start: Duration, phases: &[Phase], pauses: &[Phase]) {
         if let Some(timeline) = self.timeline() {
             timeline.add(drawn_without_record(timeline, start, phases, pauses));

@@ -17,7 +17,7 @@ pub(crate) struct Settings {
     pub(crate) uncommit_delay_ms: u64,
     /// `InitialHeapSize`: bytes that stay committed.
     pub(crate) keep_bytes: usize,
-    /// How the tables of full collections are backed.
+    /// The memory for the tables of full collections.
     pub(crate) pages: Pages,
     /// `ZealMove`.
     pub(crate) move_all: bool,
@@ -49,7 +49,7 @@ impl Settings {
     }
 
     /// Runs a full collection; returns its statistics and the number of workers wanted for it.
-    /// `None`: the system has no memory for the collection, and nothing has changed.
+    /// Returns `None` if the system has no memory for the collection; then nothing has changed.
     pub(crate) fn collect_fully(
         &self,
         world: &World<'_>,

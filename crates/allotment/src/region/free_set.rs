@@ -46,8 +46,8 @@ const MIN_RUNS: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 #[derive(Default)]
 pub(super) struct Slot {
-    /// The region that buffers are taken from, plus one; 0: none. Replaced by compare-and-swap,
-    /// Release.
+    /// The region that buffers are taken from, plus one; 0 if there is none. Replaced by
+    /// compare-and-swap, Release.
     pub(super) region: AtomicU32,
     pub(super) spares: Spares,
 }

@@ -2,7 +2,7 @@
 //!
 //! When the worker is done, a region that it copied to is parsable. In an old region the start of
 //! every object and filler is recorded. The unused rest of a buffer goes back to the region, unless
-//! another worker took the memory behind it.
+//! another worker took the memory after it.
 
 use super::SharedMode;
 use super::lines::fetch_destination;

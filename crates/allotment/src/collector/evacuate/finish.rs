@@ -72,7 +72,7 @@ unsafe fn retain(heap: &Evacuation<'_>, index: usize, statistics: &mut Statistic
             top
         }
     };
-    // SAFETY: nothing lies behind the last object that stayed.
+    // SAFETY: nothing lies after the last object that stayed.
     unsafe { cover_dead(heap, dead, top) };
     statistics.retained_bytes += end - bottom;
     if region.state() == State::Old {

@@ -78,8 +78,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// Goes on where the stack has no whole group, or has chunks of arrays; `false`: there is
-    /// nothing.
+    /// Goes on where the stack has no whole group, or has chunks of arrays. Returns `false` if
+    /// nothing is left.
     #[inline(never)]
     fn drain_few(&mut self, ahead: &mut Ring<AHEAD, GROUP>) -> bool {
         if ahead.is_empty() {
@@ -155,7 +155,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same for one slot.
+    /// As above, for one slot.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -169,8 +169,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same for referents whose headers this worker has met before, if its buffer has room for
-    /// them. `false`: a header is unknown or there is no room, and nothing was done.
+    /// As above, for referents whose headers this worker has met before, if its buffer has room for
+    /// them. Returns `false` if a header is unknown or there is no room; then nothing was done.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -186,7 +186,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same where some referents become old (then all have to), or where some referents do not
+    /// As above, where some referents become old (then all have to), or where some referents do not
     /// move.
     ///
     /// # Safety
@@ -233,7 +233,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         Some(found)
     }
 
-    /// Copies the referents and updates the slots; `false`: there is no room.
+    /// Copies the referents and updates the slots. Returns `false` if there is no room.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each). `found` has the slots' referents; all become

@@ -57,7 +57,7 @@ const OLD: usize = 2;
 /// The parts of an evacuation, and one for what its caller did before.
 const PHASES: usize = 4;
 
-/// How far an evacuation goes.
+/// The limits of an evacuation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Objects of this age become old when they are copied.
@@ -66,7 +66,7 @@ pub(crate) struct Limits {
     pub(crate) survivor_bytes: usize,
     /// Largest buffer of a worker for young objects, in bytes.
     pub(crate) young_plab_bytes: usize,
-    /// The same for old ones.
+    /// Largest buffer of a worker for old objects, in bytes.
     pub(crate) old_plab_bytes: usize,
     /// Sizes of the stacks.
     pub(crate) stack: StackLimits,

@@ -36,7 +36,7 @@ impl OldRanges {
         self.pieces = Claimer::default();
     }
 
-    /// Adds the old objects that begin in a region behind all regions added so far.
+    /// Adds the old objects that begin in a region above all regions added so far.
     pub(super) fn add(&mut self, free: &FreeSet, index: usize) -> Result<(), TryReserveError> {
         self.ranges.try_reserve(1)?;
         let (bottom, top) = (free.table().bottom(index), free.object_end(index));
@@ -45,7 +45,7 @@ impl OldRanges {
         Ok(())
     }
 
-    /// The end of the old objects that begin in the region at `bottom`; `None`: the region had
+    /// The end of the old objects that begin in the region at `bottom`; `None` if the region had
     /// none.
     pub(super) fn top_of(&self, bottom: usize) -> Option<usize> {
         let place = self.ranges.binary_search_by_key(&bottom, |range| range.bottom).ok()?;
@@ -53,7 +53,8 @@ impl OldRanges {
     }
 
     /// Takes the next pieces, as many as one of `workers` workers should take. Calls `visit` with
-    /// the bottom of a region and a part of it, in whole pieces. `false`: there are no pieces left.
+    /// the bottom of a region and a part of it, in whole pieces. Returns `false` if no pieces are
+    /// left.
     pub(super) fn take(&self, workers: usize, mut visit: impl FnMut(usize, usize, usize)) -> bool {
         let Some(pieces) = self.pieces.claim_some(4 * workers, MOST_PIECES) else { return false };
         let mut next = pieces.start;

@@ -265,7 +265,8 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         }
     }
 
-    /// Marks an object, unless another worker has. `true`: its slots are this worker's to look at.
+    /// Marks an object, unless another worker has. Returns `true` if this worker should scan its
+    /// slots.
     ///
     /// # Safety
     /// - `address` is an object's.

@@ -51,8 +51,8 @@ pub(crate) enum Compaction {
     Maximum,
     /// All regions, and runs too: free regions are side by side afterwards, as far as pins allow.
     Together,
-    /// The same by way of a free region, so that each object that is not pinned gets another
-    /// address. Runs get one where there is room below them. Without a free region this is
+    /// All regions and runs, by way of a free region, so that each object that is not pinned gets
+    /// another address. Runs get one where there is room below them. Without a free region this is
     /// `Together`. For tests of embedders: it exposes a forgotten reference.
     MoveAll,
 }

@@ -58,7 +58,7 @@ pub(super) struct RegionPlan {
     pub(super) role: Role,
     /// Its pinned objects, by number, if it slides.
     pub(super) pins: Range<usize>,
-    /// Address behind its last object, after the collection.
+    /// End of its last object, after the collection.
     pub(super) top: usize,
     /// Whether a moved run will lie there, and no objects.
     pub(super) gets_run: bool,
@@ -69,7 +69,7 @@ pub(super) struct RegionPlan {
 pub(super) struct Pin {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Address behind the objects that are poured into the gap below it.
+    /// End of the objects that are poured into the gap below it.
     pub(super) filled_to: usize,
 }
 
@@ -139,7 +139,7 @@ impl Plan {
             vacated,
             // Each of these arrays continues in a region in which no earlier array continues.
             arrays: with_room(in_state(State::HumongousContinuation))?,
-            // Each gap opens with a break. Breaks also begin at each pin, behind each pin, and at
+            // Each gap opens with a break. Breaks also begin at each pin, after each pin, and at
             // the bottom of a region.
             breaks: with_room(2 * count + 3 * addresses.len() + 2)?,
             runs: with_room(in_state(State::HumongousStart))?,
@@ -341,7 +341,7 @@ impl Planner<'_, '_> {
             let pin = self.plan.pins[number];
             // SAFETY: the caller's predicate; pins do not overlap objects.
             unsafe { self.pour(start, pin.start, cursor) };
-            self.turn(pin.start, pin.start);
+            self.send_apart(pin.start, pin.start);
             let mut at = next_block(pin.start);
             while at < pin.end {
                 self.map.send(at, at);
@@ -363,7 +363,7 @@ impl Planner<'_, '_> {
         // place.
         let mut known = start;
         while at < end {
-            // Nearly all of the work: blocks whose words go directly behind those of the previous
+            // Nearly all of the work: blocks whose words go directly after those of the previous
             // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
@@ -402,11 +402,11 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// Sends live words from `at` to the end of their block to the cursor's position. That is
-    /// behind the new place of the words before them, unless `at` is `known`.
+    /// Sends live words from `at` to the end of their block to the cursor's position. That is after
+    /// the new place of the words before them, unless `at` is `known`.
     fn send(&mut self, known: usize, at: usize, cursor: &Cursor) {
         if at == known {
-            self.turn(at, cursor.at());
+            self.send_apart(at, cursor.at());
         } else {
             self.map.send(at, cursor.at());
         }
@@ -414,7 +414,7 @@ impl Planner<'_, '_> {
 
     /// Sends live words from `at` to the end of their block to `to`, wherever the words before them
     /// went.
-    fn turn(&mut self, at: usize, to: usize) {
+    fn send_apart(&mut self, at: usize, to: usize) {
         self.map.send(at, to);
         self.plan.breaks.push(Break { from: at, to });
     }
@@ -425,7 +425,7 @@ impl Planner<'_, '_> {
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn object_around(&self, known: usize, word: usize) -> (usize, usize) {
-        // Behind a word that is not live, an object begins.
+        // After a word that is not live, an object begins.
         let mut object = self.map.run_start(known, word);
         loop {
             // SAFETY: objects follow each other up to `word`.

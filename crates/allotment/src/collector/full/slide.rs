@@ -8,7 +8,7 @@
 //! - over objects of an earlier region: it waits until the worker that has that region is done;
 //! - where nothing lay: free regions, and the memory above objects that stay.
 //!
-//! The worker whose turn is a run's first region moves the run as it is. It waits for all regions
+//! The worker that claims a run's first region moves the run as it is. It waits for all regions
 //! that the run goes to.
 //!
 //! The worker with the lowest unfinished region waits for no other, so there is always progress.
@@ -45,7 +45,7 @@ pub(super) unsafe fn slide(
     workers.run(&|_| {
         let mut mover = Mover { table, forwarding, plan, own: 0, open: 0..0, moved: 0 };
         while let Some(index) = regions.claim() {
-            // SAFETY: the caller's predicates, and each region has one turn.
+            // SAFETY: the caller's predicates, and each region is claimed once.
             unsafe { mover.region(index) };
         }
         total.fetch_add(mover.moved, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Mover<'_> {
         let region = &self.plan.regions[index];
         self.own = index;
         if region.role == Role::Shifts {
-            // The first region of a run has the run's turn.
+            // The run moves with its first region.
             if let Ok(number) = self.plan.runs.binary_search_by_key(&index, |moved| moved.from) {
                 // SAFETY: the caller's predicates.
                 unsafe { self.run(&self.plan.runs[number]) };
@@ -98,7 +98,7 @@ impl Mover<'_> {
     /// Moves a run as it is.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region); the run begins at the region whose turn it is.
+    /// - As for [`region`](Self::region); the run begins at the claimed region.
     unsafe fn run(&mut self, moved: &MovedRun) {
         let MovedRun { from, to, run } = *moved;
         (to..from.min(to + run.regions)).for_each(|index| self.wait_until_vacated(index));

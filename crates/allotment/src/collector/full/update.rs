@@ -155,7 +155,7 @@ impl Worker<'_> {
 /// Slots that each wait for a line of the map.
 struct Ahead<'p> {
     forwarding: Forwarding<'p>,
-    /// The slots' addresses, plus [`WEAK`] for weak slots; 0: none.
+    /// The slots' addresses, plus [`WEAK`] for weak slots; 0 for none.
     waiting: Ring<AHEAD, 1>,
     cleared: u64,
 }

@@ -83,7 +83,7 @@ fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
 }
 
 #[test]
-fn memory_is_out_when_every_region_is_full_of_what_lives_and_not_before() {
+fn out_of_memory_comes_when_live_objects_fill_every_region_and_not_before() {
     let (heap, pair, records) = heap(16, "ParallelGCThreads=2");
     // Ten to a region, and a rest of 96 bytes.
     let large = heap.register(Shape::array("Large", 24, Element::Plain { bytes: 1 }).slot(
@@ -173,7 +173,7 @@ fn zeal_collects_young_three_times_of_four() {
 }
 
 #[test]
-fn what_is_requested_is_a_full_collection() {
+fn a_requested_collection_is_full() {
     let (heap, pair, records) = heap(32, "");
     heap.attach(|mutator| {
         let list = root(mutator);
@@ -260,7 +260,7 @@ fn buffers_have_another_size_after_a_collection() {
 }
 
 #[test]
-fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
+fn without_memory_for_copies_objects_stay_and_a_full_collection_follows() {
     let (heap, pair, records) =
         heap(24, "ParallelGCThreads=2,MaxTenuringThreshold=0,InitialTenuringThreshold=0");
     heap.attach(|mutator| {

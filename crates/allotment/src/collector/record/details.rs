@@ -1,12 +1,12 @@
-//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only for
-//! a reader.
+//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only if
+//! somebody reads them.
 
 mod cycle;
 
 use super::{CollectionRecord, Milliseconds, Phase};
 use std::fmt;
 
-/// How much a reader wants: the level of a line in the log.
+/// The level of a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::collector) enum Level {
     /// Printed by `PrintGC`.

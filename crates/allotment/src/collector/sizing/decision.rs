@@ -114,14 +114,14 @@ pub(crate) enum Reason {
     CapacityGrows {
         /// Regions, before and after.
         regions: Change,
-        /// Regions that became old, and the number from which on a full collection is worth while.
+        /// Regions that became old, and the number from which on a full collection pays.
         grown: (usize, usize),
     },
     /// The next collection is full: the capacity is used up, and much became old since the last
     /// full one.
     #[error("full next: {} regions became old, full from {} on", grown.0, grown.1)]
     FullWorth {
-        /// Regions that became old, and the number from which on a full collection is worth while.
+        /// Regions that became old, and the number from which on a full collection pays.
         grown: (usize, usize),
     },
     /// The next collection is full: the expected copies of a young one do not fit.

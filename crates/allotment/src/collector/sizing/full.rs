@@ -4,12 +4,12 @@
 //!
 //! - **The capacity** is live / (1 - MinHeapFreeRatio) after a full collection, within
 //!   InitialHeapSize and MaxHeapSize. When eden and its copies no longer fit, there are two cases.
-//!   A full collection is worth while if enough became old: half of the capacity beside the live
+//!   A full collection pays if enough became old: half of the capacity beside the live
 //!   regions, and at least a sixteenth of the live ones. Otherwise eden needs the room, and the
 //!   capacity grows. So the capacity grows without a full collection to at most eden's need, and no
 //!   full collection follows another that left it nothing to free.
 //! - **At MaxHeapSize**, eden shrinks to the free room. With every cycle eden is smaller and the
-//!   same pause buys less, so it is not worth while to wait until nothing fits. The best moment to
+//!   same pause buys less, so it does not pay to wait until nothing fits. The best moment to
 //!   stop comes when the next young collection would cost more per region of allocation than all
 //!   collections since the last full one, the coming full one included. (This is the marginal value
 //!   theorem: Charnov, "Optimal foraging", 1976. A log-structured file system cleans by the same

@@ -115,7 +115,7 @@ impl Touched {
 /// A worker that is alone touches memory that the other touched before, and that the other touches
 /// again once it is offered an entry.
 #[test]
-fn who_is_alone_touches_what_others_touch() {
+fn a_lone_worker_may_touch_memory_that_others_touched() {
     with_three_preemptions(|| {
         let shared = Touched::shared();
         let other = {
@@ -194,7 +194,7 @@ fn a_gang_does_one_task_after_another_and_ends() {
 }
 
 #[test]
-fn who_rests_leaves_all_to_the_other() {
+fn a_resting_worker_leaves_all_entries_to_the_other() {
     loom::model(|| {
         let queues = Arc::new(TaskQueues::new(2, StackLimits { piece: 2, pieces: 4 }).unwrap());
         queues.begin();

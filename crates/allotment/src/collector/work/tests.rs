@@ -29,7 +29,7 @@ fn each_worker_runs_once_under_its_number_and_name() {
 }
 
 #[test]
-fn a_gang_of_one_has_no_threads_and_none_is_wanted_of_none() {
+fn a_gang_of_one_starts_no_thread() {
     for most in [0, 1] {
         let gang = Gang::new("alone", most);
         assert_eq!((gang.most(), gang.ready(0), gang.ready(7)), (1, 1, 1));
@@ -110,7 +110,7 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
 /// Attached threads that come to a safepoint are called before threads of the gang. Each number is
 /// done once, by any thread.
 #[test]
-fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
+fn threads_that_spin_at_the_safepoint_work_in_place_of_the_gang() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
         return eprintln!("one CPU: nobody answers while somebody calls");
     }
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_small_stack_refuses_it_says(
+    fn a_small_stack_reports_each_refused_entry(
         workers in 1usize..5,
         piece in 2usize..10,
         pieces in 1usize..6,
@@ -271,21 +271,21 @@ proptest! {
     }
 
     #[test]
-    fn entries_are_what_they_were(address in 1usize..1 << 44, number in 0usize..1 << 16) {
+    fn entries_survive_encoding(address in 1usize..1 << 44, number in 0usize..1 << 16) {
         for entry in [WorkEntry::Plain(address * 8), WorkEntry::Chunk { array: address * 8, number }] {
             prop_assert_eq!(WorkEntry::decode(entry.encode()), entry);
         }
     }
 
     #[test]
-    fn words_are_plain_if_each_is(chunks: [bool; 4], address in 1usize..1 << 44) {
+    fn words_are_plain_if_each_word_is(chunks: [bool; 4], address in 1usize..1 << 44) {
         let chunk = WorkEntry::Chunk { array: address * 8, number: 3 };
         let words = chunks.map(|is_chunk| if is_chunk { chunk } else { WorkEntry::Plain(address * 8) }.encode());
         prop_assert_eq!(WorkEntry::are_plain(&words), chunks == [false; 4]);
     }
 
     #[test]
-    fn a_group_is_what_would_be_popped_one_by_one(piece in 2usize..20, entries in 0usize..60, steps: Vec<Option<bool>>) {
+    fn a_group_has_the_entries_that_single_pops_would_return(piece in 2usize..20, entries in 0usize..60, steps: Vec<Option<bool>>) {
         let queues = TaskQueues::new(1, StackLimits { piece, pieces: 100 }).unwrap();
         let mut stack = queues.worker(0);
         let mut model: Vec<usize> = (1..=entries).collect();
@@ -340,7 +340,7 @@ fn every_other_entry_is_given_the_oldest_among_them() {
 /// A worker takes the other's offers, whether it spins or sleeps by then. Meanwhile the worker that
 /// has all entries is alone.
 #[test]
-fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
+fn a_worker_is_alone_while_all_others_idle_and_it_offers_nothing() {
     let queues = TaskQueues::new(3, StackLimits { piece: 8, pieces: 10 }).unwrap();
     std::thread::scope(|scope| {
         let others = [1, 2].map(|number| {

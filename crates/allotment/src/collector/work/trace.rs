@@ -20,7 +20,7 @@ pub(crate) trait Trace {
     /// The [entry](WorkEntry) that was kept last, if one is within reach.
     fn pop_at_hand(&mut self) -> Option<usize>;
 
-    /// Brings further entries within reach; `false`: there are none.
+    /// Brings further entries within reach. Returns `false` if there are none.
     fn refill(&mut self) -> bool;
 
     /// Keeps an entry for later.
@@ -42,8 +42,8 @@ pub(crate) trait Trace {
     unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool;
 }
 
-/// Works until nothing is left within reach, or until a visit says not to go on; `false`: it did, and
-/// what is left is kept.
+/// Works until nothing is left within reach, or until a visit says not to go on. Returns `false` in
+/// that case; the rest is kept.
 ///
 /// # Safety
 /// - Each entry that the tracer keeps stands for an object, or for a chunk of an array of references.

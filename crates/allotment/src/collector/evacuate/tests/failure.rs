@@ -35,7 +35,7 @@ fn without_a_free_region_everything_stays_and_a_full_collection_puts_it_together
 }
 
 #[test]
-fn what_found_memory_moves_and_what_found_none_stays_beside_it() {
+fn objects_without_memory_for_a_copy_stay_beside_those_that_moved() {
     for workers in WORKERS {
         for threshold in [0, 15] {
             for free in 1..4 {

@@ -5,7 +5,7 @@ use crate::collector::evacuate::worker::Worker;
 use crate::region::State;
 
 #[test]
-fn what_other_cores_wrote_is_for_others() {
+fn entries_of_other_cores_regions_are_offered_to_others() {
     let mut young = young(1, 8, limits());
     let [parent, left, right] = young.allocate([(PAIR, 0), (LEAF, 0), (LEAF, 0)]);
     young.refer(parent, 0, left);
@@ -29,7 +29,7 @@ fn what_other_cores_wrote_is_for_others() {
 }
 
 #[test]
-fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
+fn a_retracted_copy_becomes_the_pattern_of_freed_memory() {
     let mut young = Young::new((32 << 10, 4), "+ZealPoison", 1, limits());
     let [pinned] = young.allocate([(LEAF, 0)]);
     young.graph.model.pins.insert(pinned);

@@ -19,7 +19,7 @@ pub(super) struct Cursor {
     region: Option<usize>,
     /// The next region to look at.
     next: usize,
-    /// The pin above the gap, or the number behind that of the region's last pin.
+    /// The pin above the gap, or the number after that of the region's last pin.
     pin: usize,
     at: usize,
     end: usize,
@@ -55,7 +55,7 @@ impl Cursor {
         self.cleared.contains(&index) && self.source >= self.cleared.end
     }
 
-    /// Where the next object goes, if it fits.
+    /// The address of the next object, if it fits.
     pub(super) fn at(&self) -> usize {
         self.at
     }

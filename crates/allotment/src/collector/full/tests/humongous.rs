@@ -36,7 +36,7 @@ fn they_stay_in_place_and_die_as_a_whole() {
 }
 
 #[test]
-fn memory_of_dead_ones_takes_what_slides() {
+fn memory_of_dead_humongous_objects_takes_sliding_objects() {
     for workers in WORKERS {
         let mut graph = Graph::new(workers, 4, 64, 4);
         let objects = graph.allocate(&[(BYTES, REGION + 1), (BYTES, REGION / 2), (BYTES, REGION / 4)]);

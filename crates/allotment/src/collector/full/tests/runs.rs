@@ -76,7 +76,7 @@ fn heap_of_runs(workers: usize, layout: &str) -> (Graph, Vec<(char, Number)>) {
 }
 
 #[test]
-fn runs_go_down_in_order_and_around_what_is_pinned() {
+fn runs_go_down_in_order_and_around_pinned_objects() {
     for (before, after) in [
         ("a+B+c+D+", "BrDr...."),
         ("A+b+C+d+", "ArCr...."),
@@ -107,7 +107,7 @@ fn runs_go_down_in_order_and_around_what_is_pinned() {
 }
 
 #[test]
-fn runs_stay_where_nobody_asked_for_it() {
+fn runs_stay_unless_they_are_asked_to_move() {
     for workers in WORKERS {
         let (mut graph, names) = heap_of_runs(workers, "a+B+c+D+");
         for compaction in [Compaction::Maximum, Compaction::Garbage { percent: 0 }] {
@@ -248,7 +248,7 @@ proptest! {
     /// Without pins all free memory is one piece, however full the heap is and wherever objects
     /// lie. With pinned runs the longest piece does not get shorter.
     #[test]
-    fn what_is_free_becomes_one_piece(
+    fn free_memory_becomes_one_piece(
         workers in 1usize..4,
         regions in 24usize..120,
         rounds in prop::collection::vec(

@@ -136,7 +136,7 @@ fn a_list_of_a_million_needs_no_stack() {
 }
 
 #[test]
-fn what_does_not_fit_on_the_mark_stack_is_found_again() {
+fn objects_that_overflow_the_mark_stack_are_found_again() {
     for workers in WORKERS {
         let mut graph = Graph::new(workers, 16, 2, 1);
         let arrays = graph.allocate(&[(ARRAY, 30); 20]);
@@ -260,7 +260,7 @@ fn regions_that_one_thread_fills_keep_their_objects() {
 /// A heap in which nothing moves: slots are looked at if an object has a weak one, weak roots in
 /// any case.
 #[test]
-fn what_is_weak_is_cleared_where_nothing_moves() {
+fn weak_slots_are_cleared_even_if_nothing_moves() {
     /// Kinds with a weak slot: the last of three, in the tail, shown by a function.
     const NODE: usize = 0;
     const WEAK_ARRAY: usize = 2;
