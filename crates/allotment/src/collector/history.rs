@@ -54,7 +54,7 @@ pub(crate) struct History {
     listener: Option<Listener>,
     print: Print,
     /// The file for the lines; `None` for the standard error.
-    log: Option<Arc<GcLog>>,
+    pub(crate) log: Option<Arc<GcLog>>,
     timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
@@ -88,7 +88,7 @@ pub struct TimePercentiles {
     /// In ns.
     histogram: Histogram<u64>,
     /// The recorded times in fixed buckets, and their sum.
-    buckets: TimeHistogram,
+    pub(crate) buckets: TimeHistogram,
 }
 
 impl Default for TimePercentiles {
@@ -110,11 +110,6 @@ impl TimePercentiles {
     /// Number of recorded times.
     pub fn count(&self) -> u64 {
         self.histogram.len()
-    }
-
-    /// The recorded times in fixed buckets.
-    pub(crate) fn buckets(&self) -> &TimeHistogram {
-        &self.buckets
     }
 
     /// Sum of the recorded times.
@@ -165,11 +160,6 @@ impl History {
     ) -> History {
         let inner = Mutex::default();
         History { clock, listener, print, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
-    }
-
-    /// The file for the lines; `None` for the standard error.
-    pub(crate) fn log(&self) -> Option<&Arc<GcLog>> {
-        self.log.as_ref()
     }
 
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never

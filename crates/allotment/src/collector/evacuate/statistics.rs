@@ -11,8 +11,6 @@ pub(crate) struct Statistics {
     /// Objects that each worker copied.
     pub(crate) worker_objects: Vec<u64>,
     pub(crate) weak_cleared: u64,
-    /// Bytes of regions that became old because an object in them stayed.
-    pub(crate) retained_bytes: usize,
     pub(crate) regions_freed: usize,
     pub(crate) humongous_freed: usize,
     /// Number of times that all copied objects were scanned again, because a stack could not grow.

@@ -16,7 +16,7 @@ pub(super) struct Break {
 /// New addresses of live objects, once the plan is complete.
 #[derive(Clone, Copy)]
 pub(super) struct Forwarding<'p> {
-    map: &'p LiveMap,
+    pub(super) map: &'p LiveMap,
     /// In order of `from`.
     breaks: &'p [Break],
 }
@@ -24,10 +24,6 @@ pub(super) struct Forwarding<'p> {
 impl<'p> Forwarding<'p> {
     pub(super) fn new(map: &'p LiveMap, breaks: &'p [Break]) -> Forwarding<'p> {
         Forwarding { map, breaks }
-    }
-
-    pub(super) fn map(&self) -> &'p LiveMap {
-        self.map
     }
 
     /// The new address of the live object at `address`.

@@ -207,7 +207,7 @@ impl Planner<'_, '_> {
         let cleared = if self.compaction.moves_runs() { self.room_to_clear() } else { 0..0 };
         let mut cursor = Cursor::new(self.detour(), cleared);
         for index in 0..self.plan.regions.len() {
-            cursor.reach(index);
+            cursor.source = index;
             match self.plan.regions[index].role {
                 // SAFETY: the caller's predicate.
                 Role::Slides => unsafe { self.pour_region(index, &mut cursor) },
@@ -367,8 +367,8 @@ impl Planner<'_, '_> {
             // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
-                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at(), cursor.room());
-                cursor.advance(bytes);
+                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
+                cursor.at += bytes;
                 at = reached;
                 if at == end {
                     break;
@@ -380,7 +380,7 @@ impl Planner<'_, '_> {
                 at = stop;
             } else if bytes <= cursor.room() {
                 self.send(known, at, cursor);
-                cursor.advance(bytes);
+                cursor.at += bytes;
                 at = stop;
             } else {
                 let last = (at & !(BLOCK_BYTES - 1))
@@ -388,12 +388,12 @@ impl Planner<'_, '_> {
                 // SAFETY: `known` cuts no object.
                 let (object, bytes) = unsafe { self.object_around(known, last) };
                 if object < at {
-                    cursor.rewind(Forwarding::new(self.map, &self.plan.breaks).of(object));
+                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object);
                 } else {
                     let below = self.map.live_bytes(at, object);
                     if below > 0 {
                         self.send(known, at, cursor);
-                        cursor.advance(below);
+                        cursor.at += below;
                     }
                 }
                 cursor.open_next(&self.space.free, self.plan, bytes);
@@ -406,9 +406,9 @@ impl Planner<'_, '_> {
     /// the new place of the words before them, unless `at` is `known`.
     fn send(&mut self, known: usize, at: usize, cursor: &Cursor) {
         if at == known {
-            self.send_apart(at, cursor.at());
+            self.send_apart(at, cursor.at);
         } else {
-            self.map.send(at, cursor.at());
+            self.map.send(at, cursor.at);
         }
     }
 

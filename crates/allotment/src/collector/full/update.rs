@@ -174,7 +174,7 @@ impl<'p> Ahead<'p> {
     unsafe fn add(&mut self, slot: *mut u64, kind: SlotKind) {
         // SAFETY: the caller's predicate.
         let Some(address) = reference(unsafe { slot.read() }) else { return };
-        self.forwarding.map().prefetch(address);
+        self.forwarding.map.prefetch(address);
         let next = slot as usize | if kind == SlotKind::Weak { WEAK } else { 0 };
         let [due] = self.waiting.add([next]);
         self.update(due);
@@ -207,7 +207,7 @@ unsafe fn update_slot(forwarding: Forwarding<'_>, slot: *mut u64, kind: SlotKind
     // SAFETY: the caller's predicate.
     let bits = unsafe { slot.read() };
     let Some(address) = reference(bits) else { return };
-    let updated = if kind == SlotKind::Weak && !forwarding.map().is_live(address) {
+    let updated = if kind == SlotKind::Weak && !forwarding.map.is_live(address) {
         *cleared += 1;
         0
     } else {

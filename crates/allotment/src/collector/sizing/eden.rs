@@ -43,7 +43,8 @@ const FAR: usize = 2;
 pub(super) struct Eden {
     settings: Settings,
     machine: Machine,
-    wish: usize,
+    /// The regions that eden should have.
+    pub(super) wish: usize,
     pause_ns: Padded,
     regions: Average,
     ns_per_region: Average,
@@ -68,10 +69,6 @@ impl Eden {
             beyond: false,
             cache: Cache::new(),
         }
-    }
-
-    pub(super) fn wish(&self) -> usize {
-        self.wish
     }
 
     /// The expected pause of a young collection, in nanoseconds; 0 before the first.

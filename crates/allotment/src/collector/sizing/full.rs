@@ -36,11 +36,11 @@ const STEP: usize = 8;
 pub(super) struct Heap {
     rule: Capacity,
     regions: usize,
-    capacity: usize,
+    pub(super) capacity: usize,
     /// Regions in use after the last full collection.
-    base: usize,
+    pub(super) base: usize,
     /// Regions of the capacity that were free after the last full collection.
-    headroom: usize,
+    pub(super) headroom: usize,
     full_ns: Average,
     /// Time of young collections since the last full one, in nanoseconds, and the regions of eden
     /// that they emptied.
@@ -65,16 +65,6 @@ impl Heap {
         let capacity = rule.after(0).clamp(1, regions);
         let (full_ns, headroom) = (Average::new(TIME_WEIGHT), capacity);
         Heap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0 }
-    }
-
-    pub(super) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Regions in use after the last full collection, and regions of the capacity that were free
-    /// then.
-    pub(super) fn proportions(&self) -> (usize, usize) {
-        (self.base, self.headroom)
     }
 
     /// Regions of the capacity that are free.

@@ -139,10 +139,10 @@ impl Sizing {
         failure: Option<Reason>,
     ) -> Decision {
         let (settings, machine) = (self.settings, self.machine);
-        let workers = self.workers(self.eden.wish(), threads);
+        let workers = self.workers(self.eden.wish, threads);
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
-        let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));
+        let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish));
         let wish = self.eden.decide((threads, survivors, beside), &mut reasons);
         let next = Prospect {
             wish,
@@ -175,15 +175,15 @@ impl Sizing {
             reasons.push(Reason::EdenTakesSpare { regions: Change { from: wish, to: eden_regions }, room });
         }
         let limit = self.survivor_limit(free + survivors);
-        let (live, headroom) = self.heap.proportions();
+        let (live, headroom) = (self.heap.base, self.heap.headroom);
         // Before the first full collection: the proportions of a heap that is half free.
         let old_cost = tenuring::old_cost(if live == 0 { headroom } else { live }, headroom);
         reasons.extend(self.tenuring.decide(old_cost, self.survival.survivors_bytes(), limit));
         let full = full.map(|reason| reasons.push(reason)).is_some();
         Decision {
             eden_regions,
-            capacity_regions: self.heap.capacity(),
-            tenuring_threshold: self.tenuring.threshold(),
+            capacity_regions: self.heap.capacity,
+            tenuring_threshold: self.tenuring.threshold,
             full,
             survivor_limit_bytes: limit,
             reasons,

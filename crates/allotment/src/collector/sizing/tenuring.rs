@@ -49,7 +49,7 @@ const WORTH: f32 = 0.98;
 /// The state of the threshold.
 #[derive(Clone, Debug)]
 pub(super) struct Tenuring {
-    threshold: u8,
+    pub(super) threshold: u8,
     max: u8,
     /// Bytes by age after the last young collection.
     young: [usize; AGES],
@@ -78,10 +78,6 @@ impl Tenuring {
             outlived: [Average::new(SIZE_WEIGHT); AGES],
             rates: [0.5; AGES],
         }
-    }
-
-    pub(super) fn threshold(&self) -> u8 {
-        self.threshold
     }
 
     /// Notes that every young object is now old or dead.

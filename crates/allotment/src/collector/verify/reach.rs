@@ -24,8 +24,8 @@ const FIRST_ENTRIES: usize = 1024;
 pub(super) struct Reached {
     /// By region: a bit for each number that [`Starts`] gives to an object there.
     marks: Vec<Vec<u64>>,
-    /// Reached objects whose slots were not checked yet.
-    work: Vec<usize>,
+    /// Reached objects whose slots were not checked yet; each object once.
+    pub(super) work: Vec<usize>,
 }
 
 impl Reached {
@@ -57,11 +57,6 @@ impl Reached {
         self.work.push(address);
         Ok(())
     }
-
-    /// A reached object whose slots were not checked yet; each object once.
-    pub(super) fn next(&mut self) -> Option<usize> {
-        self.work.pop()
-    }
 }
 
 impl Verifier<'_> {
@@ -79,7 +74,7 @@ impl Verifier<'_> {
         unsafe {
             self.check_roots(starts, roots, &mut |target| reached.reach(starts, self.free, target))?;
         }
-        while let Some(address) = reached.next() {
+        while let Some(address) = reached.work.pop() {
             // SAFETY: only addresses at which the walk met an object are reached, and no thread
             // writes to objects.
             unsafe {

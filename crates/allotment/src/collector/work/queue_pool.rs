@@ -23,7 +23,7 @@ impl TaskQueuePool {
     pub(crate) fn take(&self, workers: usize, limits: StackLimits) -> Result<TaskQueues, TryReserveError> {
         let mut unused = self.0.lock().expect(POISONED);
         let Some(place) =
-            unused.iter().position(|queues| queues.workers() == workers && queues.limits() == limits)
+            unused.iter().position(|queues| queues.workers() == workers && queues.limits == limits)
         else {
             // Room for its later return.
             unused.try_reserve(1)?;
@@ -63,6 +63,6 @@ mod tests {
         }
         let other = StackLimits { piece: 5, pieces: 100 };
         let queues = pool.take(1, other).unwrap();
-        assert_eq!((queues.limits(), queues.kept_pieces()), (other, 0));
+        assert_eq!((queues.limits, queues.kept_pieces()), (other, 0));
     }
 }

@@ -38,7 +38,8 @@ pub(super) type Piece = Vec<usize>;
 
 /// The stacks of workers that do one task together.
 pub(crate) struct TaskQueues {
-    limits: StackLimits,
+    /// The sizes of its stacks.
+    pub(super) limits: StackLimits,
     /// The parts of each worker's stack. Absent while the worker has its stack.
     pub(super) parked: Box<[Mutex<Option<StackParts>>]>,
     pub(super) stealers: Box<[Stealer<Piece>]>,
@@ -118,11 +119,6 @@ impl TaskQueues {
         if kept.len() < KEPT_PIECES * self.workers() && kept.try_reserve(1).is_ok() {
             kept.push(piece);
         }
-    }
-
-    /// The sizes of its stacks.
-    pub(crate) fn limits(&self) -> StackLimits {
-        self.limits
     }
 
     #[cfg(test)]

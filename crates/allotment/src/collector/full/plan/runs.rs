@@ -111,7 +111,7 @@ impl Planner<'_, '_> {
     /// Finds the new place of a run of `regions` regions that begins at region `run`. Takes the
     /// free regions among them.
     fn find_place(&mut self, run: usize, regions: usize, cursor: &Cursor) -> usize {
-        let mut from = cursor.next_region();
+        let mut from = cursor.next;
         loop {
             let usable = |index| self.is_usable(index, cursor);
             let place = places::lowest_stretch(from, run, regions, usable);

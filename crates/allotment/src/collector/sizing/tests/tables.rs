@@ -326,7 +326,7 @@ fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
     let mut tenuring = Tenuring::new(7, 15);
     let mut young = [0; AGES];
     for _ in 0..200 {
-        let threshold = usize::from(tenuring.threshold());
+        let threshold = usize::from(tenuring.threshold);
         let (mut survived, mut promoted) = ([0; AGES], 0);
         survived[1] = MIB;
         for age in 1..AGES {
@@ -334,13 +334,13 @@ fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
             if age < threshold { survived[age + 1] = stay } else { promoted += stay }
         }
         tenuring.observe(&survived, promoted);
-        let before = tenuring.threshold();
+        let before = tenuring.threshold;
         let reason = tenuring.decide(old_cost, survived.iter().sum(), limit);
-        assert!(tenuring.threshold() <= before + 1);
-        assert_eq!(reason.is_some(), tenuring.threshold() != before);
+        assert!(tenuring.threshold <= before + 1);
+        assert_eq!(reason.is_some(), tenuring.threshold != before);
         young = survived;
     }
-    tenuring.threshold()
+    tenuring.threshold
 }
 
 #[test]

@@ -238,13 +238,13 @@ fn an_object_is_given_once_however_often_it_is_reached() {
     for _ in 0..1000 {
         objects.iter().for_each(|object| reached.reach(&starts, free, *object).unwrap());
     }
-    let mut given: Vec<_> = std::iter::from_fn(|| reached.next()).collect();
+    let mut given: Vec<_> = std::iter::from_fn(|| reached.work.pop()).collect();
     given.sort_unstable();
     let mut expected = objects;
     expected.sort_unstable();
     assert_eq!(given, expected);
     reached.reach(&starts, free, objects[0]).unwrap();
-    assert_eq!(reached.next(), None, "it was given before");
+    assert_eq!(reached.work.pop(), None, "it was given before");
 }
 
 #[test]
