@@ -7,7 +7,7 @@
 //! inaccessible. Regions can also be kept from use for some collections, so that the pattern or the
 //! fault is still there when the stale reference is used.
 //!
-//! A heap's [`Disposal`] selects among these. A reset disposes of all regions.
+//! A heap's [`Disposal`](super::Disposal) selects among these. A reset disposes of all regions.
 
 use super::committer::Backing;
 use super::free_set::FreeSet;
