@@ -21,14 +21,14 @@ use std::time::Duration;
 /// Number of records kept.
 const KEPT: usize = 256;
 
-/// The longest time that the histograms tell apart; a longer time counts as this one.
+/// The longest time that the histograms distinguish. A longer time counts as this one.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// A function that gets the record of each collection; see
 /// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
-/// How much of each collection is printed.
+/// The lines that are printed for each collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Print {
     Nothing,
@@ -53,8 +53,8 @@ pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
     print: Print,
-    /// Where it is printed; `None`: on the standard error.
-    log: Option<Arc<GcLog>>,
+    /// The file for the lines; `None` for the standard error.
+    pub(crate) log: Option<Arc<GcLog>>,
     timeline: Option<Arc<Timeline>>,
     /// Whether the shortage of threads was already printed. Relaxed: the flag orders nothing.
     told_of_shortage: AtomicBool,
@@ -64,7 +64,7 @@ pub(crate) struct History {
 /// The collections of a heap so far: [`Heap::collections`](crate::Heap::collections).
 ///
 /// [`Metrics`](crate::stats::Metrics) has sums over all of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CollectionHistory {
     /// Number of collections.
@@ -88,18 +88,20 @@ pub struct TimePercentiles {
     /// In ns.
     histogram: Histogram<u64>,
     /// The recorded times in fixed buckets, and their sum.
-    buckets: TimeHistogram,
+    pub(crate) buckets: TimeHistogram,
 }
 
-impl TimePercentiles {
-    fn new() -> TimePercentiles {
+impl Default for TimePercentiles {
+    fn default() -> TimePercentiles {
         let histogram = Histogram::new_with_bounds(1, LONGEST.as_nanos() as u64, 3);
         TimePercentiles {
             histogram: histogram.expect("the bounds are constants that work"),
             buckets: TimeHistogram::default(),
         }
     }
+}
 
+impl TimePercentiles {
     fn record(&mut self, time: Duration) {
         self.histogram.saturating_record(time.as_nanos() as u64);
         self.buckets.record(time);
@@ -108,11 +110,6 @@ impl TimePercentiles {
     /// Number of recorded times.
     pub fn count(&self) -> u64 {
         self.histogram.len()
-    }
-
-    /// The recorded times in fixed buckets.
-    pub(crate) fn buckets(&self) -> &TimeHistogram {
-        &self.buckets
     }
 
     /// Sum of the recorded times.
@@ -161,21 +158,8 @@ impl History {
         listener: Option<Listener>,
         timeline: Option<Arc<Timeline>>,
     ) -> History {
-        let collections = CollectionHistory {
-            count: 0,
-            sums: CollectionSums::default(),
-            recent: VecDeque::new(),
-            pauses: TimePercentiles::new(),
-            times_to_safepoint: TimePercentiles::new(),
-            overhead_limits: 0,
-        };
-        let told_of_shortage = AtomicBool::new(false);
-        History { clock, listener, print, log, timeline, told_of_shortage, inner: Mutex::new(collections) }
-    }
-
-    /// Where collections are printed; `None`: on the standard error.
-    pub(crate) fn log(&self) -> Option<&Arc<GcLog>> {
-        self.log.as_ref()
+        let inner = Mutex::default();
+        History { clock, listener, print, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
     }
 
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
@@ -193,14 +177,14 @@ impl History {
         self.timeline.as_deref().filter(|timeline| timeline.is_on())
     }
 
-    /// A collection begins. Returns when, in the heap's age.
+    /// Notes the begin of a collection. Returns the heap's age.
     pub(crate) fn begin(&self, free: &FreeSet) -> Duration {
         probe!(collection_begin);
         self.occupancy(free);
         self.clock.age()
     }
 
-    /// Has the timeline show how much of the heap is in use.
+    /// Lets the timeline show the memory in use.
     pub(crate) fn occupancy(&self, free: &FreeSet) {
         let Some(timeline) = self.timeline() else { return };
         let occupancy = free.occupancy();
@@ -211,14 +195,15 @@ impl History {
         });
     }
 
-    /// Has the timeline show what ran between two cycles.
+    /// Lets the timeline show a phase that ran between two cycles.
     pub(crate) fn between_cycles(&self, phase: Option<Phase>) {
         if let (Some(timeline), Some(phase)) = (self.timeline(), phase) {
             timeline.add(vec![drawn_between_cycles(timeline, &phase)]);
         }
     }
 
-    /// Has the timeline show a cycle that began at `start` and was given up, also in a stop.
+    /// Lets the timeline show a cycle that began at `start` and was given up, in a stop or beside
+    /// threads.
     pub(crate) fn given_up(&self, start: Duration, phases: &[Phase], pauses: &[Phase]) {
         if let Some(timeline) = self.timeline() {
             timeline.add(drawn_without_record(timeline, start, phases, pauses));
@@ -275,33 +260,26 @@ impl History {
             Print::Details => Level::Debug,
         };
         let (age, number) = (self.clock.age().as_secs_f64(), record.number);
-        let mut lines = Vec::new();
-        for (level, line) in record.log_lines(level) {
-            lines.push(format!("[{age:.3}s][{level}][gc] {line}"));
-        }
+        let mut lines = record.log_lines(level);
         if record.exceeds_limit() {
             let times = GcOverhead::FULL_COLLECTIONS;
-            lines.push(format!(
-                "[{age:.3}s][info][gc] GC({number}) GC Overhead Limit exceeded too often ({times})."
-            ));
+            let line = format!("GC({number}) GC Overhead Limit exceeded too often ({times}).");
+            lines.push((Level::Info, line));
         }
         if let Some(shortage) = Shortage::of(record)
             && !self.told_of_shortage.swap(true, Ordering::Relaxed)
         {
-            lines.push(format!("[{age:.3}s][warning][gc] GC({number}) {shortage}"));
+            lines.push((Level::Warning, format!("GC({number}) {shortage}")));
         }
+        let lines = lines.iter().map(|(level, line)| format!("[{age:.3}s][{level}][gc] {line}"));
         match &self.log {
-            Some(log) => log.add(&(lines.join("\n") + "\n")),
-            None => lines.iter().for_each(|line| tell(format_args!("{line}"))),
+            Some(log) => log.add(&lines.map(|line| line + "\n").collect::<String>()),
+            None => lines.for_each(|line| tell(format_args!("{line}"))),
         }
     }
 
     /// Calls `read` with the collections so far, which are not copied. The lock is held meanwhile.
     pub(crate) fn read<R>(&self, read: impl FnOnce(&CollectionHistory) -> R) -> R {
         read(&self.lock())
-    }
-
-    pub(crate) fn snapshot(&self) -> CollectionHistory {
-        self.lock().clone()
     }
 }

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slow_reader_has_no_room_for_is_counted_in_the_log() {
+    fn lines_beyond_the_queue_are_counted_in_the_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());

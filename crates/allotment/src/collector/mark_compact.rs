@@ -73,8 +73,8 @@ impl MarkCompact {
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
         let free = &world.shared().space.free;
-        let next = |capacity| self.capacity.beyond(capacity);
-        satisfied(&stopper) || raise_capacity(free, free.table().len(), next, || satisfied(&stopper))
+        satisfied(&stopper)
+            || raise_capacity(free, free.table().len(), |capacity| capacity * 2, || satisfied(&stopper))
     }
 }
 

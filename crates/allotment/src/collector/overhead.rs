@@ -15,19 +15,20 @@ use std::time::Duration;
 
 /// The counts of one heap.
 pub(crate) struct Overhead {
-    /// `None`: `-UseGCOverheadLimit`. The lock is held for some instructions only; no holder waits.
+    /// `None` with `-UseGCOverheadLimit`. The lock is held for some instructions only; no holder
+    /// waits.
     inner: Option<Mutex<Inner>>,
 }
 
 struct Inner {
     limit: OverheadLimit,
-    /// When threads began to run, in the heap's age.
+    /// The heap's age when threads began to run.
     resumed: Duration,
     /// Whether a full collection of this stop has counted already.
     counted: bool,
     /// Commit requests that the system had refused by the last count.
     refusals: usize,
-    /// How often the limit was exceeded, and the last measurement.
+    /// Number of times that the limit was exceeded, and the last measurement.
     exceeded: Option<(u64, GcOverhead)>,
 }
 
@@ -89,12 +90,12 @@ impl Overhead {
         Some(overhead)
     }
 
-    /// How often the limit was exceeded, and the last measurement.
+    /// Number of times that the limit was exceeded, and the last measurement.
     pub(crate) fn exceeded(&self) -> Option<(u64, GcOverhead)> {
         self.lock()?.exceeded
     }
 
-    /// The embedder released memory, so the counts so far say nothing any more.
+    /// The embedder released memory, so the counts so far are void.
     pub(crate) fn begin_anew(&self) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
@@ -117,7 +118,7 @@ impl Inner {
         let geometry = free.table().geometry();
         let refusals = free.commit_failures();
         let before = std::mem::replace(&mut self.refusals, refusals);
-        // Memory that the system refuses is not there.
+        // Memory that the system refuses does not count.
         let (regions, empty) = if before < refusals {
             (free.committed_regions(), free.committed_regions().saturating_sub(free.regions_in_use()))
         } else {
@@ -132,7 +133,8 @@ impl Inner {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::region::{Geometry, RefillMode, RegionTable};
+    use crate::options::RefillStrategy;
+    use crate::region::{Geometry, RegionTable};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// A system that has memory for this many regions.
@@ -149,11 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn free_is_what_can_be_had() {
+    fn free_bytes_are_bytes_that_the_system_provides() {
         const SHIFT: u32 = 12;
         let geometry = Geometry { region_shift: SHIFT, regions: 100 };
         let table = RegionTable::new(1 << 30, geometry);
-        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillMode::CompareAndSwap, 1);
+        let free = FreeSet::new(table, Lends(AtomicUsize::new(10)), RefillStrategy::Cas, 1);
         let settings = OverheadSettings { time_percent: 98, free_percent: 5 };
         let overhead = Overhead::new(Some(settings), Duration::ZERO);
         let room = || {

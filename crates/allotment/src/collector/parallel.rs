@@ -39,7 +39,7 @@ use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
 use super::settings::{Settings, USUAL};
 use super::sizing::{self, Collection, Decision, Scope, Sizing};
-use super::work::{Crews, Gang, Limits as StackLimits, Team};
+use super::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
 use crate::region::{Occupancy, StartTable};
@@ -82,7 +82,7 @@ struct Inner {
     ranges: OldRanges,
     survivors: ToSpace,
     old: ToSpace,
-    crews: Crews,
+    queue_pool: TaskQueuePool,
     sizing: Sizing,
     decision: Decision,
     collections: u64,
@@ -111,7 +111,7 @@ impl Parallel {
             ranges: OldRanges::default(),
             survivors: ToSpace::new(SpaceKind::Survivors, homes),
             old: ToSpace::new(SpaceKind::Old, homes),
-            crews: Crews::default(),
+            queue_pool: TaskQueuePool::default(),
             sizing,
             decision,
             collections: 0,
@@ -216,7 +216,7 @@ impl Parallel {
             survivors: &inner.survivors,
             old: &inner.old,
             home: &|| shared.space.home(),
-            crews: &inner.crews,
+            queue_pool: &inner.queue_pool,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,
                 survivor_bytes: inner.decision.survivor_limit_bytes,
@@ -226,7 +226,7 @@ impl Parallel {
             },
         };
         let demand = inner.worker_demand(eden_regions, world.threads());
-        let team = self.team(demand).helped_by(world.volunteers());
+        let workers = self.workers(demand).helped_by(world.volunteers());
         let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
@@ -235,7 +235,7 @@ impl Parallel {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which dirty their cards and are given references of this
         // heap only. The tables are this heap's.
-        let mut done = unsafe { evacuation.run(roots, team) }.ok()?;
+        let mut done = unsafe { evacuation.run(roots, workers) }.ok()?;
         done.phases.insert(0, prepared);
         let uncommitted = self.settings.conclude(world);
         let occupancy = free.occupancy();
@@ -247,7 +247,7 @@ impl Parallel {
             pause: Duration::ZERO,
             time_to_safepoint: world.take_time_to_safepoint(),
             phases: done.phases,
-            workers: team.workers(),
+            workers: workers.count(),
             wanted: self.wanted(demand),
             used_before,
             used_after: occupancy.used_bytes,
@@ -269,7 +269,7 @@ impl Parallel {
                 cards_scanned: sum.cards_scanned as usize,
                 cards_dirty: sum.cards_dirty as usize,
                 worker_objects: done.worker_objects,
-                caller_rested: team.caller_rests(),
+                caller_rested: workers.caller_rests(),
             }),
             sizing: None,
             overhead: None,
@@ -302,9 +302,9 @@ impl Parallel {
         let (wanted, done) = self.settings.collect_fully(world, &mut inner.tables, &self.gang, compaction)?;
         let adopt = Phase::begin("Adopt");
         let tables = OldTables { cards: &shared.space.cards, starts: &inner.starts };
-        let team = Team::new(&self.gang, done.workers).helped_by(world.volunteers());
+        let workers = Workers::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything live was moved, and every region is parsable.
-        unsafe { adopt_all(&shared.space, &tables, &inner.old, team) };
+        unsafe { adopt_all(&shared.space, &tables, &inner.old, workers) };
         let adopted = adopt.end();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);
@@ -428,7 +428,7 @@ impl Collector for Arc<Parallel> {
         let Some(((records, room), next)) = stopped else { return Outcome::Elsewhere };
         // Threads start while mutators run: a pause that had to wait for them would lose all that
         // time.
-        self.team(next);
+        self.workers(next);
         let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         outcome

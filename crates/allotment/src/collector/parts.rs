@@ -1,4 +1,5 @@
-//! What every collector is made from, and what each makes of it alike: workers, settings, limits.
+//! The inputs of every collector's constructor, and the parts that each makes of them alike:
+//! workers, settings, limits.
 
 use super::history::History;
 use super::overhead::Overhead;
@@ -10,7 +11,7 @@ use crate::region::{Geometry, Space};
 use crate::timeline::Timeline;
 use std::sync::Arc;
 
-/// What a collector is made from.
+/// The inputs of a collector's constructor.
 pub(crate) struct Parts<'h> {
     pub(crate) options: &'h Options,
     pub(crate) space: &'h Space,
@@ -48,7 +49,7 @@ impl Parts<'_> {
         Overhead::new(OverheadSettings::from_options(self.options), self.history.clock.age())
     }
 
-    /// How many regions may be in use, in a heap without generations.
+    /// The rule for the number of regions in use, in a heap without generations.
     pub(super) fn capacity(&self) -> Capacity {
         let Options { initial_heap_size, min_heap_free_ratio, .. } = *self.options;
         Capacity::new(initial_heap_size, self.geometry().region_bytes(), min_heap_free_ratio)

@@ -17,7 +17,6 @@ mod young;
 
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
 pub(super) use details::Level;
-pub use full::FullDetails;
 pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
@@ -25,6 +24,7 @@ pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungDetails;
 
+pub use super::full::FullDetails;
 pub use super::kernel::Phase;
 
 use crate::mutator::{Cause, GcOverhead, Outcome};
@@ -78,14 +78,14 @@ pub(crate) enum Details {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CollectionRecord {
-    /// Its number, from 0.
+    /// The collection's number, from 0.
     pub number: u64,
-    /// Why it began.
+    /// The reason why the collection began.
     pub cause: Cause,
-    /// When it began, since the heap was made: the pause, without the time to the safepoint, or the
-    /// concurrent cycle.
+    /// Time from the making of the heap to the begin of the collection: of its pause, without the
+    /// time to the safepoint, or of the concurrent cycle.
     pub start: Duration,
-    /// How long all threads stood still; of a concurrent cycle, in all of its pauses together.
+    /// Time for which all threads stood still. For a concurrent cycle, the sum of its pauses.
     pub pause: Duration,
     /// Time from the request to stop until the last thread had stopped.
     pub time_to_safepoint: Duration,
@@ -94,7 +94,7 @@ pub struct CollectionRecord {
     pub phases: Vec<Phase>,
     /// Number of threads that worked on it.
     pub workers: usize,
-    /// How many threads should have worked on it, and why.
+    /// The number of threads that should have worked on it, and the reason.
     pub wanted: WantedWorkers,
     /// Bytes handed out as buffers and objects, before.
     pub used_before: usize,
@@ -192,7 +192,7 @@ impl CollectionRecord {
 }
 
 impl CollectionRecord {
-    /// The text after its kind and after the names of its phases.
+    /// The text after its kind, and after the names of its phases.
     fn suffix(&self) -> String {
         self.cycle().map_or_else(String::new, CycleDetails::suffix)
     }
@@ -221,10 +221,6 @@ impl fmt::Display for CollectionRecord {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("{:.3}ms", .0.as_secs_f64() * 1e3)]
 struct Milliseconds(Duration);
-
-impl fmt::Display for Milliseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}ms", self.0.as_secs_f64() * 1e3)
-    }
-}

@@ -4,7 +4,7 @@ use super::full::{self, Compaction, SideTables};
 use super::kernel::{Pages, Roots};
 use super::record::WantedWorkers;
 use super::verify::{Checks, Level};
-use super::work::{Gang, Team, wanted_workers};
+use super::work::{Gang, Workers, wanted_workers};
 use crate::mutator::World;
 use crate::options::Options;
 use crate::region::{FreeSet, Geometry};
@@ -17,7 +17,7 @@ pub(crate) struct Settings {
     pub(crate) uncommit_delay_ms: u64,
     /// `InitialHeapSize`: bytes that stay committed.
     pub(crate) keep_bytes: usize,
-    /// How the tables of full collections are backed.
+    /// The memory for the tables of full collections.
     pub(crate) pages: Pages,
     /// `ZealMove`.
     pub(crate) move_all: bool,
@@ -49,7 +49,7 @@ impl Settings {
     }
 
     /// Runs a full collection; returns its statistics and the number of workers wanted for it.
-    /// `None`: the system has no memory for the collection, and nothing has changed.
+    /// Returns `None` if the system has no memory for the collection; then nothing has changed.
     pub(crate) fn collect_fully(
         &self,
         world: &World<'_>,
@@ -69,11 +69,11 @@ impl Settings {
         let compaction = if move_all { Compaction::MoveAll } else { compaction };
         let (bytes, most) = (shared.space.free.occupancy().used_bytes, gang.most());
         let wanted = WantedWorkers { workers: wanted_workers(bytes, most), most, bytes };
-        let team = Team::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
+        let workers = Workers::new(gang, gang.ready(wanted.workers)).helped_by(world.volunteers());
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which are given references of this heap only. The tables
         // are this heap's. A panic that unwinds in a stopped world ends the process.
-        let done = unsafe { full::collect(space, tables, roots, compaction, team) }.ok()?;
+        let done = unsafe { full::collect(space, tables, roots, compaction, workers) }.ok()?;
         shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }

@@ -191,7 +191,7 @@ fn threads_collect_for_each_other() {
 /// Regression: a caller that asked for a collection was content with the first stop, though nothing
 /// was collected in it.
 #[test]
-fn what_is_requested_is_done_beside_stops_for_something_else() {
+fn a_requested_collection_runs_despite_other_stops() {
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
         let (heap, _) = heap_of(collector, 32);
         let over = AtomicBool::new(false);
@@ -255,7 +255,7 @@ fn listeners_hear_of_every_collection() {
 }
 
 #[test]
-fn a_record_has_what_all_buffers_did_since_the_collection_before() {
+fn a_record_counts_buffers_since_the_previous_collection() {
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
         let (heap, pair) = heap_of(collector, 64);
         let waste = |mutator: &mut Mutator<'_>, pairs: usize| {

@@ -12,7 +12,7 @@ use crate::collector::{Built, History, Parts, Print, build};
 use crate::mutator::{HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, hot_bytes};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Processor};
-use crate::region::{Geometry, Space, SpaceSettings};
+use crate::region::{Geometry, Space};
 use crate::timeline::Timeline;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) fn assemble(
     let repeats = hooks.clock.is_some().then_some(0);
     let seed = overrides.seed.or(repeats).unwrap_or_else(|| RandomState::new().hash_one(0));
 
-    let space = Space::new(&SpaceSettings::from(options), geometry, topology, name)?;
+    let space = Space::new(options, geometry, topology, name)?;
     if !space.free.commit_ahead(options.initial_heap_size) {
         return Err(BuildError::InitialHeap { bytes: options.initial_heap_size });
     }

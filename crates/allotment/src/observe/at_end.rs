@@ -61,7 +61,7 @@ impl Heap {
 impl Files {
     /// The files of this heap; `None` if it writes none.
     fn of(heap: &Heap, profile: Option<(PathBuf, Place)>) -> Option<Files> {
-        let (shared, log) = (heap.shared.clone(), heap.history.log().cloned());
+        let (shared, log) = (heap.shared.clone(), heap.history.log.clone());
         if profile.is_none() && log.is_none() && shared.watch.timeline.is_none() {
             return None;
         }

@@ -89,7 +89,7 @@ impl Heap {
     /// In a child of `fork()` in which this heap [cannot be used](crate::ForkError).
     pub fn collections(&self) -> CollectionHistory {
         self.shared.after_fork_or_abort();
-        self.history.snapshot()
+        self.history.read(Clone::clone)
     }
 
     /// The attached threads, one by one: what each does, and how much it allocated. A reading stops

@@ -5,10 +5,10 @@
 //! check that nothing was lost.
 
 use crate::Heap;
+use crate::collector::kernel::Roots;
 use crate::collector::verify::{Fault, Level, Scope, VerifySummary, verify};
 use crate::heap::StillAttached;
 use crate::mutator::{ForkError, Halted, World};
-use crate::object::SlotVisitor;
 
 /// The reason why a heap failed the check.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,23 +62,14 @@ impl Heap {
         World::without_threads(shared);
         shared.policy.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
         let scope = Scope::of(&*shared.collector);
-        // SAFETY: no thread is attached, so none has a frame.
-        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.threads.roots.visit(slots, &[]) };
-        // SAFETY: as above.
-        let mut pins =
-            |pinned: &mut dyn FnMut(usize)| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) };
+        let mut roots = Roots {
+            // SAFETY: no thread is attached, so none has a frame.
+            slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
+            // SAFETY: as above.
+            pinned: &mut |pinned| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) },
+        };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
-        Ok(unsafe {
-            verify(
-                &shared.space.free,
-                &shared.space.shapes,
-                &shared.space.cards,
-                &mut roots,
-                &mut pins,
-                level,
-                scope,
-            )
-        }?)
+        Ok(unsafe { verify(&shared.space, &mut roots, level, scope) }?)
     }
 }

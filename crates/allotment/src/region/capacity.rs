@@ -5,8 +5,8 @@
 //! a collector lowers the capacity, and a request for a region beyond it fails. The capacity is a
 //! hint: two threads may exceed it at once.
 
-use super::backing::Backing;
 use super::bitmap::regions_of;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;

@@ -4,7 +4,7 @@
 //! lower tops. The sets still stay consistent. A free region is taken from its set before it
 //! is written, because returning memory to the system does not stop with the world.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;

@@ -1,7 +1,17 @@
 //! The memory of regions: pages of the heap's reservation that become writable and are given back.
+//!
+//! The free set knows the trait [`Backing`] only, so tests and models use it without memory.
 
-use super::Backing;
 use crate::platform::Reservation;
+
+/// Gives memory to regions.
+pub(crate) trait Backing: Send + Sync {
+    /// Makes a region readable and writable. Returns whether the system had the memory.
+    fn commit(&self, index: usize) -> bool;
+    /// Gives a region's memory back. Returns whether the system took it. After another commit the
+    /// memory reads zero.
+    fn uncommit(&self, index: usize) -> bool;
+}
 
 /// Commits regions in the heap's reservation.
 pub(crate) struct Committer {

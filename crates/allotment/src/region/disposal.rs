@@ -7,27 +7,15 @@
 //! inaccessible. Regions can also be kept from use for some collections, so that the pattern or the
 //! fault is still there when the stale reference is used.
 //!
-//! A heap's [`Disposal`] selects among these. A reset disposes of all regions.
+//! A heap's [`Disposal`](super::Disposal) selects among these. A reset disposes of all regions.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
-use super::quarantine::{Disposal, Quarantined};
+use super::quarantine::Quarantined;
 use super::table::State;
 use crate::object::poison;
-use std::collections::BTreeSet;
 
 impl<B: Backing> FreeSet<B> {
-    /// This free set with the given disposal of freed memory.
-    pub(crate) fn with_disposal(mut self, disposal: Disposal) -> FreeSet<B> {
-        self.disposal = disposal;
-        self
-    }
-
-    /// The treatment of freed memory.
-    pub(crate) fn disposal(&self) -> Disposal {
-        self.disposal
-    }
-
     /// Gives up a region that the caller owns, as one that core `home` wrote last. All its objects
     /// are dead.
     pub(crate) fn retire_region(&self, index: usize, home: usize) {
@@ -57,15 +45,8 @@ impl<B: Backing> FreeSet<B> {
         self.forget_room();
         for index in 0..self.table.len() {
             let region = self.table.get(index);
-            match region.state() {
-                State::Uncommitted | State::Free | State::Quarantined => {}
-                State::Shared
-                | State::Exclusive
-                | State::Survivor
-                | State::Old
-                | State::CollectionSet
-                | State::HumongousStart
-                | State::HumongousContinuation => self.retire_region(index, region.home()),
+            if !region.state().is_empty() {
+                self.retire_region(index, region.home());
             }
         }
     }
@@ -93,11 +74,6 @@ impl<B: Backing> FreeSet<B> {
     /// Ends the quarantine of all regions. Returns whether there was any.
     pub(crate) fn end_quarantine(&self) -> bool {
         self.release_if(|_| true)
-    }
-
-    /// The regions in quarantine.
-    pub(super) fn quarantined(&self) -> BTreeSet<usize> {
-        self.quarantine.indices()
     }
 
     fn release_if(&self, due: impl FnMut(&mut Quarantined) -> bool) -> bool {

@@ -6,8 +6,8 @@
 //! a refill. A thread that moved to another core meanwhile goes on in its old region until that is
 //! full.
 
-use super::backing::Backing;
 use super::carve::{Attempts, Carve};
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::Region;
 use crate::object::MIN_OBJECT_BYTES;

@@ -20,16 +20,16 @@
 //!   `RefillStrategy=lock` keeps it for comparison.
 //! - A random slot per thread, as in that allocator's drafts: it loses the affinity.
 
-use super::backing::Backing;
 use super::bitmap::Bitmap;
 use super::carve::{Attempts, Carve};
-use super::committer::Committer;
+use super::committer::{Backing, Committer};
 use super::quarantine::{Disposal, Quarantine};
-use super::refill_lock::{RefillLock, RefillMode};
+use super::refill_lock::RefillLock;
 use super::spares::Spares;
 use super::table::{Region, RegionTable, State};
 use super::transit::Transit;
 use crate::object::MIN_OBJECT_BYTES;
+use crate::options::RefillStrategy;
 use crate::probes::probe;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -46,8 +46,8 @@ const MIN_RUNS: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 #[derive(Default)]
 pub(super) struct Slot {
-    /// The region that buffers are taken from, plus one; 0: none. Replaced by compare-and-swap,
-    /// Release.
+    /// The region that buffers are taken from, plus one; 0 if there is none. Replaced by
+    /// compare-and-swap, Release.
     pub(super) region: AtomicU32,
     pub(super) spares: Spares,
 }
@@ -79,13 +79,14 @@ pub(crate) struct FreeSet<B = Committer> {
     /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
     /// hint.
     pub(super) capacity: AtomicUsize,
-    pub(super) disposal: Disposal,
+    /// The treatment of freed memory.
+    pub(crate) disposal: Disposal,
     pub(super) quarantine: Quarantine,
 }
 
 impl<B: Backing> FreeSet<B> {
     /// A free set over an untouched table, for `homes` cores (at least 1).
-    pub(crate) fn new(table: RegionTable, backing: B, mode: RefillMode, homes: usize) -> FreeSet<B> {
+    pub(crate) fn new(table: RegionTable, backing: B, mode: RefillStrategy, homes: usize) -> FreeSet<B> {
         let regions = table.len();
         let untouched = Bitmap::new(regions);
         (0..regions).for_each(|index| untouched.put(index));

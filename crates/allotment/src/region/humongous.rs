@@ -5,8 +5,8 @@
 //! that it has, and searches again. If the system refuses memory, a run of committed regions may
 //! still be found. Single regions come from the low end, runs from the high end.
 
-use super::backing::Backing;
 use super::carve::Carve;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::{Ordering, POISONED};

@@ -15,19 +15,17 @@
 //!
 //! ```text
 //! geometry, card_bytes, bitmap   sizes, and sets of numbers
-//! backing, carve, refill_lock    memory behind regions, a piece of it, how threads take it
+//! committer, carve, refill_lock  memory behind regions, a piece of it, how threads take it
 //! quarantine, transit            regions that are kept from use for a while, or between two sets
 //! cards, starts                  tables about slots and objects
-//! spares, committer              rests of buffers, and pages of the heap
+//! spares                         rests of buffers
 //! table                          the state of each region
 //! free_set                       who may allocate where
 //! capacity, collection, disposal, extend, humongous, occupancy, supply, verify   what it does
-//! space_settings                 options about regions and their memory
 //! space                          all of it, as a collector sees it
 //! early                          headers that were written before their types had ids
 //! ```
 
-mod backing;
 mod bitmap;
 mod capacity;
 mod card_bytes;
@@ -45,7 +43,6 @@ mod occupancy;
 mod quarantine;
 mod refill_lock;
 mod space;
-mod space_settings;
 mod spares;
 mod starts;
 mod supply;
@@ -58,11 +55,10 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use backing::Backing;
 pub(crate) use card_bytes::{CARD_BYTES, CARD_SHIFT};
 pub(crate) use cards::{CardTable, DIRTY};
 pub(crate) use carve::{Attempts, Carve};
-pub(crate) use committer::Committer;
+pub(crate) use committer::{Backing, Committer};
 pub(crate) use free_set::FreeSet;
 pub use geometry::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
@@ -71,8 +67,6 @@ pub(crate) use humongous::Run;
 pub(crate) use occupancy::Occupancy;
 pub use occupancy::RegionUse;
 pub(crate) use quarantine::Disposal;
-pub(crate) use refill_lock::RefillMode;
 pub(crate) use space::Space;
-pub(crate) use space_settings::SpaceSettings;
 pub(crate) use starts::StartTable;
 pub(crate) use table::{Region, RegionTable, State};

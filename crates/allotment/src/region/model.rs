@@ -6,12 +6,12 @@
 //! explored whole, without a bound on preemptions; the longest with four, as it takes minutes else.
 
 use super::Geometry;
-use super::backing::Backing;
 use super::carve::{Attempts, Carve};
+use super::committer::Backing;
 use super::free_set::FreeSet;
-use super::refill_lock::RefillMode;
 use super::spares::MIN_SPARE_BYTES;
 use super::table::{RegionTable, State};
+use crate::options::RefillStrategy;
 use loom::sync::Arc;
 use loom::thread;
 
@@ -34,7 +34,7 @@ type Heap = Arc<FreeSet<Plenty>>;
 
 fn heap(regions: usize, homes: usize) -> Heap {
     let geometry = Geometry { region_shift: REGION.trailing_zeros(), regions };
-    Arc::new(FreeSet::new(RegionTable::new(BASE, geometry), Plenty, RefillMode::CompareAndSwap, homes))
+    Arc::new(FreeSet::new(RegionTable::new(BASE, geometry), Plenty, RefillStrategy::Cas, homes))
 }
 
 fn allocate(heap: &Heap, home: usize, bytes: usize) -> Option<Carve> {

@@ -3,7 +3,7 @@
 //! A reader reads one region after the other while threads run, and takes no lock. Each region
 //! counts as of the moment when it is read.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 
@@ -75,16 +75,7 @@ impl<B: Backing> FreeSet<B> {
             sum.regions.count(state);
             sum.used_bytes += bytes;
             sum.old_bytes += if state == State::Old { bytes } else { 0 };
-            let is_tenured = match state {
-                State::Old => true,
-                State::HumongousStart | State::CollectionSet => region.is_tenured(),
-                // With some collectors only the first region of a run has the flag.
-                State::HumongousContinuation => {
-                    self.table.get(index.saturating_sub(region.run())).is_tenured()
-                }
-                _ => false,
-            };
-            sum.tenured_bytes += if is_tenured { bytes } else { 0 };
+            sum.tenured_bytes += if self.table.is_old(index) { bytes } else { 0 };
         }
         let others = self.table.len() - in_use;
         let untouched = self.untouched.count().min(others);

@@ -5,6 +5,7 @@
 //! takes memory from there only if it found none elsewhere, so a quarantine never causes out of
 //! memory.
 
+use crate::options::Options;
 use crate::sync::{Mutex, POISONED};
 use std::collections::BTreeSet;
 
@@ -17,6 +18,16 @@ pub(crate) struct Disposal {
     pub(crate) protect: bool,
     /// Collections that pass before a region is used again.
     pub(crate) quarantine: usize,
+}
+
+impl From<&Options> for Disposal {
+    fn from(options: &Options) -> Disposal {
+        Disposal {
+            poison: options.zeal_poison,
+            protect: options.zeal_protect,
+            quarantine: options.zeal_quarantine,
+        }
+    }
 }
 
 /// A region that is kept from use.

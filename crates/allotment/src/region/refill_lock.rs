@@ -5,23 +5,15 @@
 //! (JDK-8361099). The lock's effects are confined to this file and to the callers of
 //! [`RefillLock`].
 
+use crate::options::RefillStrategy;
 use crate::sync::{Mutex, MutexGuard};
-
-/// How mutators synchronise at the free set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefillMode {
-    /// A compare-and-swap on the region of the slot.
-    CompareAndSwap,
-    /// One lock for the whole heap.
-    Lock,
-}
 
 /// The lock, if the mode uses one.
 pub(super) struct RefillLock(Option<Mutex<()>>);
 
 impl RefillLock {
-    pub(super) fn new(mode: RefillMode) -> RefillLock {
-        RefillLock((mode == RefillMode::Lock).then(|| Mutex::new(())))
+    pub(super) fn new(mode: RefillStrategy) -> RefillLock {
+        RefillLock((mode == RefillStrategy::Lock).then(|| Mutex::new(())))
     }
 
     /// Whether threads take from a region only under the lock.

@@ -4,11 +4,11 @@
 //!
 //! No part is written by every thread at a refill: the free set is written per core.
 
-use super::space_settings::SpaceSettings;
-use super::{CardTable, Committer, FreeSet, Geometry, RegionTable};
+use super::{CardTable, Committer, Disposal, FreeSet, Geometry, RegionTable};
 use crate::object::{EarlyTypes, Shapes, fill};
+use crate::options::Options;
 use crate::platform::topology::Topology;
-use crate::platform::{MemoryError, Reservation, current_cpu};
+use crate::platform::{MemoryError, Reservation, current_cpu, huge_page_size};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The regions of a heap, and the data about their objects.
@@ -30,28 +30,34 @@ impl Space {
     /// # Errors
     /// [`MemoryError`] if the system has no addresses for it, or no memory to touch ahead.
     pub(crate) fn new(
-        settings: &SpaceSettings,
+        options: &Options,
         geometry: Geometry,
         topology: Topology,
         name: &str,
     ) -> Result<Space, MemoryError> {
-        let granule = settings.granule(geometry);
-        let reservation = Reservation::reserve(geometry.heap_bytes(), granule, name)?;
-        if settings.huge_pages {
+        let (disposal, heap_bytes) = (Disposal::from(options), geometry.heap_bytes());
+        // A protected region must not become accessible together with its neighbour.
+        let by_huge_page = options.use_transparent_huge_pages && !disposal.protect;
+        let granule = geometry.region_bytes().max(if by_huge_page { huge_page_size() } else { 0 });
+        let reservation = Reservation::reserve(heap_bytes, granule, name)?;
+        if options.use_transparent_huge_pages {
             reservation.advise_huge_pages()?;
         }
-        if settings.touched_bytes > 0 {
+        let pre_touch = options.always_pre_touch;
+        if pre_touch && options.initial_heap_size > 0 {
             // All cores touch the memory at once. Each region counts as touched afterwards.
-            let bytes = settings.touched_bytes.next_multiple_of(geometry.region_bytes());
-            reservation.pretouch(0, bytes.min(geometry.heap_bytes()), topology.available_parallelism())?;
+            let bytes = options.initial_heap_size.next_multiple_of(geometry.region_bytes());
+            reservation.pretouch(0, bytes.min(heap_bytes), topology.available_parallelism())?;
         }
         let base = reservation.base() as usize;
         let region_bytes = geometry.region_bytes();
-        let backing = Committer { reservation, region_bytes, granule, pre_touch: settings.pre_touch };
-        let free = FreeSet::new(RegionTable::new(base, geometry), backing, settings.mode, settings.homes);
+        let backing = Committer { reservation, region_bytes, granule, pre_touch };
+        let Options { refill_strategy, allocation_regions: homes, .. } = *options;
+        let mut free = FreeSet::new(RegionTable::new(base, geometry), backing, refill_strategy, homes);
+        free.disposal = disposal;
         Ok(Space {
-            free: free.with_disposal(settings.disposal),
-            cards: CardTable::new(base, geometry.heap_bytes())?,
+            free,
+            cards: CardTable::new(base, heap_bytes)?,
             shapes: Shapes::default(),
             early_types: EarlyTypes::new(),
             topology,

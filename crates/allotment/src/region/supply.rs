@@ -3,7 +3,7 @@
 //! Memory is given back region by region: each region is taken as a mutator takes it. Refused: a
 //! lock against mutators, because the kernel may take long.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 use crate::sync::Ordering;

@@ -36,15 +36,12 @@ pub enum State {
 impl State {
     /// Whether objects begin in such a region.
     pub(crate) fn begins_objects(self) -> bool {
-        match self {
-            State::Free | State::Uncommitted | State::Quarantined | State::HumongousContinuation => false,
-            State::Shared
-            | State::Exclusive
-            | State::Survivor
-            | State::Old
-            | State::CollectionSet
-            | State::HumongousStart => true,
-        }
+        !self.is_empty() && self != State::HumongousContinuation
+    }
+
+    /// Whether such a region has no contents.
+    pub(crate) fn is_empty(self) -> bool {
+        matches!(self, State::Free | State::Uncommitted | State::Quarantined)
     }
 
     fn from_raw(raw: u8) -> State {
@@ -306,6 +303,25 @@ impl RegionTable {
     pub(crate) fn index_of(&self, address: usize) -> usize {
         debug_assert!((self.base..self.base + self.geometry.heap_bytes()).contains(&address));
         (address - self.base) >> self.geometry.region_shift
+    }
+
+    /// The region in which the contents of region `index` begin: the first of its run, or itself.
+    pub(crate) fn first_of_run(&self, index: usize) -> usize {
+        match self.get(index).state() {
+            State::HumongousContinuation => index.saturating_sub(self.get(index).run()),
+            _ => index,
+        }
+    }
+
+    /// Whether the objects of region `index` are old; in a heap without generations, none are.
+    pub(crate) fn is_old(&self, index: usize) -> bool {
+        match self.get(index).state() {
+            State::Old => true,
+            State::HumongousStart | State::CollectionSet => self.get(index).is_tenured(),
+            // With some collectors only the first region of a run has the flag.
+            State::HumongousContinuation => self.get(self.first_of_run(index)).is_tenured(),
+            _ => false,
+        }
     }
 
     /// The region's top when marking began, or its bottom if it was empty then.

@@ -1,6 +1,6 @@
 //! The checker of the free set: its invariants, with no mutator attached.
 
-use super::backing::Backing;
+use super::committer::Backing;
 use super::free_set::FreeSet;
 use super::table::State;
 
@@ -21,7 +21,7 @@ impl<B: Backing> FreeSet<B> {
                 return Err(format!("a set of {name} regions has {found}, but counts {counted}"));
             }
         }
-        let quarantined = self.quarantined();
+        let quarantined = self.quarantine.indices();
         let mut index = 0;
         while index < self.table.len() {
             let region = self.table.get(index);

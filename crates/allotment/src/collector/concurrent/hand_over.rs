@@ -5,7 +5,7 @@
 //! mark them here. The size of an object is in its header, which would have to be fetched.
 
 use super::leftover::Leftover;
-use crate::collector::work::Entry;
+use crate::collector::work::WorkEntry;
 use crate::object::WORD;
 
 /// Objects that are remembered.
@@ -40,7 +40,7 @@ impl<'m> HandOver<'m> {
             self.give();
         }
         if self.entries.try_reserve(1).is_ok() {
-            self.entries.push(Entry::Plain(address).encode());
+            self.entries.push(WorkEntry::Plain(address).encode());
         } else if let Some(to) = self.to {
             to.lose();
         }

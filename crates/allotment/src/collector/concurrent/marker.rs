@@ -20,7 +20,7 @@ use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in};
 use super::tables::{Sought, Tables, is_young};
 use crate::collector::kernel::{OldTables, ShapeCache};
-use crate::collector::work::{Entry, Trace, WorkStack, chunk_slots, trace};
+use crate::collector::work::{Trace, WorkEntry, WorkStack, chunk_slots, trace};
 use crate::mutator::SatbQueue;
 use crate::object::{
     Header, MAX_AGE, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
@@ -80,7 +80,7 @@ impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
     }
 
     #[inline(always)]
-    fn keep(&mut self, entry: Entry) {
+    fn keep(&mut self, entry: WorkEntry) {
         self.marker.push(entry.encode());
     }
 
@@ -285,7 +285,7 @@ impl<'m, S: Entries> Marker<'m, S> {
         if !self.shared.tables.is_marked(&self.space.free, address)
             && (!self.shared.sought.old_live() || self.is_own(address))
         {
-            self.push(Entry::Plain(address).encode());
+            self.push(WorkEntry::Plain(address).encode());
         }
     }
 
@@ -454,7 +454,7 @@ impl<'m, S: Entries> Marker<'m, S> {
         let slots = chunk_slots(tail.length);
         let end = tail.length.min((number + 1) * slots);
         if end < tail.length {
-            self.push(Entry::Chunk { array: address, number: number + 1 }.encode());
+            self.push(WorkEntry::Chunk { array: address, number: number + 1 }.encode());
         }
         for index in number * slots..end {
             // SAFETY: a slot of the array.

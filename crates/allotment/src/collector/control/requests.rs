@@ -37,7 +37,7 @@ pub(super) enum Next {
 }
 
 impl Requests {
-    /// Asks a resting thread for looks; `false`: the thread does not rest.
+    /// Asks a resting thread for looks. Returns `false` if the thread does not rest.
     pub(super) fn ask(&self) -> bool {
         self.0.compare_exchange(RESTS, BEGINS, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

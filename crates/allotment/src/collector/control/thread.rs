@@ -12,8 +12,9 @@ use std::time::Duration;
 
 /// The watching that the thread does.
 pub(in crate::collector) trait Watch: Send + 'static {
-    /// Looks once; `begins`: for the first time since it was asked. Returns the time to wait before
-    /// the next look, which comes if a look is still wanted. `None`: the heap is gone.
+    /// Looks once. `begins` is true for the first time since it was asked. Returns the time to wait
+    /// before the next look, which comes if a look is still wanted. Returns `None` if the heap is
+    /// gone.
     fn look(&mut self, begins: bool) -> Option<Duration>;
 }
 
@@ -37,7 +38,7 @@ impl ControlThread {
     }
 
     /// Asks for looks. If the thread has to be started, it runs on `cpus` and uses the result of
-    /// `watch`. `false`: the system gives no thread.
+    /// `watch`. Returns `false` if the system gives no thread.
     pub(in crate::collector) fn ask<W: Watch>(&self, cpus: &Arc<[usize]>, watch: impl FnOnce() -> W) -> bool {
         if self.refused.load(Ordering::Relaxed) {
             return false;
@@ -73,7 +74,7 @@ impl ControlThread {
         self.gone.store(true, Ordering::Relaxed);
     }
 
-    /// Wakes the thread, or starts it; `false`: the system gives none.
+    /// Wakes the thread, or starts it. Returns `false` if the system gives none.
     fn wake<W: Watch>(&self, cpus: &Arc<[usize]>, watch: impl FnOnce() -> W) -> bool {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if self.gone.swap(false, Ordering::Relaxed) {

@@ -6,22 +6,22 @@
 
 use super::ToSpace;
 use super::finish::size_of_original;
-use crate::collector::kernel::{OldTables, broken, cover};
-use crate::collector::work::{Team, Turns};
-use crate::object::{Header, Kind, WORD, walk};
+use crate::collector::kernel::{OldTables, cover, walk_or_abort};
+use crate::collector::work::{Claimer, Workers};
+use crate::object::{Header, Kind, WORD};
 use crate::region::{CARD_BYTES, Space, State};
 
 /// Makes every region in use old, and lets the space of old objects use their free rests.
 ///
 /// # Safety
 /// - No mutator is between two safepoints, and every region is parsable up to its top.
-pub(crate) unsafe fn adopt_all(space: &Space, tables: &OldTables<'_>, old: &ToSpace, team: Team<'_>) {
+pub(crate) unsafe fn adopt_all(space: &Space, tables: &OldTables<'_>, old: &ToSpace, workers: Workers<'_>) {
     let (free, table) = (&space.free, space.free.table());
     free.forget_room();
     old.forget();
-    let turns = Turns::new(table.len());
-    team.run(&|_| {
-        while let Some(index) = turns.take() {
+    let claimer = Claimer::new(table.len());
+    workers.run(&|_| {
+        while let Some(index) = claimer.claim() {
             // SAFETY: the caller's predicate, and each region is one worker's.
             unsafe { adopt(space, tables, index) };
         }
@@ -54,11 +54,10 @@ unsafe fn adopt(space: &Space, tables: &OldTables<'_>, index: usize) {
         _ => return,
     }
     // SAFETY: the region is parsable, as the caller says.
-    let parsed = unsafe {
-        walk(&space.shapes, bottom, end, |object| tables.starts.record(object.address, object.bytes))
-    };
-    if parsed.is_err() {
-        broken(bottom, "a region is not parsable after a full collection");
+    unsafe {
+        walk_or_abort(&space.shapes, bottom, end, |object| {
+            tables.starts.record(object.address, object.bytes)
+        });
     }
 }
 

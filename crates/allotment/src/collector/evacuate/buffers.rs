@@ -2,7 +2,7 @@
 //!
 //! When the worker is done, a region that it copied to is parsable. In an old region the start of
 //! every object and filler is recorded. The unused rest of a buffer goes back to the region, unless
-//! another worker took the memory behind it.
+//! another worker took the memory after it.
 
 use super::SharedMode;
 use super::lines::fetch_destination;
@@ -81,7 +81,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         let region = heap.space.free.table().get(index);
         // A retracted copy was written to.
         region.raise_dirty_together(end);
-        if heap.space.free.disposal().poison {
+        if heap.space.free.disposal.poison {
             // SAFETY: the rest of this worker's piece, until the top is moved.
             unsafe { poison(top, end) };
         }

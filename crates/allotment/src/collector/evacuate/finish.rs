@@ -20,7 +20,7 @@ pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) 
         (index..index + run).for_each(|index| heap.set.set(index, Role::OUTSIDE));
         if kept {
             // SAFETY: the caller's predicate.
-            unsafe { retain(heap, index, statistics) };
+            unsafe { retain(heap, index) };
             continue;
         }
         statistics.regions_freed += run;
@@ -37,7 +37,7 @@ pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) 
 ///
 /// # Safety
 /// - As for [`finish`].
-unsafe fn retain(heap: &Evacuation<'_>, index: usize, statistics: &mut Statistics) {
+unsafe fn retain(heap: &Evacuation<'_>, index: usize) {
     let free = &heap.space.free;
     let region = free.table().get(index);
     let (bottom, end) = (free.table().bottom(index), free.object_end(index));
@@ -72,9 +72,8 @@ unsafe fn retain(heap: &Evacuation<'_>, index: usize, statistics: &mut Statistic
             top
         }
     };
-    // SAFETY: nothing lies behind the last object that stayed.
+    // SAFETY: nothing lies after the last object that stayed.
     unsafe { cover_dead(heap, dead, top) };
-    statistics.retained_bytes += end - bottom;
     if region.state() == State::Old {
         heap.old.offer(free, index);
     }

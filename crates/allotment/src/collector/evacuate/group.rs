@@ -15,7 +15,7 @@ use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
 use super::{OLD, SharedMode};
 use crate::collector::kernel::{decide, decided, word_at};
-use crate::collector::work::{Entry, Ring};
+use crate::collector::work::{Ring, WorkEntry};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
 use crate::platform::prefetch_write;
 use std::sync::atomic::Ordering;
@@ -60,7 +60,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         // Popped groups whose referents are being fetched.
         let mut ahead = Ring::<AHEAD, GROUP>::new();
         loop {
-            while let Some(group) = self.stack.pop_group(Entry::are_plain) {
+            while let Some(group) = self.stack.pop_group(WorkEntry::are_plain) {
                 for slot in group {
                     // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
@@ -78,8 +78,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// Goes on where the stack has no whole group, or has chunks of arrays; `false`: there is
-    /// nothing.
+    /// Goes on where the stack has no whole group, or has chunks of arrays. Returns `false` if
+    /// nothing is left.
     #[inline(never)]
     fn drain_few(&mut self, ahead: &mut Ring<AHEAD, GROUP>) -> bool {
         if ahead.is_empty() {
@@ -90,15 +90,15 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             // Entries on offer to others come only when nothing else is left: others are about to
             // take them.
             let entry = if ahead.is_empty() { self.stack.pop() } else { self.stack.pop_at_hand() };
-            match entry.map(Entry::decode) {
-                Some(Entry::Plain(slot)) => {
+            match entry.map(WorkEntry::decode) {
+                Some(WorkEntry::Plain(slot)) => {
                     // SAFETY: every pushed slot refers into the set.
                     unsafe { fetch::<M>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
                 // SAFETY: an array of references; this worker owns this piece of it.
-                Some(Entry::Chunk { array, number }) => unsafe { self.scan_chunk(array, number) },
+                Some(WorkEntry::Chunk { array, number }) => unsafe { self.scan_chunk(array, number) },
                 None => break,
             }
         }
@@ -120,7 +120,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     fn drain_list(&mut self) {
         let mut followed = 0_usize;
         while self.stack.at_hand() == 1
-            && let Some([entry]) = self.stack.pop_group(Entry::are_plain)
+            && let Some([entry]) = self.stack.pop_group(WorkEntry::are_plain)
         {
             if M::SHARED && followed.is_multiple_of(LOOK_AROUND) {
                 self.stack.look_around();
@@ -155,7 +155,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same for one slot.
+    /// As above, for one slot.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -169,8 +169,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same for referents whose headers this worker has met before, if its buffer has room for
-    /// them. `false`: a header is unknown or there is no room, and nothing was done.
+    /// As above, for referents whose headers this worker has met before, if its buffer has room for
+    /// them. Returns `false` if a header is unknown or there is no room; then nothing was done.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -186,7 +186,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// The same where some referents become old (then all have to), or where some referents do not
+    /// As above, where some referents become old (then all have to), or where some referents do not
     /// move.
     ///
     /// # Safety
@@ -233,7 +233,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         Some(found)
     }
 
-    /// Copies the referents and updates the slots; `false`: there is no room.
+    /// Copies the referents and updates the slots. Returns `false` if there is no room.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each). `found` has the slots' referents; all become

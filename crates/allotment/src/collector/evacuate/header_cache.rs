@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_copied_is_counted_once_also_of_those_that_lost_their_place() {
+    fn copies_are_counted_once_even_if_an_entry_lost_its_place() {
         let (mut headers, mut statistics) = (HeaderCache::new(), WorkerStatistics::default());
         let copied_of_each = 5;
         // More headers than places.

@@ -17,7 +17,7 @@ const LINE: usize = 64;
 /// of L2).
 pub(super) const DESTINATION_AHEAD: usize = 512;
 
-/// Fetches the header that a slot refers to, and the two lines behind it. An object that shares its
+/// Fetches the header that a slot refers to, and the two lines after it. An object that shares its
 /// lines with others reaches into these lines. Where objects lie in the order in which they are
 /// met, the lines belong to the next object. Without the third line the collections below take a
 /// tenth longer. To look at the header first and fetch only the needed lines is no faster.
@@ -75,7 +75,7 @@ pub(super) unsafe fn copy_contents(from: usize, to: usize, bytes: usize) {
 mod tests {
     use super::*;
 
-    /// A header, and the words behind it.
+    /// A header, and the words after it.
     const OBJECT: [u64; 24] = {
         let mut words = [0; 24];
         let mut word = 0;

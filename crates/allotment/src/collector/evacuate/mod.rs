@@ -42,7 +42,7 @@ pub(crate) use statistics::{Statistics, WorkerStatistics};
 pub(crate) use to_space::{Kind as SpaceKind, ToSpace};
 
 use super::kernel::{OldTables, Phase, Roots};
-use super::work::{Crew, Crews, Entry, Limits as StackLimits, Team};
+use super::work::{StackLimits, TaskQueuePool, TaskQueues, WorkEntry, Workers};
 use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Space;
 use std::collections::TryReserveError;
@@ -57,7 +57,7 @@ const OLD: usize = 2;
 /// The parts of an evacuation, and one for what its caller did before.
 const PHASES: usize = 4;
 
-/// How far an evacuation goes.
+/// The limits of an evacuation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Objects of this age become old when they are copied.
@@ -66,7 +66,7 @@ pub(crate) struct Limits {
     pub(crate) survivor_bytes: usize,
     /// Largest buffer of a worker for young objects, in bytes.
     pub(crate) young_plab_bytes: usize,
-    /// The same for old ones.
+    /// Largest buffer of a worker for old objects, in bytes.
     pub(crate) old_plab_bytes: usize,
     /// Sizes of the stacks.
     pub(crate) stack: StackLimits,
@@ -86,7 +86,7 @@ pub(crate) struct Evacuation<'h> {
     /// writes then stay in its caches.
     pub(crate) home: &'h (dyn Fn() -> usize + Sync),
     /// Stacks for the workers.
-    pub(crate) crews: &'h Crews,
+    pub(crate) queue_pool: &'h TaskQueuePool,
     pub(crate) limits: Limits,
 }
 
@@ -134,25 +134,25 @@ impl Evacuation<'_> {
     pub(crate) unsafe fn run(
         &self,
         mut roots: Roots<'_>,
-        team: Team<'_>,
+        workers: Workers<'_>,
     ) -> Result<Statistics, TryReserveError> {
         let mut statistics = Statistics::default();
         let mut phases = Vec::new();
         phases.try_reserve_exact(PHASES)?;
-        let crew = self.crews.take(team.numbers(), self.limits.stack)?;
+        let queues = self.queue_pool.take(workers.numbers(), self.limits.stack)?;
         self.space.free.forget_room();
         self.survivors.begin(&self.space.free);
         self.old.begin(&self.space.free);
         let phase = Phase::begin("Copy");
         // SAFETY: the caller's predicates.
         let weak = unsafe {
-            if team.numbers() == 1 {
-                self.copy::<Alone>(&crew, &mut roots, team, &mut statistics)
+            if workers.numbers() == 1 {
+                self.copy::<Alone>(&queues, &mut roots, workers, &mut statistics)
             } else {
-                self.copy::<Together>(&crew, &mut roots, team, &mut statistics)
+                self.copy::<Together>(&queues, &mut roots, workers, &mut statistics)
             }
         };
-        self.crews.keep(crew);
+        self.queue_pool.keep(queues);
         let phase = phase.then("Weak", &mut phases);
         // SAFETY: every reachable object was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
@@ -169,17 +169,17 @@ impl Evacuation<'_> {
     /// - As for [`run`](Self::run).
     unsafe fn copy<M: SharedMode>(
         &self,
-        crew: &Crew,
+        queues: &TaskQueues,
         roots: &mut Roots<'_>,
-        team: Team<'_>,
+        workers: Workers<'_>,
         statistics: &mut Statistics,
     ) -> Vec<Vec<usize>> {
         let results = Mutex::new((Vec::new(), statistics, false, 0));
         // Only the first worker visits the roots: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
-        team.run(&|number| {
-            let mut worker = Worker::<M>::new(self, crew.worker(number));
-            worker.rests = number == 0 && team.caller_rests();
+        workers.run(&|number| {
+            let mut worker = Worker::<M>::new(self, queues.worker(number));
+            worker.rests = number == 0 && workers.caller_rests();
             if number == 0 {
                 let mut roots = roots.lock().expect("nobody else locks it");
                 // SAFETY: root slots and pinned objects, as the caller says.
@@ -210,12 +210,12 @@ impl Evacuation<'_> {
             *first += beside;
         }
         if overflowed {
-            let mut worker = Worker::<Alone>::new(self, crew.worker(0));
+            let mut worker = Worker::<Alone>::new(self, queues.worker(0));
             worker.overflowed = true;
             // SAFETY: the others have ended.
             statistics.overflows = unsafe { worker.look_again(self.ranges) };
             worker.report(statistics);
-            // This worker is one of the team, and was the last to finish.
+            // This worker took part, and was the last to finish.
             if let Some(last) = statistics.worker_objects.last_mut() {
                 *last += worker.statistics.objects;
             }
@@ -228,7 +228,7 @@ impl Evacuation<'_> {
 /// Roots that only worker 0 uses, which is the thread that made them.
 struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 
-// SAFETY: `Team::run` runs worker 0 on the calling thread, and no other worker takes it.
+// SAFETY: `Workers::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
 impl<M: SharedMode> Worker<'_, '_, M> {
@@ -257,14 +257,14 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             return;
         }
         let (table, own) = (self.heap.space.free.table(), self.home);
-        let home_of = |entry: usize| match Entry::decode(entry) {
-            Entry::Plain(slot) => {
+        let home_of = |entry: usize| match WorkEntry::decode(entry) {
+            WorkEntry::Plain(slot) => {
                 // SAFETY: every pushed slot refers into the set.
                 let bits = unsafe { ((slot & !OLD) as *const u64).read() };
                 let home = table.get(table.index_of((bits & ADDRESS_MASK) as usize)).home();
                 (home != own).then_some(home)
             }
-            Entry::Chunk { .. } => None,
+            WorkEntry::Chunk { .. } => None,
         };
         while self.stack.give_kind(home_of) {}
     }

@@ -12,8 +12,8 @@ use super::finish::size_of_original;
 use super::ranges::OldRanges;
 use super::worker::Worker;
 use super::{Role, SharedMode};
-use crate::collector::kernel::{KEPT, broken};
-use crate::object::{Header, Kind, for_each_slot, walk};
+use crate::collector::kernel::{KEPT, walk_or_abort};
+use crate::object::{Header, Kind, for_each_slot};
 use crate::region::State;
 
 impl<M: SharedMode> Worker<'_, '_, M> {
@@ -58,15 +58,12 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     unsafe fn scan_copies(&mut self, from: usize, to: usize, old: usize) {
         let shapes = &self.heap.space.shapes;
         // SAFETY: the caller's predicate.
-        let parsed = unsafe {
-            walk(shapes, from, to, |object| {
+        unsafe {
+            walk_or_abort(shapes, from, to, |object| {
                 if let Some((_, shape)) = object.shape {
                     for_each_slot(object.address, shape, |slot, kind| self.meet_at_once(slot, kind, old));
                 }
-            })
-        };
-        if parsed.is_err() {
-            broken(from, "a region that was copied to is not parsable");
+            });
         }
     }
 

@@ -4,7 +4,7 @@
 //! The collection set makes the list in its own pass over the regions. Refused: a new list for each
 //! collection, see [`OldRanges`].
 
-use crate::collector::work::Turns;
+use crate::collector::work::Claimer;
 use crate::region::{CARD_BYTES, FreeSet};
 use std::collections::TryReserveError;
 
@@ -19,7 +19,7 @@ const MOST_PIECES: usize = if cfg!(test) { 3 } else { 32 };
 #[derive(Default)]
 pub(crate) struct OldRanges {
     ranges: Vec<Range>,
-    pieces: Turns,
+    pieces: Claimer,
 }
 
 struct Range {
@@ -33,19 +33,19 @@ impl OldRanges {
     /// Forgets all ranges: another collection begins.
     pub(super) fn begin(&mut self) {
         self.ranges.clear();
-        self.pieces = Turns::default();
+        self.pieces = Claimer::default();
     }
 
-    /// Adds the old objects that begin in a region behind all regions added so far.
+    /// Adds the old objects that begin in a region above all regions added so far.
     pub(super) fn add(&mut self, free: &FreeSet, index: usize) -> Result<(), TryReserveError> {
         self.ranges.try_reserve(1)?;
         let (bottom, top) = (free.table().bottom(index), free.object_end(index));
         self.ranges.push(Range { bottom, top, first: self.pieces.count() });
-        self.pieces = Turns::new(self.pieces.count() + (top - bottom).div_ceil(PIECE_BYTES));
+        self.pieces = Claimer::new(self.pieces.count() + (top - bottom).div_ceil(PIECE_BYTES));
         Ok(())
     }
 
-    /// The end of the old objects that begin in the region at `bottom`; `None`: the region had
+    /// The end of the old objects that begin in the region at `bottom`; `None` if the region had
     /// none.
     pub(super) fn top_of(&self, bottom: usize) -> Option<usize> {
         let place = self.ranges.binary_search_by_key(&bottom, |range| range.bottom).ok()?;
@@ -53,9 +53,10 @@ impl OldRanges {
     }
 
     /// Takes the next pieces, as many as one of `workers` workers should take. Calls `visit` with
-    /// the bottom of a region and a part of it, in whole pieces. `false`: there are no pieces left.
+    /// the bottom of a region and a part of it, in whole pieces. Returns `false` if no pieces are
+    /// left.
     pub(super) fn take(&self, workers: usize, mut visit: impl FnMut(usize, usize, usize)) -> bool {
-        let Some(pieces) = self.pieces.take_some(4 * workers, MOST_PIECES) else { return false };
+        let Some(pieces) = self.pieces.claim_some(4 * workers, MOST_PIECES) else { return false };
         let mut next = pieces.start;
         let first = self.ranges.partition_point(|range| range.first <= next) - 1;
         for range in &self.ranges[first..] {

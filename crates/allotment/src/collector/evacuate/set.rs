@@ -29,7 +29,7 @@ impl Role {
         self.0 & IN_SET != 0
     }
 
-    /// Whether some of its objects stayed for want of memory.
+    /// Whether some of its objects stayed because there was no memory for copies.
     pub(crate) fn has_kept(self) -> bool {
         self.0 & KEPT != 0
     }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_has_the_role_of_what_it_refers_to_whatever_its_tag() {
+    fn a_word_has_the_role_of_its_referent_whatever_its_tag() {
         const BASE: usize = 0x7000_0000_0000;
         let set = CollectionSet::new(BASE, 18, 3);
         set.set(1, Role::MOVES);

@@ -11,11 +11,9 @@ pub(crate) struct Statistics {
     /// Objects that each worker copied.
     pub(crate) worker_objects: Vec<u64>,
     pub(crate) weak_cleared: u64,
-    /// Bytes of regions that became old because an object in them stayed.
-    pub(crate) retained_bytes: usize,
     pub(crate) regions_freed: usize,
     pub(crate) humongous_freed: usize,
-    /// How often all copied objects were looked at again, because a stack could not grow.
+    /// Number of times that all copied objects were scanned again, because a stack could not grow.
     pub(crate) overflows: u64,
     /// Its parts, in order.
     pub(crate) phases: Vec<Phase>,
@@ -24,13 +22,13 @@ pub(crate) struct Statistics {
 /// The statistics of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkerStatistics {
-    /// Bytes of objects copied that stay young, by the age they now have.
+    /// Bytes of copied objects that stay young, by their new age.
     pub(crate) survived: [u64; MAX_AGE as usize + 1],
-    /// Bytes of objects copied that are old now.
+    /// Bytes of copied objects that are old now.
     pub(crate) promoted_bytes: u64,
-    /// Objects copied.
+    /// Copied objects.
     pub(crate) objects: u64,
-    /// Bytes of objects that stayed where they were, and how many.
+    /// Bytes of objects that stayed in place, and their number.
     pub(crate) kept_bytes: u64,
     pub(crate) kept_objects: u64,
     /// Bytes of those among them that could not have moved, with or without memory.
@@ -43,7 +41,7 @@ pub(crate) struct WorkerStatistics {
 }
 
 impl WorkerStatistics {
-    /// Counts `objects` copied objects of `bytes` bytes each, now of this age; `None`: they are
+    /// Counts `objects` copied objects of `bytes` bytes each, now of this age; `None` if they are
     /// old.
     #[inline(always)]
     pub(super) fn copied(&mut self, objects: u64, bytes: u64, age: Option<u8>) {

@@ -28,8 +28,8 @@ fn room(free: &FreeSet, index: usize) -> usize {
 /// A target of copies.
 pub(crate) struct ToSpace {
     kind: Kind,
-    /// For each core the region that is filled from it, plus one; 0: none. Written under the lock,
-    /// Release.
+    /// For each core the region that is filled from it, plus one; 0 if there is none. Written under
+    /// the lock, Release.
     current: Box<[CachePadded<AtomicUsize>]>,
     /// Bytes carved since the collection began. Relaxed: a bound that several workers may pass at
     /// once.
@@ -89,8 +89,8 @@ impl ToSpace {
         }
     }
 
-    /// The same for a region that the space took itself. The region may be the one being filled, or
-    /// may already be remembered for its room.
+    /// As [`offer`](Self::offer), for a region that the space took itself. The region may be the
+    /// one being filled, or may already be remembered for its room.
     pub(super) fn offer_again(&self, free: &FreeSet, index: usize) {
         // Under the lock: a worker that replaces the region then sees the room, or has replaced it
         // already.

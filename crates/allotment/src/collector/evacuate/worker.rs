@@ -22,7 +22,7 @@ use super::plab::Plab;
 use super::set::Roles;
 use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
 use crate::collector::kernel::{KEPT, ShapeCache, broken, decide, decided, word_at};
-use crate::collector::work::{Entry, WorkStack, chunk_slots};
+use crate::collector::work::{WorkEntry, WorkStack, chunk_slots};
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
     tail_slots, with_reference,
@@ -40,14 +40,14 @@ pub(super) struct Worker<'e, 'h, M> {
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
     pub(super) headers: HeaderCache,
-    /// The roles of the heap's set. This field and the next two are asked for each object, so they
-    /// are kept near.
+    /// The roles of the heap's set. This field and the next two are read for each object, so they
+    /// are close together.
     pub(super) roles: Roles<'h>,
     pub(super) some_stay: bool,
     pub(super) tenuring_threshold: u8,
     pub(super) survivors: Plab,
     pub(super) old: Plab,
-    /// Whether the space has no buffer of its size any more; it is not asked again.
+    /// Whether the space has no further buffer of the usual size; the worker does not ask again.
     pub(super) survivors_full: bool,
     pub(super) old_full: bool,
     /// Weak slots of this worker's copies.
@@ -85,7 +85,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         }
     }
 
-    /// Works until neither this worker nor another has anything left to do.
+    /// Works until no worker has any work left.
     pub(super) fn drain(&mut self) {
         loop {
             self.drain_own();
@@ -95,8 +95,8 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         }
     }
 
-    /// Leaves all entries, and all work that follows from them, to others; `false`: others cannot
-    /// take so many at once.
+    /// Leaves all entries, and all work that follows from them, to others. Returns `false` if they
+    /// are too many for the others to take at once.
     pub(super) fn hand_over(&mut self) -> bool {
         let given = self.stack.give_all();
         if given {
@@ -238,7 +238,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         unsafe {
             for_each_fixed_slot(address, shape, |slot, kind| self.meet(slot, kind, old));
             if let Some(tail) = tail_slots(address, shape) {
-                let entry = Entry::Chunk { array: address, number: 0 }.encode();
+                let entry = WorkEntry::Chunk { array: address, number: 0 }.encode();
                 if tail.length < ONE_ENTRY || !self.stack.push(entry) {
                     (0..tail.length).for_each(|index| self.meet(tail.start.add(index), tail.kind, old));
                 }
@@ -262,7 +262,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         let slots = chunk_slots(tail.length);
         let (from, to) = (number * slots, ((number + 1) * slots).min(tail.length));
         if to < tail.length {
-            self.push(Entry::Chunk { array, number: number + 1 }.encode());
+            self.push(WorkEntry::Chunk { array, number: number + 1 }.encode());
         }
         let old = if self.heap.set.role_at(array) == super::Role::SURVIVORS { 0 } else { OLD };
         // SAFETY: slots of the tail.
@@ -289,7 +289,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         }
     }
 
-    /// The same for a slot of an old object. A slot that does not fit on the stack is handled at
+    /// As above, for a slot of an old object. A slot that does not fit on the stack is handled at
     /// once, with everything that it leads to, because no later walk would find it.
     ///
     /// # Safety

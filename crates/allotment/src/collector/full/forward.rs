@@ -16,7 +16,7 @@ pub(super) struct Break {
 /// New addresses of live objects, once the plan is complete.
 #[derive(Clone, Copy)]
 pub(super) struct Forwarding<'p> {
-    map: &'p LiveMap,
+    pub(super) map: &'p LiveMap,
     /// In order of `from`.
     breaks: &'p [Break],
 }
@@ -26,10 +26,6 @@ impl<'p> Forwarding<'p> {
         Forwarding { map, breaks }
     }
 
-    pub(super) fn map(&self) -> &'p LiveMap {
-        self.map
-    }
-
     /// The new address of the live object at `address`.
     #[inline(always)]
     pub(super) fn of(&self, address: usize) -> usize {
@@ -37,13 +33,13 @@ impl<'p> Forwarding<'p> {
         match block.destination() {
             Destination::At(to) => to + self.map.live_words_below(address, block) * WORD,
             Destination::InPlace => address,
-            Destination::Broken(to) => self.behind_break(address, to),
+            Destination::Broken(to) => self.after_break(address, to),
             Destination::Whole(to) => to + address % BLOCK_BYTES,
         }
     }
 
     #[cold]
-    fn behind_break(&self, address: usize, to: usize) -> usize {
+    fn after_break(&self, address: usize, to: usize) -> usize {
         let block = self.map.block(address);
         let words = self.map.live_words_below(address, block);
         match self.breaks[..self.next_break(address)].last() {
@@ -54,7 +50,7 @@ impl<'p> Forwarding<'p> {
         }
     }
 
-    /// The number of the first break behind `address`.
+    /// The number of the first break after `address`.
     pub(super) fn next_break(&self, address: usize) -> usize {
         self.breaks.partition_point(|each| each.from <= address)
     }

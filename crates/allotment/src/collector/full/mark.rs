@@ -7,9 +7,9 @@
 
 use super::marker::{Found, Marker};
 use super::{Statistics, Unavailable};
-use crate::collector::kernel::{LiveMap, Roots, broken, for_each_live};
-use crate::collector::work::{Crew, Team};
-use crate::object::{SlotKind, SlotVisitor, walk};
+use crate::collector::kernel::{LiveMap, Roots, for_each_live, walk_or_abort};
+use crate::collector::work::{TaskQueues, Workers};
+use crate::object::{SlotKind, SlotVisitor};
 use crate::region::{Space, State};
 use crate::sync::POISONED;
 use std::sync::Mutex;
@@ -20,27 +20,27 @@ use std::sync::Mutex;
 /// [`Unavailable`] if there is no memory for the list of pins.
 ///
 /// # Safety
-/// - As for [`collect`](super::collect); the crew has a worker for each of the team.
+/// - As for [`collect`](super::collect); `queues` has a stack for each of the workers.
 pub(super) unsafe fn mark(
     space: &Space,
     map: &LiveMap,
-    team: Team<'_>,
-    crew: &Crew,
+    workers: Workers<'_>,
+    queues: &TaskQueues,
     roots: &mut Roots<'_>,
     statistics: &mut Statistics,
 ) -> Result<Vec<usize>, Unavailable> {
-    let worker_objects = &mut statistics.worker_objects;
+    let worker_objects = &mut statistics.details.worker_objects;
     // SAFETY: the caller's predicates.
     let (pins, found) = unsafe {
-        match team.workers() {
-            1 => mark_by::<false>(space, map, team, crew, roots, worker_objects),
-            _ => mark_by::<true>(space, map, team, crew, roots, worker_objects),
+        match workers.count() {
+            1 => mark_by::<false>(space, map, workers, queues, roots, worker_objects),
+            _ => mark_by::<true>(space, map, workers, queues, roots, worker_objects),
         }
     }?;
     statistics.live_objects = found.objects;
     statistics.live_bytes = found.bytes;
-    statistics.mark_overflows = found.overflows;
-    statistics.steals = found.steals;
+    statistics.details.mark_overflows = found.overflows;
+    statistics.details.steals = found.steals;
     statistics.weak_slots = found.weak;
     Ok(pins)
 }
@@ -50,17 +50,17 @@ pub(super) unsafe fn mark(
 unsafe fn mark_by<const LOCKED: bool>(
     space: &Space,
     map: &LiveMap,
-    team: Team<'_>,
-    crew: &Crew,
+    workers: Workers<'_>,
+    queues: &TaskQueues,
     roots: &mut Roots<'_>,
     worker_objects: &mut Vec<u64>,
 ) -> Result<(Vec<usize>, Found), Unavailable> {
-    let marker = |number| Marker::<LOCKED>::new(space, map, crew.worker(number));
+    let marker = |number| Marker::<LOCKED>::new(space, map, queues.worker(number));
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;
     let (first, results) = (Mutex::new(Some(first)), Mutex::new((Found::default(), &mut *worker_objects)));
-    team.run(&|number| {
+    workers.run(&|number| {
         let own = if number == 0 { first.lock().expect(POISONED).take() } else { None };
         let mut marker = own.unwrap_or_else(|| marker(number));
         marker.drain_all();
@@ -70,9 +70,9 @@ unsafe fn mark_by<const LOCKED: bool>(
         results.1.push(own.objects);
     });
     let (found, _) = results.into_inner().expect(POISONED);
-    let mut last = Marker::<false>::new(space, map, crew.worker(0));
+    let mut last = Marker::<false>::new(space, map, queues.worker(0));
     last.found = found;
-    crew.begin();
+    queues.begin();
     last.look_again();
     let all = last.found();
     // This marker is one of the workers, and was the last to finish.
@@ -116,15 +116,12 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         for index in (0..table.len()).filter(|&index| table.get(index).state() == State::Exclusive) {
             let (bottom, top) = (table.bottom(index), table.get(index).top());
             // SAFETY: the region is parsable up to its top.
-            let parsed = unsafe {
-                walk(&self.space.shapes, bottom, top, |object| {
+            unsafe {
+                walk_or_abort(&self.space.shapes, bottom, top, |object| {
                     if object.shape.is_some() {
                         self.reach::<false>(object.address);
                     }
-                })
-            };
-            if parsed.is_err() {
-                broken(bottom, "a region that one thread fills is not parsable");
+                });
             }
             // A lone worker would have to drain anyway, and this keeps its stack small.
             if self.stack.workers() == 1 {
@@ -138,13 +135,9 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     fn look_again(&mut self) {
         let table = self.space.free.table();
         while let Some(from) = self.found.overflowed_from.take() {
-            let region = table.index_of(from);
             // A run that was reserved for several objects counts as one region, wherever they
             // begin.
-            let first = match table.get(region).state() {
-                State::HumongousContinuation => region - table.get(region).run(),
-                _ => region,
-            };
+            let first = table.first_of_run(table.index_of(from));
             for index in first..table.len() {
                 // SAFETY: nothing has moved; every marked word belongs to an object.
                 unsafe {

@@ -20,7 +20,7 @@
 //! ask. What that costs here is not measured yet.
 
 use crate::collector::kernel::{LiveMap, ShapeCache};
-use crate::collector::work::{Entry, Ring, WorkStack, chunk_slots};
+use crate::collector::work::{Ring, WorkEntry, WorkStack, chunk_slots};
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
@@ -126,7 +126,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
 
     #[inline(always)]
     pub(super) fn reach<const ASKS: bool>(&mut self, address: usize) {
-        if (ASKS || !self.map.is_live(address)) && !self.stack.push(Entry::Plain(address).encode()) {
+        if (ASKS || !self.map.is_live(address)) && !self.stack.push(WorkEntry::Plain(address).encode()) {
             self.overflow(address);
         }
     }
@@ -168,13 +168,13 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         }
         let mut ahead = Ring::<AHEAD, 1>::new();
         loop {
-            let due = match self.stack.pop_at_hand().map(Entry::decode) {
-                Some(Entry::Chunk { array, number }) => {
+            let due = match self.stack.pop_at_hand().map(WorkEntry::decode) {
+                Some(WorkEntry::Chunk { array, number }) => {
                     // SAFETY: only arrays of references are pushed as chunks.
                     unsafe { self.scan_chunk::<false>(array, number) };
                     continue;
                 }
-                Some(Entry::Plain(address)) => {
+                Some(WorkEntry::Plain(address)) => {
                     prefetch_read(address);
                     if self.stack.is_wanted() {
                         self.stack.give();
@@ -208,13 +208,13 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
                 (self.met, self.near, self.visited) = (0, 0, 0);
             }
             let entry = if self.asks { self.stack.pop_at_hand() } else { None };
-            let next = match entry.map(Entry::decode) {
-                Some(Entry::Chunk { array, number }) => {
+            let next = match entry.map(WorkEntry::decode) {
+                Some(WorkEntry::Chunk { array, number }) => {
                     // SAFETY: only arrays of references are pushed as chunks.
                     unsafe { self.scan_chunk::<true>(array, number) };
                     continue;
                 }
-                Some(Entry::Plain(address)) => {
+                Some(WorkEntry::Plain(address)) => {
                     self.map.prefetch_to_mark(address);
                     if self.stack.is_wanted() {
                         self.stack.give();
@@ -265,7 +265,8 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         }
     }
 
-    /// Marks an object, unless another worker has. `true`: its slots are this worker's to look at.
+    /// Marks an object, unless another worker has. Returns `true` if this worker should scan its
+    /// slots.
     ///
     /// # Safety
     /// - `address` is an object's.
@@ -315,7 +316,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         // Pushed before the chunk's elements, so that it is looked at after them: a stack with room
         // for one array then never overflows with an array. It is also the first entry that others
         // are given.
-        let rest = Entry::Chunk { array: address, number: number + 1 };
+        let rest = WorkEntry::Chunk { array: address, number: number + 1 };
         if end < tail.length && !self.stack.push(rest.encode()) {
             self.leave(address);
         }

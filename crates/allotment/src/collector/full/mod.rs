@@ -30,10 +30,11 @@ mod statistics;
 pub(super) mod tests;
 mod update;
 
+pub use statistics::FullDetails;
 pub(crate) use statistics::Statistics;
 
 use super::kernel::{LiveMap, Pages, Phase, Roots};
-use super::work::{Crews, Limits, Team};
+use super::work::{StackLimits, TaskQueuePool, Workers};
 use crate::platform::MemoryError;
 use crate::region::Space;
 use std::collections::TryReserveError;
@@ -50,8 +51,8 @@ pub(crate) enum Compaction {
     Maximum,
     /// All regions, and runs too: free regions are side by side afterwards, as far as pins allow.
     Together,
-    /// The same by way of a free region, so that each object that is not pinned gets another
-    /// address. Runs get one where there is room below them. Without a free region this is
+    /// All regions and runs, by way of a free region, so that each object that is not pinned gets
+    /// another address. Runs get one where there is room below them. Without a free region this is
     /// `Together`. For tests of embedders: it exposes a forgotten reference.
     MoveAll,
 }
@@ -78,8 +79,8 @@ pub(crate) enum Unavailable {
 /// memory, and the stacks of the last collection.
 pub(crate) struct SideTables {
     map: LiveMap,
-    stack: Limits,
-    crews: Crews,
+    stack: StackLimits,
+    queue_pool: TaskQueuePool,
 }
 
 impl SideTables {
@@ -91,13 +92,13 @@ impl SideTables {
     pub(crate) fn new(base: usize, heap_bytes: usize, pages: Pages) -> Result<SideTables, MemoryError> {
         Ok(SideTables {
             map: LiveMap::new(base, heap_bytes, pages)?,
-            stack: Limits::for_heap(heap_bytes),
-            crews: Crews::default(),
+            stack: StackLimits::for_heap(heap_bytes),
+            queue_pool: TaskQueuePool::default(),
         })
     }
 }
 
-/// Collects the whole heap, with the workers of `team`. The new addresses of objects do not depend
+/// Collects the whole heap, with `workers`. The new addresses of objects do not depend
 /// on their number.
 ///
 /// # Errors
@@ -117,42 +118,43 @@ pub(crate) unsafe fn collect(
     tables: &mut SideTables,
     roots: Roots<'_>,
     compaction: Compaction,
-    team: Team<'_>,
+    workers: Workers<'_>,
 ) -> Result<Statistics, Unavailable> {
     let used_before = space.free.occupancy().used_bytes;
-    let mut statistics = Statistics { used_before, workers: team.workers(), ..Statistics::default() };
-    statistics.worker_objects.try_reserve_exact(team.workers())?;
+    let mut statistics = Statistics { used_before, workers: workers.count(), ..Statistics::default() };
+    statistics.details.worker_objects.try_reserve_exact(workers.count())?;
     let mut phases = Vec::new();
     phases.try_reserve_exact(PHASES)?;
     let phase = Phase::begin("Mark");
     let mut roots = roots;
-    tables.map.open(&space.free, team)?;
+    tables.map.open(&space.free, workers)?;
     let map = &tables.map;
 
-    let crew = tables.crews.take(team.workers(), tables.stack)?;
+    let queues = tables.queue_pool.take(workers.count(), tables.stack)?;
     // SAFETY: the caller's predicates.
-    let pins = unsafe { mark::mark(space, map, team, &crew, &mut roots, &mut statistics) };
-    tables.crews.keep(crew);
+    let pins = unsafe { mark::mark(space, map, workers, &queues, &mut roots, &mut statistics) };
+    tables.queue_pool.keep(queues);
     let pins = pins?;
     let mut plan = plan::Plan::reserve(space, pins)?;
     let phase = phase.then("Plan", &mut phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
+    let planner = plan::Planner { space, map, plan: &mut plan, compaction };
     // SAFETY: everything live is marked.
-    unsafe { plan::Planner::new(space, map, &mut plan, compaction).run(team, &mut statistics) };
+    unsafe { planner.run(workers, &mut statistics) };
     let phase = phase.then("Update", &mut phases);
 
     // SAFETY: the plan has a new address for every live object.
-    unsafe { update::update(space, map, &plan, team, roots.slots, &mut statistics) };
+    unsafe { update::update(space, map, &plan, workers, roots.slots, &mut statistics) };
     let phase = phase.then("Slide", &mut phases);
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of its referent.
-    unsafe { slide::slide(space.free.table(), forwarding, &plan, team, &mut statistics) };
+    unsafe { slide::slide(space.free.table(), forwarding, &plan, workers, &mut statistics) };
     let phase = phase.then("Reclaim", &mut phases);
 
     // SAFETY: every object is where the plan wants it.
-    unsafe { reclaim::reclaim(&space.free, map, &plan, team, &mut statistics) };
+    unsafe { reclaim::reclaim(&space.free, map, &plan, workers, &mut statistics) };
     tables.map.close();
     statistics.used_after = space.free.occupancy().used_bytes;
     phases.push(phase.end());

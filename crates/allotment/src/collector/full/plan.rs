@@ -28,11 +28,12 @@ mod runs;
 use super::forward::{Break, Forwarding};
 use super::{Compaction, Statistics, Unavailable};
 use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::{WORD, size_of_object};
 use crate::region::{FreeSet, Run, Space, State};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use cursor::Cursor;
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 /// The role of a region in the plan.
@@ -57,7 +58,7 @@ pub(super) struct RegionPlan {
     pub(super) role: Role,
     /// Its pinned objects, by number, if it slides.
     pub(super) pins: Range<usize>,
-    /// Address behind its last object, after the collection.
+    /// End of its last object, after the collection.
     pub(super) top: usize,
     /// Whether a moved run will lie there, and no objects.
     pub(super) gets_run: bool,
@@ -68,7 +69,7 @@ pub(super) struct RegionPlan {
 pub(super) struct Pin {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Address behind the objects that are poured into the gap below it.
+    /// End of the objects that are poured into the gap below it.
     pub(super) filled_to: usize,
 }
 
@@ -124,26 +125,27 @@ impl Plan {
     pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, Unavailable> {
         addresses.sort_unstable();
         addresses.dedup();
-        let (mut regions, mut pins, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut stays, mut vacated, mut arrays, mut runs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let table = space.free.table();
         let count = table.len();
-        regions.try_reserve_exact(count)?;
-        stays.try_reserve_exact(count)?;
-        stays.resize_with(count, || AtomicUsize::new(0));
-        vacated.try_reserve_exact(count)?;
-        vacated.resize_with(count, || AtomicBool::new(false));
-        // Each of these arrays continues in a region in which no earlier array continues.
-        let continues = |&index: &usize| table.get(index).state() == State::HumongousContinuation;
-        arrays.try_reserve_exact((0..count).filter(continues).count())?;
-        let begins_run = |&index: &usize| table.get(index).state() == State::HumongousStart;
-        runs.try_reserve_exact((0..count).filter(begins_run).count())?;
-        pins.try_reserve_exact(addresses.len())?;
-        // Each gap opens with a break. Breaks also begin at each pin, behind each pin, and at the
-        // bottom of a region.
-        breaks.try_reserve_exact(2 * count + 3 * addresses.len() + 2)?;
+        let in_state = |state| (0..count).filter(|&index| table.get(index).state() == state).count();
+        let mut pins = with_room(addresses.len())?;
         pins.extend(addresses.iter().map(|&start| Pin { start, end: start, filled_to: start }));
-        Ok(Plan { regions, stays, vacated, arrays, pins, breaks, runs, commits: false })
+        let (mut stays, mut vacated) = (with_room(count)?, with_room(count)?);
+        stays.resize_with(count, || AtomicUsize::new(0));
+        vacated.resize_with(count, || AtomicBool::new(false));
+        Ok(Plan {
+            regions: with_room(count)?,
+            stays,
+            vacated,
+            // Each of these arrays continues in a region in which no earlier array continues.
+            arrays: with_room(in_state(State::HumongousContinuation))?,
+            // Each gap opens with a break. Breaks also begin at each pin, after each pin, and at
+            // the bottom of a region.
+            breaks: with_room(2 * count + 3 * addresses.len() + 2)?,
+            runs: with_room(in_state(State::HumongousStart))?,
+            pins,
+            commits: false,
+        })
     }
 
     /// Takes an empty region. Returns whether it could be had.
@@ -169,32 +171,30 @@ impl Plan {
     }
 }
 
-/// Makes the plan.
-pub(super) struct Planner<'p, 'h> {
-    space: &'h Space,
-    map: &'h LiveMap,
-    plan: &'p mut Plan,
-    compaction: Compaction,
+/// A vector with room for `count` elements.
+fn with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(count)?;
+    Ok(vector)
 }
 
-impl<'p, 'h> Planner<'p, 'h> {
-    pub(super) fn new(
-        space: &'h Space,
-        map: &'h LiveMap,
-        plan: &'p mut Plan,
-        compaction: Compaction,
-    ) -> Planner<'p, 'h> {
-        Planner { space, map, plan, compaction }
-    }
+/// Makes the plan.
+pub(super) struct Planner<'p, 'h> {
+    pub(super) space: &'h Space,
+    pub(super) map: &'h LiveMap,
+    pub(super) plan: &'p mut Plan,
+    pub(super) compaction: Compaction,
+}
 
+impl Planner<'_, '_> {
     /// Frees dead humongous objects, and plans the rest.
     ///
     /// # Safety
     /// - The map marks all live objects, and nothing else.
-    pub(super) unsafe fn run(mut self, team: Team<'_>, statistics: &mut Statistics) {
-        let turns = Turns::new(self.space.free.table().len());
-        team.run(&|_| {
-            while let Some(index) = turns.take() {
+    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut Statistics) {
+        let claimer = Claimer::new(self.space.free.table().len());
+        workers.run(&|_| {
+            while let Some(index) = claimer.claim() {
                 self.look_at(index);
             }
         });
@@ -207,7 +207,7 @@ impl<'p, 'h> Planner<'p, 'h> {
         let cleared = if self.compaction.moves_runs() { self.room_to_clear() } else { 0..0 };
         let mut cursor = Cursor::new(self.detour(), cleared);
         for index in 0..self.plan.regions.len() {
-            cursor.reach(index);
+            cursor.source = index;
             match self.plan.regions[index].role {
                 // SAFETY: the caller's predicate.
                 Role::Slides => unsafe { self.pour_region(index, &mut cursor) },
@@ -260,19 +260,18 @@ impl<'p, 'h> Planner<'p, 'h> {
                     }
                 }
                 State::HumongousContinuation => {
-                    let start = index - free.table().get(index).run();
-                    if self.plan.regions[start].role == Role::Shifts {
+                    if self.plan.regions[free.table().first_of_run(index)].role == Role::Shifts {
                         (region.role, region.top) = (Role::Shifts, bottom);
                     }
                 }
                 State::HumongousStart => {
-                    statistics.humongous_freed += 1;
-                    statistics.regions_freed += free.table().get(index).run();
+                    statistics.details.humongous_freed += 1;
+                    statistics.details.regions_freed += free.table().get(index).run();
                     free.give_humongous(index);
                     region.top = bottom;
                 }
                 State::Shared | State::Survivor | State::Old if stays != 0 => {
-                    statistics.regions_left_alone += 1;
+                    statistics.details.regions_left_alone += 1;
                     region.role = Role::Stays;
                     region.top = stays;
                 }
@@ -342,7 +341,7 @@ impl<'p, 'h> Planner<'p, 'h> {
             let pin = self.plan.pins[number];
             // SAFETY: the caller's predicate; pins do not overlap objects.
             unsafe { self.pour(start, pin.start, cursor) };
-            self.turn(pin.start, pin.start);
+            self.send_apart(pin.start, pin.start);
             let mut at = next_block(pin.start);
             while at < pin.end {
                 self.map.send(at, at);
@@ -364,12 +363,12 @@ impl<'p, 'h> Planner<'p, 'h> {
         // place.
         let mut known = start;
         while at < end {
-            // Nearly all of the work: blocks whose words go directly behind those of the previous
+            // Nearly all of the work: blocks whose words go directly after those of the previous
             // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
-                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at(), cursor.room());
-                cursor.advance(bytes);
+                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
+                cursor.at += bytes;
                 at = reached;
                 if at == end {
                     break;
@@ -381,7 +380,7 @@ impl<'p, 'h> Planner<'p, 'h> {
                 at = stop;
             } else if bytes <= cursor.room() {
                 self.send(known, at, cursor);
-                cursor.advance(bytes);
+                cursor.at += bytes;
                 at = stop;
             } else {
                 let last = (at & !(BLOCK_BYTES - 1))
@@ -389,12 +388,12 @@ impl<'p, 'h> Planner<'p, 'h> {
                 // SAFETY: `known` cuts no object.
                 let (object, bytes) = unsafe { self.object_around(known, last) };
                 if object < at {
-                    cursor.rewind(Forwarding::new(self.map, &self.plan.breaks).of(object));
+                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object);
                 } else {
                     let below = self.map.live_bytes(at, object);
                     if below > 0 {
                         self.send(known, at, cursor);
-                        cursor.advance(below);
+                        cursor.at += below;
                     }
                 }
                 cursor.open_next(&self.space.free, self.plan, bytes);
@@ -403,19 +402,19 @@ impl<'p, 'h> Planner<'p, 'h> {
         }
     }
 
-    /// Sends live words from `at` to the end of their block to the cursor's position. That is
-    /// behind the new place of the words before them, unless `at` is `known`.
+    /// Sends live words from `at` to the end of their block to the cursor's position. That is after
+    /// the new place of the words before them, unless `at` is `known`.
     fn send(&mut self, known: usize, at: usize, cursor: &Cursor) {
         if at == known {
-            self.turn(at, cursor.at());
+            self.send_apart(at, cursor.at);
         } else {
-            self.map.send(at, cursor.at());
+            self.map.send(at, cursor.at);
         }
     }
 
     /// Sends live words from `at` to the end of their block to `to`, wherever the words before them
     /// went.
-    fn turn(&mut self, at: usize, to: usize) {
+    fn send_apart(&mut self, at: usize, to: usize) {
         self.map.send(at, to);
         self.plan.breaks.push(Break { from: at, to });
     }
@@ -426,7 +425,7 @@ impl<'p, 'h> Planner<'p, 'h> {
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn object_around(&self, known: usize, word: usize) -> (usize, usize) {
-        // Behind a word that is not live, an object begins.
+        // After a word that is not live, an object begins.
         let mut object = self.map.run_start(known, word);
         loop {
             // SAFETY: objects follow each other up to `word`.

@@ -7,7 +7,7 @@
 use super::Statistics;
 use super::plan::{Plan, RegionPlan, Role};
 use crate::collector::kernel::{LiveMap, cover};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::region::FreeSet;
 
 /// Covers gaps, lowers tops, frees empty regions and offers the others.
@@ -18,13 +18,13 @@ pub(super) unsafe fn reclaim(
     free: &FreeSet,
     map: &LiveMap,
     plan: &Plan,
-    team: Team<'_>,
+    workers: Workers<'_>,
     statistics: &mut Statistics,
 ) {
     let table = free.table();
-    let turns = Turns::new(plan.regions.len());
-    team.run(&|_| {
-        while let Some(index) = turns.take() {
+    let claimer = Claimer::new(plan.regions.len());
+    workers.run(&|_| {
+        while let Some(index) = claimer.claim() {
             let region = &plan.regions[index];
             match region.role {
                 Role::Untouched | Role::Shifts => {}
@@ -48,7 +48,8 @@ pub(super) unsafe fn reclaim(
             free.offer_region(index, region.top);
         } else {
             free.retire_region(index, table.get(index).home());
-            statistics.regions_freed += usize::from(matches!(region.role, Role::Slides | Role::Shifts));
+            statistics.details.regions_freed +=
+                usize::from(matches!(region.role, Role::Slides | Role::Shifts));
         }
     }
     plan.runs.iter().for_each(|moved| free.settle_run(moved.to, &moved.run));

@@ -8,7 +8,7 @@
 //! - over objects of an earlier region: it waits until the worker that has that region is done;
 //! - where nothing lay: free regions, and the memory above objects that stay.
 //!
-//! The worker whose turn is a run's first region moves the run as it is. It waits for all regions
+//! The worker that claims a run's first region moves the run as it is. It waits for all regions
 //! that the run goes to.
 //!
 //! The worker with the lowest unfinished region waits for no other, so there is always progress.
@@ -20,7 +20,7 @@
 use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{MovedRun, Plan, Role};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::WORD;
 use crate::region::RegionTable;
 use crate::sync::{AtomicU64, Ordering, Waiting};
@@ -38,14 +38,14 @@ pub(super) unsafe fn slide(
     table: &RegionTable,
     forwarding: Forwarding<'_>,
     plan: &Plan,
-    team: Team<'_>,
+    workers: Workers<'_>,
     statistics: &mut Statistics,
 ) {
-    let (regions, total) = (Turns::new(plan.regions.len()), AtomicU64::new(0));
-    team.run(&|_| {
+    let (regions, total) = (Claimer::new(plan.regions.len()), AtomicU64::new(0));
+    workers.run(&|_| {
         let mut mover = Mover { table, forwarding, plan, own: 0, open: 0..0, moved: 0 };
-        while let Some(index) = regions.take() {
-            // SAFETY: the caller's predicates, and each region has one turn.
+        while let Some(index) = regions.claim() {
+            // SAFETY: the caller's predicates, and each region is claimed once.
             unsafe { mover.region(index) };
         }
         total.fetch_add(mover.moved, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Mover<'_> {
         let region = &self.plan.regions[index];
         self.own = index;
         if region.role == Role::Shifts {
-            // The first region of a run has the run's turn.
+            // The run moves with its first region.
             if let Ok(number) = self.plan.runs.binary_search_by_key(&index, |moved| moved.from) {
                 // SAFETY: the caller's predicates.
                 unsafe { self.run(&self.plan.runs[number]) };
@@ -98,7 +98,7 @@ impl Mover<'_> {
     /// Moves a run as it is.
     ///
     /// # Safety
-    /// - As for [`region`](Self::region); the run begins at the region whose turn it is.
+    /// - As for [`region`](Self::region); the run begins at the claimed region.
     unsafe fn run(&mut self, moved: &MovedRun) {
         let MovedRun { from, to, run } = *moved;
         (to..from.min(to + run.regions)).for_each(|index| self.wait_until_vacated(index));
@@ -118,7 +118,7 @@ impl Mover<'_> {
     /// # Safety
     /// - As for [`slide`]; everything below `start` in its region has moved.
     unsafe fn slide_runs(&mut self, start: usize, end: usize) {
-        let (forwarding, map) = (self.forwarding, self.forwarding.map());
+        let (forwarding, map) = (self.forwarding, self.forwarding.map);
         let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
         // A local copy, because the loop is as fast as it has registers.
         let (mut open, mut moved) = (self.open.clone(), 0);

@@ -11,7 +11,7 @@ pub(crate) struct Statistics {
     pub(crate) phases: Vec<Phase>,
     /// Bytes below the tops of regions before.
     pub(crate) used_before: usize,
-    /// The same after.
+    /// Bytes below the tops of regions after.
     pub(crate) used_after: usize,
     /// Live objects.
     pub(crate) live_objects: u64,
@@ -23,23 +23,33 @@ pub(crate) struct Statistics {
     pub(crate) moved_bytes: u64,
     /// Weak slots and roots cleared.
     pub(crate) weak_cleared: u64,
-    /// Regions whose objects stayed, because there was too little garbage among them.
-    pub(crate) regions_left_alone: usize,
+    /// The part that is in the record as it is.
+    pub(crate) details: FullDetails,
+}
+
+/// The details of a full collection:
+/// [`CollectionRecord::full`](crate::stats::CollectionRecord::full).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FullDetails {
+    /// Regions whose objects stayed in place because there was too little garbage among them.
+    pub regions_left_alone: usize,
     /// Regions that became free, those of humongous objects included.
-    pub(crate) regions_freed: usize,
+    pub regions_freed: usize,
     /// Humongous objects that died.
-    pub(crate) humongous_freed: usize,
-    /// Runs of regions that moved.
-    pub(crate) runs_moved: usize,
-    /// Number of their regions.
-    pub(crate) run_regions_moved: usize,
+    pub humongous_freed: usize,
+    /// Runs of regions that moved: humongous objects, in a collection of the last resort.
+    pub runs_moved: usize,
+    /// Regions of these runs.
+    pub run_regions_moved: usize,
     /// Bytes of the contents of these runs.
-    pub(crate) run_bytes_moved: usize,
-    /// Times the mark stack could not grow; the heap was then searched for the entries that did not
-    /// fit.
-    pub(crate) mark_overflows: u64,
-    /// Pieces of mark stacks that went from one worker to another.
-    pub(crate) steals: u64,
-    /// Objects that each worker marked, in the order in which workers finished.
-    pub(crate) worker_objects: Vec<u64>,
+    pub run_bytes_moved: usize,
+    /// Times a worker's stack could not grow; the heap was then searched for the entries that did
+    /// not fit.
+    pub mark_overflows: u64,
+    /// Pieces of work that one worker took from another during marking.
+    pub steals: u64,
+    /// Objects that each worker marked, in the order in which workers finished. An object marked by
+    /// two workers at the same moment counts for both.
+    pub worker_objects: Vec<u64>,
 }

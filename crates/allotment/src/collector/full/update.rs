@@ -16,7 +16,7 @@ use super::Statistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
 use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Ring, Workers};
 use crate::object::{
     SlotKind, SlotVisitor, for_each_fixed_slot, for_each_slot, for_each_word, reference, tail_slots,
     with_reference,
@@ -42,7 +42,7 @@ pub(super) unsafe fn update(
     space: &Space,
     map: &LiveMap,
     plan: &Plan,
-    team: Team<'_>,
+    workers: Workers<'_>,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
     statistics: &mut Statistics,
 ) {
@@ -58,12 +58,12 @@ pub(super) unsafe fn update(
     }
     let total = AtomicU64::new(cleared);
     let pieces = |array: &LargeArray| array.slots.div_ceil(PIECE);
-    let arrays = Turns::new(plan.arrays.iter().map(pieces).sum());
-    let regions = Turns::new(plan.regions.len());
+    let arrays = Claimer::new(plan.arrays.iter().map(pieces).sum());
+    let regions = Claimer::new(plan.regions.len());
     let far = LiveMap::is_far(statistics.used_before);
-    team.run(&|_| {
+    workers.run(&|_| {
         let mut worker = Worker { space, map, ahead: Ahead::new(forwarding) };
-        while let Some(mut number) = arrays.take() {
+        while let Some(mut number) = arrays.claim() {
             for array in &plan.arrays {
                 if number < pieces(array) {
                     // SAFETY: a live array, unmoved.
@@ -73,7 +73,7 @@ pub(super) unsafe fn update(
                 number -= pieces(array);
             }
         }
-        while let Some(index) = regions.take() {
+        while let Some(index) = regions.claim() {
             // SAFETY: nothing has moved, and marked words belong to objects, whose slots are as the
             // caller says.
             unsafe {
@@ -155,16 +155,14 @@ impl Worker<'_> {
 /// Slots that each wait for a line of the map.
 struct Ahead<'p> {
     forwarding: Forwarding<'p>,
-    /// The slots' addresses, plus [`WEAK`] for weak slots; 0: none.
-    waiting: [usize; AHEAD],
-    /// Index of the slot that has waited longest.
-    turn: usize,
+    /// The slots' addresses, plus [`WEAK`] for weak slots; 0 for none.
+    waiting: Ring<AHEAD, 1>,
     cleared: u64,
 }
 
 impl<'p> Ahead<'p> {
     fn new(forwarding: Forwarding<'p>) -> Ahead<'p> {
-        Ahead { forwarding, waiting: [0; AHEAD], turn: 0, cleared: 0 }
+        Ahead { forwarding, waiting: Ring::new(), cleared: 0 }
     }
 
     /// Queues the slot for an update soon.
@@ -176,10 +174,9 @@ impl<'p> Ahead<'p> {
     unsafe fn add(&mut self, slot: *mut u64, kind: SlotKind) {
         // SAFETY: the caller's predicate.
         let Some(address) = reference(unsafe { slot.read() }) else { return };
-        self.forwarding.map().prefetch(address);
+        self.forwarding.map.prefetch(address);
         let next = slot as usize | if kind == SlotKind::Weak { WEAK } else { 0 };
-        let due = std::mem::replace(&mut self.waiting[self.turn], next);
-        self.turn = (self.turn + 1) % AHEAD;
+        let [due] = self.waiting.add([next]);
         self.update(due);
     }
 
@@ -195,7 +192,9 @@ impl<'p> Ahead<'p> {
 
     /// Updates all waiting slots.
     fn finish(&mut self) {
-        for due in std::mem::take(&mut self.waiting) {
+        while let [due] = self.waiting.take()
+            && due != 0
+        {
             self.update(due);
         }
     }
@@ -208,7 +207,7 @@ unsafe fn update_slot(forwarding: Forwarding<'_>, slot: *mut u64, kind: SlotKind
     // SAFETY: the caller's predicate.
     let bits = unsafe { slot.read() };
     let Some(address) = reference(bits) else { return };
-    let updated = if kind == SlotKind::Weak && !forwarding.map().is_live(address) {
+    let updated = if kind == SlotKind::Weak && !forwarding.map.is_live(address) {
         *cleared += 1;
         0
     } else {

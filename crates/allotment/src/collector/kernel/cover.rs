@@ -12,7 +12,7 @@ pub(crate) unsafe fn cover(free: &FreeSet, start: usize, end: usize) {
     // SAFETY: the caller's predicate; a filler is at least its header.
     unsafe {
         fill(start, end);
-        if free.disposal().poison && start < end {
+        if free.disposal.poison && start < end {
             poison(start + WORD, end);
         }
     }

@@ -16,7 +16,7 @@
 //! then the block of the header has the new place of the block, and nothing is counted.
 
 use super::broken::broken;
-use crate::collector::work::{Team, Turns};
+use crate::collector::work::{Claimer, Workers};
 use crate::object::WORD;
 use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
@@ -116,17 +116,21 @@ impl LiveMap {
     }
 
     /// Takes the memory, and marks nothing as live.
-    pub(in crate::collector) fn open(&mut self, free: &FreeSet, team: Team<'_>) -> Result<(), MemoryError> {
+    pub(in crate::collector) fn open(
+        &mut self,
+        free: &FreeSet,
+        workers: Workers<'_>,
+    ) -> Result<(), MemoryError> {
         let table = free.table();
         let used = |&index: &usize| !matches!(table.get(index).state(), State::Free | State::Uncommitted);
         let blocks = table.geometry().region_bytes() / BLOCK_BYTES;
         if self.written == 0 {
             self.memory.commit(0, self.memory.bytes())?;
         } else {
-            let turns = Turns::new(table.len());
+            let claimer = Claimer::new(table.len());
             let map = &*self;
-            team.run(&|_| {
-                for index in std::iter::from_fn(|| turns.take()).filter(used) {
+            workers.run(&|_| {
+                for index in std::iter::from_fn(|| claimer.claim()).filter(used) {
                     let first = (table.bottom(index) - map.base) / BLOCK_BYTES;
                     // SAFETY: the memory holds the blocks of every region and is committed; no
                     // other worker reads these blocks now.

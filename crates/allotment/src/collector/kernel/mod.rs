@@ -12,6 +12,7 @@ mod phase;
 mod roots;
 
 pub(crate) use broken::broken;
+pub(in crate::collector) use broken::walk_or_abort;
 pub(crate) use cover::cover;
 pub(in crate::collector) use forwarding::{KEPT, decide, decided, word_at};
 pub(crate) use live_map::Pages;

@@ -12,7 +12,7 @@
 //! again).
 
 use crate::collector::record::EnlargedEden;
-use crate::collector::sizing::{self, Decision, Machine};
+use crate::collector::sizing::{self, Change, Decision, Machine};
 use crate::region::FreeSet;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::tlab::budget::Budget;
@@ -63,9 +63,9 @@ impl EdenGrowth {
 
     /// The growth of eden while threads ran, if it grew. In the stopped world.
     pub(super) fn enlarged(&self) -> Option<EnlargedEden> {
-        let regions = (self.decided.load(Ordering::Relaxed), self.eden_regions());
+        let regions = Change { from: self.decided.load(Ordering::Relaxed), to: self.eden_regions() };
         let threads = self.threads.load(Ordering::Relaxed);
-        (regions.0 < regions.1).then_some(EnlargedEden { regions, threads })
+        (regions.from < regions.to).then_some(EnlargedEden { regions, threads })
     }
 
     /// Lets eden be as large as this many threads need, while they run. Returns its regions, if

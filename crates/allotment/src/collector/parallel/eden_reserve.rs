@@ -20,7 +20,7 @@ pub(super) struct EdenReserve {
     /// Regions that mutators fill at the same time. With fewer regions, mutators would take from
     /// each other the regions that they have begun.
     homes: usize,
-    /// Regions that may be in use once the last part of eden is open; 0: nothing is kept back.
+    /// Regions that may be in use once the last part of eden is open; 0 if nothing is kept back.
     /// Written in the stopped world; mutators raise and clear it. Released by the mutator that
     /// clears it: a mutator that finds nothing kept back also finds the new capacity.
     whole: AtomicUsize,
@@ -50,8 +50,8 @@ impl EdenReserve {
         if decision.full { in_use + decision.eden_regions } else { self.keep(in_use, decision.eden_regions) }
     }
 
-    /// Keeps the last part back of an eden of `eden_regions`, behind those in use. Returns how many
-    /// regions may be in use without the last part.
+    /// Keeps back the last part of an eden of `eden_regions` regions, besides those in use. Returns
+    /// how many regions may be in use without the last part.
     pub(super) fn keep(&self, in_use: usize, eden_regions: usize) -> usize {
         let (whole, last) = (in_use + eden_regions, eden_regions / LAST_PART);
         if !self.enabled || last == 0 || eden_regions - last < self.homes {
@@ -61,8 +61,9 @@ impl EdenReserve {
         whole - last
     }
 
-    /// Opens the reserve of eden; `false`: nothing is kept back. The mutator that opens it records
-    /// this: `after` gives the time since eden was empty, and `look` is called with that time.
+    /// Opens the reserve of eden. Returns `false` if nothing is kept back. The mutator that opens
+    /// it records this: `after` gives the time since eden was empty, and `look` is called with that
+    /// time.
     pub(super) fn open(
         &self,
         free: &FreeSet,

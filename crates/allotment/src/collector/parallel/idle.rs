@@ -79,8 +79,8 @@ impl Looks {
 }
 
 impl Parallel {
-    /// Opens the last part of eden, and has the control thread look for an idle time; `false`:
-    /// nothing is kept back.
+    /// Opens the last part of eden, and has the control thread look for an idle time; returns
+    /// `false` if nothing is kept back.
     pub(super) fn open_reserve(self: &Arc<Self>, mutator: &Mutator<'_>) -> bool {
         let after = || self.history.clock.since(self.resumed());
         self.reserve.open(&mutator.shared().space.free, after, |after| {
@@ -108,12 +108,12 @@ impl Parallel {
                 inner.decision.eden_regions = self.growth.eden_regions();
                 self.young(inner, world, Cause::Idle)
             };
-            // Also where the system had no memory for the collection.
+            // Even if the system had no memory for the collection.
             self.control.rest();
             Some((record, self.next_demand(world)))
         });
         if let Ok(Some(Some((record, next)))) = stopped {
-            self.team(next);
+            self.workers(next);
             self.history.add_stop(record);
         }
     }

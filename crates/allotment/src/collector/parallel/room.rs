@@ -5,6 +5,7 @@ use crate::collector::evacuate::end_of_last;
 use crate::collector::kernel::OldTables;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::raise_capacity;
+use crate::collector::sizing::Change;
 use crate::mutator::{Cause, Mutator, World};
 use crate::object::MIN_OBJECT_BYTES;
 use crate::region::{FreeSet, State};
@@ -84,12 +85,7 @@ impl Inner {
         }
         // Nothing records which references lead into these regions from elsewhere.
         for index in 0..table.len() {
-            let old = match table.get(index).state() {
-                State::Old => true,
-                State::HumongousStart => table.get(index).is_tenured(),
-                _ => false,
-            };
-            if old {
+            if table.is_old(index) && table.get(index).state().begins_objects() {
                 shared.space.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
             }
         }
@@ -108,7 +104,7 @@ fn tell_raised(records: &mut [CollectionRecord], before: usize, now: usize) {
     if before < now
         && let Some(sizing) = records.last_mut().and_then(|record| record.sizing.as_mut())
     {
-        let from = sizing.raised.map_or(before, |(from, _)| from);
-        sizing.raised = Some((from, now));
+        let from = sizing.raised.map_or(before, |raised| raised.from);
+        sizing.raised = Some(Change { from, to: now });
     }
 }

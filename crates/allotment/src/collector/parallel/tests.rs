@@ -6,6 +6,7 @@ mod records;
 
 use crate::Heap;
 use crate::collector::record::EnlargedEden;
+use crate::collector::sizing::Change;
 use crate::collector::tests::{PAIR_BYTES, REGION, keys, push, root, with_pairs};
 use crate::collector::{CollectionKind, CollectionRecord};
 use crate::heap::HeapBuilder;
@@ -82,7 +83,7 @@ fn garbage_is_collected_young_for_ever_and_the_living_become_old() {
 }
 
 #[test]
-fn memory_is_out_when_every_region_is_full_of_what_lives_and_not_before() {
+fn out_of_memory_comes_when_live_objects_fill_every_region_and_not_before() {
     let (heap, pair, records) = heap(16, "ParallelGCThreads=2");
     // Ten to a region, and a rest of 96 bytes.
     let large = heap.register(Shape::array("Large", 24, Element::Plain { bytes: 1 }).slot(
@@ -150,13 +151,13 @@ fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
     let regions = |bytes: usize| bytes / heap.geometry().region_bytes();
     // More than eden, and less than the capacity: InitialHeapSize.
     assert_eq!(allocate(8 << 20), [CollectionKind::Young]);
-    let (from, to) = raised().expect("eden has no room for it");
+    let Change { from, to } = raised().expect("eden has no room for it");
     assert!(from <= regions(1 << 20) && (regions(8 << 20)..=regions(32 << 20)).contains(&to), "{from}->{to}");
     assert_eq!(allocate(16 << 20), [CollectionKind::Young; 2]);
     // More than that: nothing is left to try but to collect all.
     let kinds = allocate(48 << 20);
     assert!(kinds.ends_with(&[CollectionKind::Full]), "{kinds:?}");
-    assert_eq!(raised().map(|(_, to)| to), Some(regions(64 << 20)), "all of MaxHeapSize");
+    assert_eq!(raised().map(|raised| raised.to), Some(regions(64 << 20)), "all of MaxHeapSize");
     heap.attach(|mutator| assert!(mutator.collect())).unwrap();
     assert_eq!(raised(), None, "nobody asked for room");
 }
@@ -172,7 +173,7 @@ fn zeal_collects_young_three_times_of_four() {
 }
 
 #[test]
-fn what_is_requested_is_a_full_collection() {
+fn a_requested_collection_is_full() {
     let (heap, pair, records) = heap(32, "");
     heap.attach(|mutator| {
         let list = root(mutator);
@@ -259,7 +260,7 @@ fn buffers_have_another_size_after_a_collection() {
 }
 
 #[test]
-fn without_memory_for_copies_what_lives_stays_and_all_is_collected_next() {
+fn without_memory_for_copies_objects_stay_and_a_full_collection_follows() {
     let (heap, pair, records) =
         heap(24, "ParallelGCThreads=2,MaxTenuringThreshold=0,InitialTenuringThreshold=0");
     heap.attach(|mutator| {
@@ -363,7 +364,7 @@ fn threads_that_come_find_room_without_a_stop() {
                 usize::from(others == THREADS),
                 "once, and told by the next collection"
             );
-            for EnlargedEden { regions: (from, to), threads } in enlarged {
+            for EnlargedEden { regions: Change { from, to }, threads } in enlarged {
                 assert!(from < to && to << 18 >= BYTES && threads == THREADS + 1, "{from}->{to}: {threads}");
             }
             done.wait();

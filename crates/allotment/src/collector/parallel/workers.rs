@@ -3,7 +3,7 @@
 
 use super::{Inner, Parallel};
 use crate::collector::record::WantedWorkers;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::World;
 
 /// The workers that a young collection wants.
@@ -34,7 +34,7 @@ impl Parallel {
         let Ok(inner) = self.inner.try_lock() else { return };
         let demand = inner.worker_demand(eden_regions, threads);
         drop(inner);
-        self.team(demand);
+        self.workers(demand);
     }
 
     /// The workers that the next young collection will want.
@@ -43,11 +43,11 @@ impl Parallel {
         inner.worker_demand(inner.decision.eden_regions, world.threads())
     }
 
-    /// The team for this demand, or as many workers as there can be.
-    pub(super) fn team(&self, WorkerDemand { workers, crowded, .. }: WorkerDemand) -> Team<'_> {
+    /// The workers for this demand, or as many as there can be.
+    pub(super) fn workers(&self, WorkerDemand { workers, crowded, .. }: WorkerDemand) -> Workers<'_> {
         let workers = self.gang.ready(workers);
         let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
-        if beside { Team::beside(&self.gang, workers) } else { Team::new(&self.gang, workers) }
+        if beside { Workers::beside(&self.gang, workers) } else { Workers::new(&self.gang, workers) }
     }
 
     /// The demand as a record shows it.

@@ -13,7 +13,7 @@ pub struct CycleDetails {
     /// The stops of the cycle, in order: how long all threads stood still, the time to the
     /// safepoint included.
     pub pauses: Vec<Phase>,
-    /// How long the cycle worked while threads ran.
+    /// Time for which the cycle worked while threads ran.
     pub concurrent_time: Duration,
     /// The time to the safepoint of each of these stops. Where one stop of the world ends two
     /// cycles, it is zero for the second.
@@ -23,7 +23,7 @@ pub struct CycleDetails {
     /// The step in which threads had to be stopped until the end of the cycle; `None` if threads
     /// ran in all steps.
     pub degenerated: Option<&'static str>,
-    /// How many of the record's phases came before the stop that ended the cycle; `None`: the cycle
+    /// Number of the record's phases before the stop that ended the cycle; `None` if the cycle
     /// ended beside threads. A cycle whose moves were over by then did not degenerate.
     pub(in crate::collector) before_stop: Option<usize>,
     /// Regions whose live objects were moved.
@@ -70,7 +70,7 @@ impl fmt::Display for CycleScope {
     }
 }
 
-/// How far the marking of old objects is, which may take several cycles:
+/// The state of the marking of old objects, which may take several cycles:
 /// [`GenerationsDetails::old_marking`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -78,11 +78,12 @@ pub enum OldMarking {
     /// Old objects are not being marked.
     #[default]
     None,
-    /// It began with this cycle. It goes on between the next ones.
+    /// The marking began with this cycle. It continues between the next ones.
     Began,
-    /// It has yet to end.
+    /// The marking has not ended yet.
     UnderWay,
-    /// It ended: the cycle knows which old objects are live. A global cycle begins it, too.
+    /// The marking ended: the cycle knows which old objects are live. A global cycle begins and
+    /// ends it.
     Ended,
 }
 
@@ -116,7 +117,7 @@ pub struct GenerationsDetails {
     pub dirty_cards: u64,
     /// Regions of old objects after the cycle.
     pub old_regions: usize,
-    /// How far the marking of old objects was at the end of the cycle.
+    /// The state of the marking of old objects at the end of the cycle.
     pub old_marking: OldMarking,
     /// The time that workers marked old objects between cycles, where that ended.
     pub old_marking_time: Duration,

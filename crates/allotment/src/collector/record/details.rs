@@ -1,27 +1,23 @@
-//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only for
-//! a reader.
+//! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only if
+//! somebody reads them.
 
 mod cycle;
 
 use super::{CollectionRecord, Milliseconds, Phase};
 use std::fmt;
 
-/// How much a reader wants: the level of a line in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The level of a line in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::collector) enum Level {
     /// Printed by `PrintGC`.
+    #[error("info")]
     Info,
+    /// Printed by `PrintGC`, once.
+    #[error("warning")]
+    Warning,
     /// Printed by `PrintGCDetails` only.
+    #[error("debug")]
     Debug,
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Level::Info => "info",
-            Level::Debug => "debug",
-        })
-    }
 }
 
 impl CollectionRecord {
@@ -72,7 +68,8 @@ impl CollectionRecord {
             ));
             line(format_args!("Cards: {} dirty of {}", young.cards_dirty, young.cards_scanned));
             line(format_args!("PLAB waste {} bytes", young.plab_waste_bytes));
-            line(format_args!("{}", Workers(self, "expected", young.imbalance(), young.steals)));
+            let beside = if young.caller_rested { " beside the caller" } else { "" };
+            line(format_args!("{}", self.workers_line(beside, "expected", young.imbalance(), young.steals)));
         }
         if let Some(full) = self.full() {
             line(format_args!(
@@ -88,7 +85,7 @@ impl CollectionRecord {
                 ));
             }
             line(format_args!("Mark stack overflows: {}", full.mark_overflows));
-            line(format_args!("{}", Workers(self, "used", full.imbalance(), full.steals)));
+            line(format_args!("{}", self.workers_line("", "used", full.imbalance(), full.steals)));
         }
         if self.uncommitted > 0 {
             line(format_args!(
@@ -106,29 +103,22 @@ impl CollectionRecord {
             line(format_args!("{}", sizing.collection));
             line(format_args!("{}", sizing.decision));
             line(format_args!("{}", sizing.buffers));
-            if let Some((from, to)) = sizing.raised {
-                line(format_args!("room for the allocation: {from}->{to} regions may be in use"));
+            if let Some(raised) = sizing.raised {
+                line(format_args!("room for the allocation: {raised} regions may be in use"));
             }
         }
         lines
     }
-}
 
-/// Prints the workers: the record, the name of the bytes that decided the number, the imbalance,
-/// and the pieces stolen.
-struct Workers<'r>(&'r CollectionRecord, &'static str, f64, u64);
-
-impl fmt::Display for Workers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Workers(record, bytes, imbalance, steals) = self;
-        let CollectionRecord { workers, wanted, .. } = record;
-        write!(f, "Workers: {workers} of {}", wanted.most)?;
-        if record.young().is_some_and(|young| young.caller_rested) {
-            f.write_str(" beside the caller")?;
-        }
-        if *workers < wanted.workers {
-            write!(f, ", {} wanted", wanted.workers)?;
-        }
-        write!(f, ", {bytes} {}k, imbalance {imbalance:.2}, steals {steals}", wanted.bytes.div_ceil(1024))
+    /// The workers, and the bytes that decided their number: they were `expected` or `used`.
+    fn workers_line(&self, beside: &str, bytes: &str, imbalance: f64, steals: u64) -> String {
+        let CollectionRecord { workers, wanted, .. } = self;
+        let fewer = *workers < wanted.workers;
+        let wish = if fewer { format!(", {} wanted", wanted.workers) } else { String::new() };
+        format!(
+            "Workers: {workers} of {}{beside}{wish}, {bytes} {}k, imbalance {imbalance:.2}, steals {steals}",
+            wanted.most,
+            wanted.bytes.div_ceil(1024)
+        )
     }
 }

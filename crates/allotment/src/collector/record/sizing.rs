@@ -3,9 +3,8 @@
 //! ([`CollectionRecord::detail_lines`](super::CollectionRecord::detail_lines)).
 
 use super::Milliseconds;
-use crate::collector::sizing::{Collection, Decision};
+use crate::collector::sizing::{Change, Collection, Decision};
 use crate::mutator::BufferSizes;
-use std::fmt;
 use std::time::Duration;
 
 /// The decisions around a collection, and their inputs.
@@ -24,21 +23,23 @@ pub(crate) struct SizingDetails {
     pub buffers: BufferSizes,
     /// Set where an allocation needed more than the decision allowed and got it after the
     /// collection: the regions that might be in use before, and those that may be in use now.
-    pub raised: Option<(usize, usize)>,
+    pub raised: Option<Change>,
 }
 
 /// An eden that grew because threads came. Prints as `eden 4->80 without a stop: 41 threads`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("eden {regions} without a stop: {threads} threads")]
 pub(crate) struct EnlargedEden {
     /// Regions that eden was decided to have, and regions that it may have now.
-    pub regions: (usize, usize),
+    pub regions: Change,
     /// Threads that were attached then.
     pub threads: usize,
 }
 
 /// A last part of eden that was opened. Prints as `eden's last part open after 12.345ms: looked for
 /// idle times`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("eden's last part open after {}: {look}", Milliseconds(*after))]
 pub(crate) struct LastPart {
     /// Time in which threads had filled the rest of eden.
     pub after: Duration,
@@ -47,31 +48,15 @@ pub(crate) struct LastPart {
 }
 
 /// Whether the control thread looks for a time at which no thread of a heap runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum IdleLook {
     /// Yes.
+    #[error("looked for idle times")]
     Began,
     /// No: eden was nearly full so soon that a look costs more than it gains.
+    #[error("too soon to look for idle times")]
     TooSoon,
     /// No: the system gave no control thread.
+    #[error("no thread to look for idle times")]
     NoThread,
-}
-
-impl fmt::Display for EnlargedEden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EnlargedEden { regions: (from, to), threads } = self;
-        write!(f, "eden {from}->{to} without a stop: {threads} threads")
-    }
-}
-
-impl fmt::Display for LastPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let look = match self.look {
-            IdleLook::Began => "looked for idle times",
-            IdleLook::TooSoon => "too soon to look for idle times",
-            IdleLook::NoThread => "no thread to look for idle times",
-        };
-        write!(f, "eden's last part open after {}: {look}", Milliseconds(self.after))
-    }
 }

@@ -1,7 +1,7 @@
 //! The printed form of a collection, field by field.
 
 use super::*;
-use crate::collector::sizing::{AGES, Collection, Decision};
+use crate::collector::sizing::{AGES, Change, Collection, Decision};
 use crate::mutator::BufferSizes;
 use crate::object::MAX_AGE;
 use crate::options::TlabPolicy;
@@ -222,7 +222,7 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
 }
 
 #[test]
-fn a_cycle_that_degenerated_tells_what_was_in_the_stop() {
+fn a_degenerated_cycle_shows_the_phases_of_its_stop() {
     let record = degenerated();
     let names = |phases: &[Phase]| phases.iter().map(|phase| phase.name).collect::<Vec<_>>();
     let before = ["Concurrent reset", "Pause Init Mark", "Concurrent marking", "Pause Final Mark"];
@@ -264,7 +264,7 @@ fn workers_that_are_missing_are_told() {
 }
 
 #[test]
-fn who_left_the_work_to_others_is_told() {
+fn a_record_says_that_the_caller_rested() {
     let mut record = young();
     let Details::Young(young) = &mut record.details else { panic!("it is young") };
     young.caller_rested = true;
@@ -283,7 +283,7 @@ fn memory_that_was_given_back_is_told_where_there_was_some() {
 }
 
 #[test]
-fn what_collections_cost_and_freed_is_told_where_it_is_limited() {
+fn cost_and_yield_are_shown_with_the_overhead_limit() {
     let overhead = GcOverhead {
         collecting: Duration::from_micros(99_119),
         running: Duration::from_micros(881),
@@ -324,12 +324,12 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
     };
     let part = |look| LastPart { after: Duration::from_micros(12_345), look };
     let sizing = SizingDetails {
-        enlarged: Some(EnlargedEden { regions: (4, 80), threads: 41 }),
+        enlarged: Some(EnlargedEden { regions: Change { from: 4, to: 80 }, threads: 41 }),
         last_part: Some(part(IdleLook::Began)),
         collection: Collection { eden_regions: 80, threads: 41, ..Collection::default() },
         decision,
         buffers,
-        raised: Some((40, 48)),
+        raised: Some(Change { from: 40, to: 48 }),
     };
     let expected = [
         "GC(3) eden 4->80 without a stop: 41 threads",

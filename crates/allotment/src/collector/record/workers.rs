@@ -1,7 +1,6 @@
 //! How many threads work on a collection, and how evenly they shared the work.
 
 use super::CollectionRecord;
-use std::fmt;
 
 /// The number of threads that a collection should have had, and why:
 /// [`CollectionRecord::wanted`]. Fewer work if the system gives no more.
@@ -19,6 +18,12 @@ pub struct WantedWorkers {
 
 /// A collection that had fewer workers than it wanted. Prints as `1 worker instead of 2: the system
 /// started no more threads (...)`.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{workers} worker{} instead of {wanted}: the system started no more threads (see `ulimit -u`, pids.max, and \
+     free memory); this is said once",
+    if *workers == 1 { "" } else { "s" }
+)]
 pub(in crate::collector) struct Shortage {
     workers: usize,
     wanted: usize,
@@ -29,18 +34,6 @@ impl Shortage {
     pub(in crate::collector) fn of(record: &CollectionRecord) -> Option<Shortage> {
         let (workers, wanted) = (record.workers, record.wanted.workers);
         (workers < wanted).then_some(Shortage { workers, wanted })
-    }
-}
-
-impl fmt::Display for Shortage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shortage { workers, wanted } = self;
-        write!(
-            f,
-            "{workers} worker{} instead of {wanted}: the system started no more threads (see `ulimit -u`, pids.max, and free \
-             memory); this is said once",
-            if *workers == 1 { "" } else { "s" }
-        )
     }
 }
 

@@ -15,7 +15,7 @@ use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
 use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
@@ -142,8 +142,8 @@ impl Shenandoah {
     /// Does a step beside mutators.
     fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
         let phase = Phase::begin(cycle.stage().name());
-        let team = Team::new(&self.workers, self.workers.ready(self.workers.most()));
-        let work = Work { shared, team, interrupt: &self.engine.interrupt, world: None };
+        let workers = Workers::new(&self.workers, self.workers.ready(self.workers.most()));
+        let work = Work { shared, workers, interrupt: &self.engine.interrupt, world: None };
         cycle.advance(&self.engine, Place::Work(work));
         let phase = phase.end();
         cycle.account.record.concurrent_time += phase.time;
@@ -159,7 +159,7 @@ impl Shenandoah {
     /// Marks old objects between cycles.
     fn mark_between_cycles(&self, shared: &Shared) {
         let workers = self.workers.ready(self.workers.most());
-        let marked = self.engine.mark_old(shared, Team::new(&self.workers, workers));
+        let marked = self.engine.mark_old(shared, Workers::new(&self.workers, workers));
         self.history.between_cycles(marked);
     }
 

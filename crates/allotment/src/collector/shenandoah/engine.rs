@@ -10,7 +10,7 @@ use crate::collector::concurrent::{
     Buffers, CopySpace, Evacuator, Found, Generations, Interrupt, Leftover, MarkShared, Marker, OldShared,
     Part, Piece, Sought, Tables, Updater,
 };
-use crate::collector::work::{Crews, Limits, Team, WorkStack};
+use crate::collector::work::{StackLimits, TaskQueuePool, WorkStack, Workers};
 use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
 use crate::region::Space;
@@ -32,8 +32,8 @@ pub(super) struct Engine {
     /// Regions whose slots are to be updated.
     pub(super) to_update: WorkList<Piece>,
     pub(super) assisted: Assisted,
-    pub(super) crews: Crews,
-    pub(super) stack: Limits,
+    pub(super) queue_pool: TaskQueuePool,
+    pub(super) stack: StackLimits,
     pub(super) choice: ChooseSettings,
     /// `ZealCycles`: mutators help each cycle, even if it is not behind.
     pub(super) eager_assists: bool,
@@ -80,22 +80,22 @@ impl Engine {
     pub(super) fn run_markers(
         &self,
         shared: &Shared,
-        team: Team<'_>,
+        workers: Workers<'_>,
         marking: MarkShared<'_>,
         first: impl Fn(&mut Marker<'_, WorkStack<'_>>) + Sync,
     ) -> Found {
-        let Ok(crew) = self.crews.take(team.workers(), self.stack) else {
+        let Ok(queues) = self.queue_pool.take(workers.count(), self.stack) else {
             marking.leftover.lose();
             return Found::default();
         };
         let found = Mutex::new(Found::default());
-        team.run(&|number| {
-            let mut marker = Marker::new(&shared.space, marking, crew.worker(number));
+        workers.run(&|number| {
+            let mut marker = Marker::new(&shared.space, marking, queues.worker(number));
             first(&mut marker);
             marker.drain_all();
             found.lock().expect(POISONED).add(marker.finish());
         });
-        self.crews.keep(crew);
+        self.queue_pool.keep(queues);
         found.into_inner().expect(POISONED)
     }
 

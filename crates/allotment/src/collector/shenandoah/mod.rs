@@ -83,7 +83,7 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::Settings;
-use super::work::{Crews, Gang, Limits};
+use super::work::{Gang, StackLimits, TaskQueuePool};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
 use crate::options::ShenandoahMode;
 use crate::platform::MemoryError;
@@ -164,8 +164,8 @@ impl Shenandoah {
             to_evacuate: WorkList::default(),
             to_update: WorkList::default(),
             assisted: Assisted::default(),
-            crews: Crews::default(),
-            stack: Limits::for_heap(heap_bytes),
+            queue_pool: TaskQueuePool::default(),
+            stack: StackLimits::for_heap(heap_bytes),
             choice,
             eager_assists: eager,
             move_all: settings.move_all,

@@ -18,7 +18,7 @@ use super::plan::Plan;
 use super::scope::Scope;
 use crate::collector::concurrent::{MarkShared, Sought};
 use crate::collector::kernel::Phase;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::{Hot, Shared};
 use crate::object::{MAX_AGE, reference};
 use crate::region::State;
@@ -130,7 +130,7 @@ impl Engine {
 
     /// Marks old objects until none is left or workers are interrupted. Between cycles. Returns how
     /// long it took.
-    pub(super) fn mark_old(&self, shared: &Shared, team: Team<'_>) -> Option<Phase> {
+    pub(super) fn mark_old(&self, shared: &Shared, workers: Workers<'_>) -> Option<Phase> {
         let old = self.old.as_ref()?;
         let phase = Phase::begin("Concurrent old marking");
         let marking = MarkShared {
@@ -138,7 +138,7 @@ impl Engine {
             weak: &old.left.weak_objects,
             ..self.marking(shared, &self.interrupt, Sought::Old)
         };
-        let found = self.run_markers(shared, team, marking, |_| ());
+        let found = self.run_markers(shared, workers, marking, |_| ());
         let phase = phase.end();
         let all = !self.interrupt.is_set() && old.left.found.is_empty() && !old.left.has_lost();
         old.plan.lock().expect(POISONED).marked_between(found, phase.time, all);

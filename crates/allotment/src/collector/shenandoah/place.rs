@@ -11,7 +11,7 @@
 //! ```
 
 use crate::collector::concurrent::Interrupt;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::{Pause, Shared, World};
 use crate::sync::Waiting;
 
@@ -46,7 +46,7 @@ impl<'p> Place<'p> {
 #[derive(Clone, Copy)]
 pub(super) struct Work<'p> {
     pub(super) shared: &'p Shared,
-    pub(super) team: Team<'p>,
+    pub(super) workers: Workers<'p>,
     /// Nobody sets that of a stopped world.
     pub(super) interrupt: &'p Interrupt,
     /// The stopped world; `None`: mutators run.

@@ -14,7 +14,7 @@ use super::place::{Place, Work};
 use super::scope::Scope;
 use crate::collector::concurrent::Interrupt;
 use crate::collector::kernel::Phase;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::World;
 use crate::sync::Ordering;
 
@@ -63,8 +63,8 @@ impl Shenandoah {
         cycle.account.record.before_stop = Some(cycle.account.phases.len());
         let (shared, never) = (world.shared(), Interrupt::default());
         let workers = self.gang.ready(self.gang.most());
-        let team = Team::new(&self.gang, workers).helped_by(world.volunteers());
-        let work = Work { shared, team, interrupt: &never, world: Some(world) };
+        let workers = Workers::new(&self.gang, workers).helped_by(world.volunteers());
+        let work = Work { shared, workers, interrupt: &never, world: Some(world) };
         while !cycle.is_idle() {
             let phase = Phase::begin(cycle.stage().name());
             cycle.advance(&self.engine, Place::Work(work));

@@ -120,7 +120,7 @@ impl Cache {
         Some(self.far.median()? > self.near.median()? * DEARER)
     }
 
-    /// Nanoseconds per region, near and far; 0: not measured.
+    /// Nanoseconds per region, near and far; 0 if not measured.
     pub(super) fn measured(&self) -> (u64, u64) {
         let ns = |side: &Side| side.median().unwrap_or_default() as u64;
         (ns(&self.near), ns(&self.far))

@@ -26,11 +26,6 @@ impl Capacity {
     pub(crate) fn after(&self, in_use: usize) -> usize {
         (in_use * 100).div_ceil(100 - self.min_free_percent).max(self.floor_regions)
     }
-
-    /// The next capacity to try, in regions, if the present one was not enough.
-    pub(crate) fn beyond(&self, capacity: usize) -> usize {
-        capacity * 2
-    }
 }
 
 #[cfg(test)]

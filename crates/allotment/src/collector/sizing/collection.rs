@@ -53,7 +53,6 @@ pub(crate) struct Collection {
 
 impl Collection {
     /// Bytes that stayed young.
-    #[must_use]
     pub(crate) fn survivor_bytes(&self) -> usize {
         self.survived.iter().sum()
     }

@@ -23,160 +23,130 @@ pub(crate) struct Decision {
     pub reasons: Vec<Reason>,
 }
 
+/// A number before and after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{from}->{to}")]
+pub(crate) struct Change {
+    pub from: usize,
+    pub to: usize,
+}
+
 /// The reason why a size changed. Sizes are in regions, times in nanoseconds, shares between 0 and
 /// 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Reason {
-    /// Eden grows: young collections take more of the time than they should.
-    EdenGrows {
+    /// Eden grows because young collections take more of the time than they should. Or it shrinks
+    /// towards the size that caches hold, because they take far less than they may.
+    #[error("eden {regions}: share {:.2}% {} {:.2}%", share.0 * 100.0,
+        if regions.from < regions.to { "above" } else { "far below" }, share.1 * 100.0)]
+    EdenForShare {
         /// Regions it had and regions it should have.
-        regions: (usize, usize),
-        /// The share of time, and the goal.
-        share: (f64, f64),
-    },
-    /// Eden shrinks towards the size that caches hold: young collections take far less of the time
-    /// than they may.
-    EdenShrinks {
-        /// Regions it had and regions it should have.
-        regions: (usize, usize),
+        regions: Change,
         /// The share of time, and the goal.
         share: (f64, f64),
     },
     /// Eden is limited by MaxGCPauseMillis.
+    #[error("eden {regions}: pause {:.3} ms, goal {:.3} ms", ms(pause_ns.0), ms(pause_ns.1))]
     EdenForPause {
         /// Regions it should have otherwise, and regions it may have.
-        regions: (usize, usize),
+        regions: Change,
         /// The expected pause, and the goal.
         pause_ns: (u64, u64),
     },
     /// Eden is limited to the size that the last cache holds: allocation beyond costs more than
     /// collections save, or its cost in the cache is measured first.
+    #[error(
+        "eden {regions}: a region takes {} ns in the cache, {} ns beyond",
+        ns_per_region.0, ns_per_region.1
+    )]
     EdenForCache {
         /// Regions it should have otherwise, and regions that the cache holds.
-        regions: (usize, usize),
+        regions: Change,
         /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond;
         /// 0: not measured.
         ns_per_region: (u64, u64),
     },
-    /// Eden is limited by MaxNewSize.
-    EdenForMaxNewSize {
+    /// Eden is limited by MaxNewSize, or by the free room for it and its survivors.
+    #[error("eden {regions}: {limit}")]
+    EdenLimited {
         /// Regions it should have otherwise, and regions it may have.
-        regions: (usize, usize),
-    },
-    /// Eden is limited by the free room for it and its survivors.
-    EdenForRoom {
-        /// Regions it should have otherwise, and regions that fit.
-        regions: (usize, usize),
+        regions: Change,
+        /// `MaxNewSize`, or `room`.
+        limit: &'static str,
     },
     /// Eden takes half of the free capacity: the threads' buffers alone are far more than the last
     /// cache holds.
+    #[error("eden {regions}: beyond the cache anyway, {room} regions free")]
     EdenTakesSpare {
         /// Regions it needs, and regions it takes.
-        regions: (usize, usize),
+        regions: Change,
         /// Regions of the capacity that are free.
         room: usize,
     },
     /// The threshold moves to the age from which an object's further survival costs least.
+    #[error("tenuring {threshold}: best {best}, old byte costs {old_cost:.2} copies")]
     Tenuring {
         /// Thresholds, before and after.
-        threshold: (u8, u8),
+        threshold: Change,
         /// The age with the least cost.
         best: u8,
         /// Cost of a byte of garbage in the old generation, in copies of a byte.
         old_cost: f64,
     },
     /// The threshold falls: survivors exceed the bytes that may stay young.
+    #[error("tenuring {threshold}: {}k expected, {}k may survive", bytes.0 / 1024, bytes.1 / 1024)]
     SurvivorsOverflow {
         /// Thresholds, before and after.
-        threshold: (u8, u8),
+        threshold: Change,
         /// Bytes expected to survive, and bytes that may.
         bytes: (usize, usize),
     },
     /// The capacity follows the live bytes after a full collection (MinHeapFreeRatio).
+    #[error("capacity {regions}: follows what lives")]
     CapacityFollows {
         /// Regions, before and after.
-        regions: (usize, usize),
+        regions: Change,
     },
     /// The capacity grows: little became old since the last full collection, so another would free
     /// little.
+    #[error("capacity {regions}: {} regions became old, full from {} on", grown.0, grown.1)]
     CapacityGrows {
         /// Regions, before and after.
-        regions: (usize, usize),
-        /// Regions that became old, and the number from which on a full collection is worth while.
+        regions: Change,
+        /// Regions that became old, and the number from which on a full collection pays.
         grown: (usize, usize),
     },
     /// The next collection is full: the capacity is used up, and much became old since the last
     /// full one.
+    #[error("full next: {} regions became old, full from {} on", grown.0, grown.1)]
     FullWorth {
-        /// Regions that became old, and the number from which on a full collection is worth while.
+        /// Regions that became old, and the number from which on a full collection pays.
         grown: (usize, usize),
     },
     /// The next collection is full: the expected copies of a young one do not fit.
+    #[error("full next: {} regions free, {} needed", regions.0, regions.1)]
     FullNoRoom {
         /// Regions that are free, and those needed beside an eden of one region.
         regions: (usize, usize),
     },
     /// The next collection is full: young ones in so little room cost more than a full one does.
+    #[error("full next: {} ns/region in young collections, {} with full ones", ns_per_region.0, ns_per_region.1)]
     FullCheaper {
         /// Nanoseconds of collection for a region of allocation: of a young collection, and of all
         /// since the last full one.
         ns_per_region: (u64, u64),
     },
     /// The next collection is full: this one found no memory for objects it had to move.
+    #[error("full next: no memory for {}k", bytes.div_ceil(1024))]
     FullAfterFailure {
         /// Bytes left in place.
         bytes: usize,
     },
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = |ns: u64| ns as f64 / 1e6;
-        match *self {
-            Reason::EdenGrows { regions: (from, to), share: (is, goal) } => {
-                write!(f, "eden {from}->{to}: share {:.2}% above {:.2}%", is * 100.0, goal * 100.0)
-            }
-            Reason::EdenShrinks { regions: (from, to), share: (is, goal) } => {
-                write!(f, "eden {from}->{to}: share {:.2}% far below {:.2}%", is * 100.0, goal * 100.0)
-            }
-            Reason::EdenForPause { regions: (from, to), pause_ns: (is, goal) } => {
-                write!(f, "eden {from}->{to}: pause {:.3} ms, goal {:.3} ms", ms(is), ms(goal))
-            }
-            Reason::EdenForCache { regions: (from, to), ns_per_region: (near, far) } => {
-                write!(f, "eden {from}->{to}: a region takes {near} ns in the cache, {far} ns beyond")
-            }
-            Reason::EdenForMaxNewSize { regions: (from, to) } => write!(f, "eden {from}->{to}: MaxNewSize"),
-            Reason::EdenForRoom { regions: (from, to) } => write!(f, "eden {from}->{to}: room"),
-            Reason::EdenTakesSpare { regions: (from, to), room } => {
-                write!(f, "eden {from}->{to}: beyond the cache anyway, {room} regions free")
-            }
-            Reason::Tenuring { threshold: (from, to), best, old_cost } => {
-                write!(f, "tenuring {from}->{to}: best {best}, old byte costs {old_cost:.2} copies")
-            }
-            Reason::SurvivorsOverflow { threshold: (from, to), bytes: (is, limit) } => {
-                write!(f, "tenuring {from}->{to}: {}k expected, {}k may survive", is / 1024, limit / 1024)
-            }
-            Reason::CapacityFollows { regions: (from, to) } => {
-                write!(f, "capacity {from}->{to}: follows what lives")
-            }
-            Reason::CapacityGrows { regions: (from, to), grown: (is, worth) } => {
-                write!(f, "capacity {from}->{to}: {is} regions became old, full from {worth} on")
-            }
-            Reason::FullWorth { grown: (is, worth) } => {
-                write!(f, "full next: {is} regions became old, full from {worth} on")
-            }
-            Reason::FullNoRoom { regions: (free, needed) } => {
-                write!(f, "full next: {free} regions free, {needed} needed")
-            }
-            Reason::FullCheaper { ns_per_region: (young, all) } => {
-                write!(f, "full next: {young} ns/region in young collections, {all} with full ones")
-            }
-            Reason::FullAfterFailure { bytes } => {
-                write!(f, "full next: no memory for {}k", bytes.div_ceil(1024))
-            }
-        }
-    }
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
 }
 
 impl fmt::Display for Decision {

@@ -26,7 +26,7 @@
 
 use super::cache::{Cache, near_regions};
 use super::collection::Collection;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::{Padded, TIME_WEIGHT};
 use super::settings::{Machine, Settings};
 use crate::tlab::sizing::Average;
@@ -41,7 +41,10 @@ const FAR: usize = 2;
 /// The state of the wish.
 #[derive(Clone, Debug)]
 pub(super) struct Eden {
-    wish: usize,
+    settings: Settings,
+    machine: Machine,
+    /// The regions that eden should have.
+    pub(super) wish: usize,
     pause_ns: Padded,
     regions: Average,
     ns_per_region: Average,
@@ -53,25 +56,19 @@ pub(super) struct Eden {
 }
 
 impl Eden {
-    pub(super) fn new(settings: &Settings, machine: &Machine) -> Eden {
+    pub(super) fn new(settings: Settings, machine: Machine) -> Eden {
+        let wish = least_eden(&settings, &machine, 1);
         Eden {
-            wish: base(settings, machine, 1, 0),
+            settings,
+            machine,
+            wish,
             pause_ns: Padded::new(TIME_WEIGHT),
             regions: Average::new(TIME_WEIGHT),
             ns_per_region: Average::new(TIME_WEIGHT),
-            near: near_regions(machine).max(base(settings, machine, 1, 0)),
+            near: near_regions(&machine).max(wish),
             beyond: false,
             cache: Cache::new(),
         }
-    }
-
-    /// The fewest regions that this many threads need.
-    pub(super) fn least(settings: &Settings, machine: &Machine, threads: usize) -> usize {
-        base(settings, machine, threads, 0)
-    }
-
-    pub(super) fn wish(&self) -> usize {
-        self.wish
     }
 
     /// The expected pause of a young collection, in nanoseconds; 0 before the first.
@@ -97,18 +94,17 @@ impl Eden {
     /// copies, and `survivors` are occupied already.
     pub(super) fn decide(
         &mut self,
-        settings: &Settings,
-        machine: &Machine,
         (threads, survivors, free): (usize, usize, usize),
         reasons: &mut Vec<Reason>,
     ) -> usize {
-        let base = base(settings, machine, threads, survivors);
-        self.near = near_regions(machine).max(base);
-        self.beyond = buffers(machine, threads) > near_regions(machine).saturating_mul(FAR);
+        let (settings, machine) = (self.settings, self.machine);
+        let base = base(&settings, &machine, threads, survivors);
+        self.near = near_regions(&machine).max(base);
+        self.beyond = buffers(&machine, threads) > near_regions(&machine).saturating_mul(FAR);
         let from = self.wish.max(base);
         let mut wish = from;
         if self.pause_ns.known() {
-            let needed = self.needed(settings.time_ratio);
+            let needed = self.needed();
             if needed > from {
                 wish = needed.min(from.saturating_mul(2)).min((free / 4 * 3).max(from));
             } else if needed.saturating_mul(FAR) < from {
@@ -116,21 +112,23 @@ impl Eden {
             }
             let goal = 1.0 / (1.0 + settings.time_ratio as f64);
             let share = (self.share(from), goal);
-            match wish {
-                _ if wish > from => reasons.push(Reason::EdenGrows { regions: (from, wish), share }),
-                _ if wish < from => reasons.push(Reason::EdenShrinks { regions: (from, wish), share }),
-                _ => {}
+            if wish != from {
+                reasons.push(Reason::EdenForShare { regions: Change { from, to: wish }, share });
             }
             if wish > self.near && !self.beyond && !self.cache.permits_far() {
                 let ns_per_region = self.cache.measured();
-                reasons.push(Reason::EdenForCache { regions: (wish, self.near), ns_per_region });
+                reasons.push(Reason::EdenForCache {
+                    regions: Change { from: wish, to: self.near },
+                    ns_per_region,
+                });
                 wish = self.near;
             }
-            wish = self.within_pause(wish, settings.pause_goal_ns, reasons);
+            wish = self.within_pause(wish, reasons);
         }
-        let max = most_young(settings, machine, survivors);
+        let max = self.most_young(survivors);
         if wish > max {
-            reasons.push(Reason::EdenForMaxNewSize { regions: (wish, max) });
+            reasons
+                .push(Reason::EdenLimited { regions: Change { from: wish, to: max }, limit: "MaxNewSize" });
             wish = max;
         }
         self.wish = wish;
@@ -139,24 +137,17 @@ impl Eden {
 
     /// The regions that eden may take if `room` regions of the capacity are free: its wish, or half
     /// of `room` if that does not lose a cache.
-    pub(super) fn with_spare(
-        &self,
-        settings: &Settings,
-        machine: &Machine,
-        survivors: usize,
-        room: usize,
-    ) -> usize {
+    pub(super) fn with_spare(&self, survivors: usize, room: usize) -> usize {
         if !self.beyond {
             return self.wish;
         }
-        let young = most_young(settings, machine, survivors);
-        (room / 2).min(young).min(self.fitting(settings.pause_goal_ns)).max(self.wish)
+        (room / 2).min(self.most_young(survivors)).min(self.fitting()).max(self.wish)
     }
 
     /// Regions with which young collections take their share of the time.
-    fn needed(&self, time_ratio: usize) -> usize {
+    fn needed(&self) -> usize {
         let fill_ns = f64::from(self.ns_per_region.value()).max(1.0);
-        (f64::from(self.pause_ns.average()) * time_ratio as f64 / fill_ns).ceil() as usize
+        (f64::from(self.pause_ns.average()) * self.settings.time_ratio as f64 / fill_ns).ceil() as usize
     }
 
     /// The share of time that young collections take with an eden of this many regions.
@@ -168,7 +159,8 @@ impl Eden {
 
     /// The most regions with which the goal for pauses is expected to be met, at least 1; no limit
     /// if there is no goal.
-    pub(super) fn fitting(&self, goal_ns: u64) -> usize {
+    pub(super) fn fitting(&self) -> usize {
+        let goal_ns = self.settings.pause_goal_ns;
         match self.pause_of_region_ns() {
             of_region if goal_ns > 0 && of_region > 0.0 => ((goal_ns as f64 / of_region) as usize).max(1),
             _ => usize::MAX,
@@ -183,27 +175,32 @@ impl Eden {
 
     /// `wish`, or the regions for which the goal for pauses is expected to be met. Pauses are taken
     /// to be proportional to eden, which errs on the safe side if eden grows.
-    fn within_pause(&self, wish: usize, goal_ns: u64, reasons: &mut Vec<Reason>) -> usize {
-        let fitting = self.fitting(goal_ns);
+    fn within_pause(&self, wish: usize, reasons: &mut Vec<Reason>) -> usize {
+        let fitting = self.fitting();
         if wish <= fitting {
             return wish;
         }
         let max = fitting.max(self.wish / 2).clamp(1, wish);
         if max < wish {
-            let pause_ns = ((self.pause_of_region_ns() * wish as f64) as u64, goal_ns);
-            reasons.push(Reason::EdenForPause { regions: (wish, max), pause_ns });
+            let pause_ns = ((self.pause_of_region_ns() * wish as f64) as u64, self.settings.pause_goal_ns);
+            reasons.push(Reason::EdenForPause { regions: Change { from: wish, to: max }, pause_ns });
         }
         max
     }
+
+    /// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; no limit if it is not
+    /// given.
+    fn most_young(&self, survivors: usize) -> usize {
+        match self.settings.max_new_bytes {
+            0 => usize::MAX,
+            bytes => self.machine.regions_of(bytes).saturating_sub(survivors).max(1),
+        }
+    }
 }
 
-/// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; no limit if it is not
-/// given.
-fn most_young(settings: &Settings, machine: &Machine, survivors: usize) -> usize {
-    match settings.max_new_bytes {
-        0 => usize::MAX,
-        bytes => machine.regions_of(bytes).saturating_sub(survivors).max(1),
-    }
+/// The fewest regions that eden should have, with this many threads attached.
+pub(crate) fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
+    base(settings, machine, threads, 0)
 }
 
 /// The regions that eden has if collections cost nothing: as many as caches hold, or as NewSize

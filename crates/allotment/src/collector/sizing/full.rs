@@ -4,12 +4,12 @@
 //!
 //! - **The capacity** is live / (1 - MinHeapFreeRatio) after a full collection, within
 //!   InitialHeapSize and MaxHeapSize. When eden and its copies no longer fit, there are two cases.
-//!   A full collection is worth while if enough became old: half of the capacity beside the live
+//!   A full collection pays if enough became old: half of the capacity beside the live
 //!   regions, and at least a sixteenth of the live ones. Otherwise eden needs the room, and the
 //!   capacity grows. So the capacity grows without a full collection to at most eden's need, and no
 //!   full collection follows another that left it nothing to free.
 //! - **At MaxHeapSize**, eden shrinks to the free room. With every cycle eden is smaller and the
-//!   same pause buys less, so it is not worth while to wait until nothing fits. The best moment to
+//!   same pause buys less, so it does not pay to wait until nothing fits. The best moment to
 //!   stop comes when the next young collection would cost more per region of allocation than all
 //!   collections since the last full one, the coming full one included. (This is the marginal value
 //!   theorem: Charnov, "Optimal foraging", 1976. A log-structured file system cleans by the same
@@ -20,7 +20,7 @@
 //! `overhead.rs` decides when to give up.
 
 use super::Capacity;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::TIME_WEIGHT;
 use crate::tlab::sizing::Average;
 
@@ -36,11 +36,11 @@ const STEP: usize = 8;
 pub(super) struct Heap {
     rule: Capacity,
     regions: usize,
-    capacity: usize,
+    pub(super) capacity: usize,
     /// Regions in use after the last full collection.
-    base: usize,
+    pub(super) base: usize,
     /// Regions of the capacity that were free after the last full collection.
-    headroom: usize,
+    pub(super) headroom: usize,
     full_ns: Average,
     /// Time of young collections since the last full one, in nanoseconds, and the regions of eden
     /// that they emptied.
@@ -67,16 +67,6 @@ impl Heap {
         Heap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0 }
     }
 
-    pub(super) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Regions in use after the last full collection, and regions of the capacity that were free
-    /// then.
-    pub(super) fn proportions(&self) -> (usize, usize) {
-        (self.base, self.headroom)
-    }
-
     /// Regions of the capacity that are free.
     pub(super) fn room(&self, free: usize) -> usize {
         self.capacity.saturating_sub(self.regions - free.min(self.regions))
@@ -94,7 +84,8 @@ impl Heap {
         self.headroom = self.capacity.saturating_sub(in_use);
         self.full_ns.sample(pause_ns as f32);
         (self.young_ns, self.eden) = (0, 0);
-        (from != self.capacity).then_some(Reason::CapacityFollows { regions: (from, self.capacity) })
+        (from != self.capacity)
+            .then_some(Reason::CapacityFollows { regions: Change { from, to: self.capacity } })
     }
 
     /// Lets the capacity grow if it should. `tenured` regions are old or humongous. `fits` gives
@@ -114,7 +105,7 @@ impl Heap {
                 let from = self.capacity;
                 let wanted = (self.regions - free).saturating_add(next.need).max(from + (from / STEP).max(1));
                 self.capacity = wanted.min(self.regions);
-                let regions = (from, self.capacity);
+                let regions = Change { from, to: self.capacity };
                 reasons.push(Reason::CapacityGrows { regions, grown: (grown, worth) });
             } else if fits(self.room(free)) < next.wish.div_ceil(2) {
                 return Some(Reason::FullWorth { grown: (grown, worth) });

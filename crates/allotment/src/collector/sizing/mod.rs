@@ -33,9 +33,9 @@ mod tests;
 
 pub(crate) use capacity::Capacity;
 pub(crate) use collection::{AGES, Collection, Scope};
-pub(crate) use decision::{Decision, Reason};
-pub(crate) use overhead::{Effort, Need};
-pub(crate) use overhead::{OverheadLimit, OverheadSettings};
+pub(crate) use decision::{Change, Decision, Reason};
+pub(crate) use eden::least_eden;
+pub(crate) use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
 pub(crate) use settings::{Machine, Settings};
 
 use eden::Eden;
@@ -59,22 +59,15 @@ pub(crate) struct Sizing {
     heap: Heap,
 }
 
-/// The fewest regions that eden should have, with this many threads attached.
-#[must_use]
-pub(crate) fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
-    Eden::least(settings, machine, threads)
-}
-
 impl Sizing {
     /// The sizing of a heap in which nothing was collected yet.
-    #[must_use]
     pub(crate) fn new(settings: Settings, machine: Machine) -> Sizing {
         let region = machine.geometry.region_bytes();
         let rule = Capacity::new(settings.initial_heap_bytes, region, settings.min_free_percent);
         Sizing {
             settings,
             machine,
-            eden: Eden::new(&settings, &machine),
+            eden: Eden::new(settings, machine),
             survival: Survival::new(),
             tenuring: Tenuring::new(settings.initial_tenuring_threshold, settings.max_tenuring_threshold),
             heap: Heap::new(rule, machine.geometry.regions),
@@ -82,39 +75,33 @@ impl Sizing {
     }
 
     /// The sizes of an empty heap to which this many threads will attach.
-    #[must_use]
     pub(crate) fn first(&mut self, threads: usize) -> Decision {
         self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
     }
 
     /// The most regions that eden may have, by the goal for pauses.
-    #[must_use]
     pub(crate) fn most_eden(&self) -> usize {
-        self.eden.fitting(self.settings.pause_goal_ns)
+        self.eden.fitting()
     }
 
     /// Bytes that a young collection is expected to copy or to scan, with an eden of this many
     /// regions that this many threads fill.
-    #[must_use]
     pub(crate) fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
         self.survival.work_bytes(eden_regions, threads, &self.machine)
     }
 
     /// Workers for a young collection, by [its expected work](Self::expected_bytes).
-    #[must_use]
     pub(crate) fn workers(&self, eden_regions: usize, threads: usize) -> usize {
         let work = self.expected_bytes(eden_regions, threads);
         (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
     }
 
     /// Whether this many threads are more than there are cores.
-    #[must_use]
     pub(crate) fn is_crowded(&self, threads: usize) -> bool {
         threads > self.machine.cores
     }
 
     /// The sizes until the next collection, after the collection `done`.
-    #[must_use]
     pub(crate) fn after(&mut self, done: &Collection) -> Decision {
         let Machine { geometry, .. } = self.machine;
         let free = done.free_regions.min(geometry.regions);
@@ -152,11 +139,11 @@ impl Sizing {
         failure: Option<Reason>,
     ) -> Decision {
         let (settings, machine) = (self.settings, self.machine);
-        let workers = self.workers(self.eden.wish(), threads);
+        let workers = self.workers(self.eden.wish, threads);
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
-        let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish()));
-        let wish = self.eden.decide(&settings, &machine, (threads, survivors, beside), &mut reasons);
+        let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish));
+        let wish = self.eden.decide((threads, survivors, beside), &mut reasons);
         let next = Prospect {
             wish,
             need: wish + reserve(&self.survival, wish),
@@ -165,7 +152,7 @@ impl Sizing {
         };
         let fits = |room: usize| {
             let room = room.min(free);
-            let wanted = self.eden.with_spare(&settings, &machine, survivors, room);
+            let wanted = self.eden.with_spare(survivors, room);
             self.survival.fitting(wanted, room, &machine, workers)
         };
         let full = self.heap.decide((tenured, free), next, fits, &mut reasons);
@@ -179,21 +166,24 @@ impl Sizing {
             None => fits(room).max(1),
         };
         if full.is_none() && eden_regions < wish {
-            reasons.push(Reason::EdenForRoom { regions: (wish, eden_regions) });
+            reasons.push(Reason::EdenLimited {
+                regions: Change { from: wish, to: eden_regions },
+                limit: "room",
+            });
         }
         if full.is_none() && eden_regions > wish {
-            reasons.push(Reason::EdenTakesSpare { regions: (wish, eden_regions), room });
+            reasons.push(Reason::EdenTakesSpare { regions: Change { from: wish, to: eden_regions }, room });
         }
         let limit = self.survivor_limit(free + survivors);
-        let (live, headroom) = self.heap.proportions();
+        let (live, headroom) = (self.heap.base, self.heap.headroom);
         // Before the first full collection: the proportions of a heap that is half free.
         let old_cost = tenuring::old_cost(if live == 0 { headroom } else { live }, headroom);
         reasons.extend(self.tenuring.decide(old_cost, self.survival.survivors_bytes(), limit));
         let full = full.map(|reason| reasons.push(reason)).is_some();
         Decision {
             eden_regions,
-            capacity_regions: self.heap.capacity(),
-            tenuring_threshold: self.tenuring.threshold(),
+            capacity_regions: self.heap.capacity,
+            tenuring_threshold: self.tenuring.threshold,
             full,
             survivor_limit_bytes: limit,
             reasons,

@@ -99,7 +99,6 @@ pub(crate) struct OverheadLimit {
 
 impl OverheadLimit {
     /// The limit of a heap in which nothing was collected yet.
-    #[must_use]
     pub(crate) fn new(settings: OverheadSettings) -> OverheadLimit {
         OverheadLimit { settings, collecting: Duration::ZERO, running: Duration::ZERO, row: 0, dear: 0 }
     }
@@ -136,13 +135,11 @@ impl OverheadLimit {
     }
 
     /// Whether the next full collection may be the deciding one. It must then free all it can.
-    #[must_use]
     pub(crate) fn is_near(&self) -> bool {
         self.row + 1 >= GcOverhead::FULL_COLLECTIONS
     }
 
     /// Whether this many free bytes are enough, of a heap of `heap_bytes`.
-    #[must_use]
     pub(crate) fn leaves_enough(&self, free_bytes: usize, heap_bytes: usize) -> bool {
         free_bytes as u128 * 100 >= u128::from(self.settings.free_percent) * heap_bytes as u128
     }

@@ -20,15 +20,15 @@ pub(crate) struct Settings {
     pub initial_heap_bytes: usize,
     /// `MinHeapFreeRatio`: percentage of the heap that is free after a full collection, below 100.
     pub min_free_percent: usize,
-    /// `NewSize`: fewest bytes of eden and survivors; 0: the sizing chooses.
+    /// `NewSize`: fewest bytes of eden and survivors; 0 if the sizing chooses.
     pub new_bytes: usize,
-    /// `MaxNewSize`: most bytes of eden and survivors; 0: the sizing chooses.
+    /// `MaxNewSize`: most bytes of eden and survivors; 0 if the sizing chooses.
     pub max_new_bytes: usize,
     /// `InitialTenuringThreshold`, at most `max_tenuring_threshold`.
     pub initial_tenuring_threshold: u8,
     /// `MaxTenuringThreshold`, at most 15.
     pub max_tenuring_threshold: u8,
-    /// `MaxGCPauseMillis` in nanoseconds; 0: no goal.
+    /// `MaxGCPauseMillis` in nanoseconds; 0 without a goal.
     pub pause_goal_ns: u64,
     /// `GCTimeRatio`: time of the program for each unit of time in young collections.
     pub time_ratio: usize,
@@ -71,7 +71,6 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// The machine as `topology` describes it. If that knows no L2, 1 MiB stands for it.
-    #[must_use]
     pub(crate) fn new(geometry: Geometry, topology: &Topology, workers: usize) -> Machine {
         Machine {
             geometry,

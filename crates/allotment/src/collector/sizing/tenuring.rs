@@ -36,7 +36,7 @@
 //! space). It ignores costs: it copies long-lived objects fifteen times if there is space.
 
 use super::collection::AGES;
-use super::decision::Reason;
+use super::decision::{Change, Reason};
 use super::padded::SIZE_WEIGHT;
 use crate::tlab::sizing::Average;
 
@@ -49,7 +49,7 @@ const WORTH: f32 = 0.98;
 /// The state of the threshold.
 #[derive(Clone, Debug)]
 pub(super) struct Tenuring {
-    threshold: u8,
+    pub(super) threshold: u8,
     max: u8,
     /// Bytes by age after the last young collection.
     young: [usize; AGES],
@@ -78,10 +78,6 @@ impl Tenuring {
             outlived: [Average::new(SIZE_WEIGHT); AGES],
             rates: [0.5; AGES],
         }
-    }
-
-    pub(super) fn threshold(&self) -> u8 {
-        self.threshold
     }
 
     /// Notes that every young object is now old or dead.
@@ -125,17 +121,22 @@ impl Tenuring {
         }
         if expected > limit && from > 1 {
             self.threshold = from - 1;
-            let (threshold, bytes) = ((from, self.threshold), (expected, limit));
-            return Some(Reason::SurvivorsOverflow { threshold, bytes });
+            let bytes = (expected, limit);
+            return Some(Reason::SurvivorsOverflow { threshold: self.change(from), bytes });
         }
         let best = self.best(old_cost);
         let to = if best > from && expected <= limit { from + 1 } else { best.min(from) };
         self.threshold = to.max(1);
         (self.threshold != from).then_some(Reason::Tenuring {
-            threshold: (from, self.threshold),
+            threshold: self.change(from),
             best,
             old_cost: old_cost.into(),
         })
+    }
+
+    /// The change of the threshold from `from` on.
+    fn change(&self, from: u8) -> Change {
+        Change { from: from.into(), to: self.threshold.into() }
     }
 
     /// The threshold with the least cost; the present one if it costs hardly more.

@@ -286,7 +286,7 @@ fn a_program_that_has_time_to_run_is_left_alone() {
 }
 
 #[test]
-fn collections_that_nobody_needed_do_not_count() {
+fn collections_without_an_allocation_that_needs_them_do_not_count() {
     for (options, heap, pair) in each(ALL_DEAR) {
         heap.attach(|mutator| {
             let _list = fill(mutator, pair, A_REGION);

@@ -4,10 +4,11 @@
 use crate::collector::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, SpaceKind, ToSpace};
 use crate::collector::full::{self, Compaction, SideTables};
 use crate::collector::kernel::{OldTables, Pages, Roots};
-use crate::collector::work::{Crews, Gang, Limits as StackLimits, Team};
+use crate::collector::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::object::{Shape, ShapeRef, SlotKind, reference};
+use crate::options::Options;
 use crate::platform::topology::Topology;
-use crate::region::{Attempts, Disposal, Geometry, RefillMode, Space, SpaceSettings, StartTable, State};
+use crate::region::{Attempts, Geometry, Space, StartTable, State};
 
 const GEOMETRY: Geometry = Geometry { region_shift: 12, regions: 16 };
 const CELL_BYTES: usize = 24;
@@ -25,15 +26,9 @@ struct List {
 impl List {
     /// The list with the keys `CELLS - 1`, .., 1, 0, and garbage between its cells.
     fn new() -> List {
-        let settings = SpaceSettings {
-            touched_bytes: 0,
-            pre_touch: false,
-            huge_pages: false,
-            mode: RefillMode::CompareAndSwap,
-            homes: 1,
-            disposal: Disposal::default(),
-        };
-        let space = Space::new(&settings, GEOMETRY, Topology::detect(), "list").expect("memory");
+        let options =
+            Options { allocation_regions: 1, use_transparent_huge_pages: false, ..Options::default() };
+        let space = Space::new(&options, GEOMETRY, Topology::detect(), "list").expect("memory");
         let shape = Shape::fixed("Cell", CELL_BYTES).slot("next", 8, SlotKind::Strong);
         let cell = space.shapes.register(shape).expect("a shape");
         let mut list = List { space, cell, first: 0, weak: 0 };
@@ -73,7 +68,7 @@ impl List {
     }
 
     /// Calls `collect` with the space, its two roots, and one worker.
-    fn collect<R>(&mut self, collect: impl FnOnce(&Space, Roots<'_>, Team<'_>) -> R) -> R {
+    fn collect<R>(&mut self, collect: impl FnOnce(&Space, Roots<'_>, Workers<'_>) -> R) -> R {
         let List { space, first, weak, .. } = self;
         let roots = Roots {
             slots: &mut |slots| {
@@ -82,7 +77,7 @@ impl List {
             },
             pinned: &mut |_| (),
         };
-        collect(space, roots, Team::new(&Gang::new("test-gc", 1), 1))
+        collect(space, roots, Workers::new(&Gang::new("test-gc", 1), 1))
     }
 
     fn used_regions(&self) -> Vec<State> {
@@ -102,11 +97,11 @@ fn a_full_collection_slides_the_cells_of_a_space_together() {
     let mut list = List::new();
     let before = list.used_regions().len();
     let pages = Pages { huge: false, touched_for: 0, touching: 1 };
-    let done = list.collect(|space, roots, team| {
+    let done = list.collect(|space, roots, workers| {
         let base = space.free.table().bottom(0);
         let mut tables = SideTables::new(base, GEOMETRY.heap_bytes(), pages).expect("tables");
         // SAFETY: no thread allocates; the roots and slots hold addresses of cells, or 0.
-        unsafe { full::collect(space, &mut tables, roots, Compaction::Maximum, team) }.expect("memory")
+        unsafe { full::collect(space, &mut tables, roots, Compaction::Maximum, workers) }.expect("memory")
     });
     list.check();
     assert_eq!(done.used_after, CELLS as usize * CELL_BYTES);
@@ -118,7 +113,7 @@ fn a_full_collection_slides_the_cells_of_a_space_together() {
 fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
     let mut list = List::new();
     let before = list.used_regions().len();
-    let done = list.collect(|space, roots, team| {
+    let done = list.collect(|space, roots, workers| {
         let (base, heap_bytes) = (space.free.table().bottom(0), GEOMETRY.heap_bytes());
         let set = CollectionSet::new(base, GEOMETRY.region_shift, GEOMETRY.regions);
         let mut ranges = OldRanges::default();
@@ -132,7 +127,7 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
             survivors: &ToSpace::new(SpaceKind::Survivors, 1),
             old: &ToSpace::new(SpaceKind::Old, 1),
             home: &|| 0,
-            crews: &Crews::default(),
+            queue_pool: &TaskQueuePool::default(),
             limits: Limits {
                 tenuring_threshold: 15,
                 survivor_bytes: heap_bytes,
@@ -143,7 +138,7 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
         };
         // SAFETY: no thread allocates, nothing is old, and the roots and slots hold addresses of
         // cells, or 0.
-        unsafe { evacuation.run(roots, team) }.expect("memory for a stack")
+        unsafe { evacuation.run(roots, workers) }.expect("memory for a stack")
     });
     list.check();
     assert_eq!((done.sum.objects, done.weak_cleared), (CELLS, 1));

@@ -49,7 +49,8 @@ pub enum Fault {
 crate::debug::debug_is_display!(Fault);
 
 /// A word that refers to an address at which no object begins.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{holder} holds {bits:#018x}: {target:#x} {problem}")]
 pub struct BadReference {
     /// The place of the word.
     pub holder: Holder,
@@ -61,15 +62,6 @@ pub struct BadReference {
     pub problem: Problem,
 }
 crate::debug::debug_is_display!(BadReference);
-
-impl fmt::Display for BadReference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BadReference { holder, bits, target, problem } = self;
-        write!(f, "{holder} holds {bits:#018x}: {target:#x} {problem}")
-    }
-}
-
-impl std::error::Error for BadReference {}
 
 /// The place of a word that refers to an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,14 +120,17 @@ impl fmt::Display for Holder {
 }
 
 /// The reason why no object begins at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// It is in no region of the heap.
+    #[error("is outside the heap")]
     OutsideHeap,
     /// It is not a multiple of 8.
+    #[error("is not a multiple of 8")]
     Misaligned,
     /// Its region has no objects.
+    #[error("is in region {region}, which is {state:?}: the object died, or moved and this was not updated")]
     UnusedRegion {
         /// The region's number.
         region: usize,
@@ -143,6 +138,9 @@ pub enum Problem {
         state: State,
     },
     /// No object and no filler reaches that far.
+    #[error(
+        "is in region {region}, whose objects end at {top:#x}: the object died, or moved and this was not updated"
+    )]
     BeyondTop {
         /// The region's number.
         region: usize,
@@ -150,6 +148,10 @@ pub enum Problem {
         top: usize,
     },
     /// It is inside an object, or in a gap.
+    #[error(
+        "is in region {region}, but no object begins there{}",
+        below.map_or(" or below it".into(), |below| format!(": the nearest one below it is at {below:#x}"))
+    )]
     NoObject {
         /// The region's number.
         region: usize,
@@ -158,43 +160,11 @@ pub enum Problem {
     },
     /// The object is young, the slot that refers to it is old, and the slot's card
     /// is clean.
+    #[error(
+        "is young, and the card of the old slot at {slot:#x} is clean: it was stored to without the barrier"
+    )]
     CleanCard {
         /// Address of the slot.
         slot: usize,
     },
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::OutsideHeap => f.write_str("is outside the heap"),
-            Problem::Misaligned => f.write_str("is not a multiple of 8"),
-            Problem::UnusedRegion { region, state } => {
-                write!(
-                    f,
-                    "is in region {region}, which is {state:?}: the object died, or moved and this was not updated"
-                )
-            }
-            Problem::BeyondTop { region, top } => {
-                write!(
-                    f,
-                    "is in region {region}, whose objects end at {top:#x}: the object died, or moved and this was not \
-                     updated"
-                )
-            }
-            Problem::NoObject { region, below: Some(below) } => {
-                write!(
-                    f,
-                    "is in region {region}, but no object begins there: the nearest one below it is at {below:#x}"
-                )
-            }
-            Problem::NoObject { region, below: None } => {
-                write!(f, "is in region {region}, but no object begins there or below it")
-            }
-            Problem::CleanCard { slot } => write!(
-                f,
-                "is young, and the card of the old slot at {slot:#x} is clean: it was stored to without the barrier"
-            ),
-        }
-    }
 }

@@ -17,34 +17,27 @@ pub(super) unsafe fn verify_room(free: &FreeSet, index: usize) -> Result<(), Fau
     let (table, region) = (free.table(), free.table().get(index));
     let state = region.state();
     let dirty = region.dirty().max(region.top());
-    let fault =
-        |expected| move |(address, found)| Fault::Freed { address, region: index, state, found, expected };
     let check = |start, end, allowed: fn(u64) -> bool, expected| {
         // SAFETY: the callers below ensure that the memory is readable; no thread that could
         // write runs.
-        unsafe { first_word_not(start, end, allowed) }.map_or(Ok(()), |found| Err(fault(expected)(found)))
+        unsafe { first_word_not(start, end, allowed) }.map_or(Ok(()), |(address, found)| {
+            Err(Fault::Freed { address, region: index, state, found, expected })
+        })
     };
-    match state {
-        // The region has no memory, or may have none.
-        State::Uncommitted => return Ok(()),
-        // The memory is the owner thread's.
-        State::Exclusive => return Ok(()),
-        State::Free | State::Quarantined if region.is_poisoned() => {
-            check(region.top(), dirty, |word| word == POISON, "the pattern of freed memory")?;
-        }
-        _ if region.is_poisoned() => {
-            check(
-                region.top(),
-                dirty,
-                |word| word == POISON || word == 0,
-                "the pattern of freed memory or 0",
-            )?;
-        }
-        _ => {}
+    // A region without memory, or one whose memory is the owner thread's.
+    if matches!(state, State::Uncommitted | State::Exclusive) {
+        return Ok(());
+    }
+    if region.is_poisoned() {
+        let (allowed, expected): (fn(u64) -> bool, _) = match state {
+            State::Free | State::Quarantined => (|word| word == POISON, "the pattern of freed memory"),
+            _ => (|word| word == POISON || word == 0, "the pattern of freed memory or 0"),
+        };
+        check(region.top(), dirty, allowed, expected)?;
     }
     // A region in quarantine may be inaccessible there.
-    match state {
-        State::Quarantined => Ok(()),
-        _ => check(dirty, table.end(index), |word| word == 0, "0"),
+    if state == State::Quarantined {
+        return Ok(());
     }
+    check(dirty, table.end(index), |word| word == 0, "0")
 }

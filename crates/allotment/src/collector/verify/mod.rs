@@ -38,11 +38,12 @@ pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
 pub(crate) use stopped::Checks;
 pub use summary::VerifySummary;
 
+use super::kernel::Roots;
 use crate::mutator::Collector;
 use crate::object::{
     Object, Shape, Shapes, SlotKind, SlotVisitor, WalkError, for_each_fixed_slot, reference, tail_slots, walk,
 };
-use crate::region::{CardTable, FreeSet, State};
+use crate::region::{CardTable, FreeSet, Space, State};
 use starts::Starts;
 
 /// The amount that is checked.
@@ -84,10 +85,7 @@ impl Scope {
     }
 }
 
-/// Calls its argument with the address of every pinned object; with some addresses more than once.
-pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
-
-/// Checks a heap: `roots` visits every root slot, `pins` names every pinned object.
+/// Checks a heap.
 ///
 /// # Errors
 /// The first fault found.
@@ -96,14 +94,12 @@ pub(crate) type Pins<'p> = dyn FnMut(&mut dyn FnMut(usize)) + 'p;
 /// - No mutator is between two safepoints until this returns, and no buffer has an uncovered tail.
 /// - The slots that `roots` visits are readable.
 pub(crate) unsafe fn verify(
-    free: &FreeSet,
-    shapes: &Shapes,
-    cards: &CardTable,
-    roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-    pins: &mut Pins<'_>,
+    space: &Space,
+    roots: &mut Roots<'_>,
     level: Level,
     scope: Scope,
 ) -> Result<VerifySummary, Fault> {
+    let Space { free, shapes, cards, .. } = space;
     free.verify().map_err(Fault::FreeSet)?;
     let verifier = Verifier { free, shapes, cards, level };
     // SAFETY: the caller's predicates are those of all these.
@@ -113,9 +109,9 @@ pub(crate) unsafe fn verify(
             _ if level < Level::References => {}
             Scope::AllObjects => {
                 verifier.check_objects(&starts)?;
-                verifier.check_roots(&starts, roots, pins, &mut |_| Ok(()))?;
+                verifier.check_roots(&starts, roots, &mut |_| Ok(()))?;
             }
-            Scope::LiveObjects => verifier.check_live_objects(&starts, roots, pins)?,
+            Scope::LiveObjects => verifier.check_live_objects(&starts, roots)?,
         }
         if level >= Level::Everything {
             (0..free.table().len()).try_for_each(|index| freed::verify_room(free, index))?;
@@ -244,12 +240,11 @@ impl Verifier<'_> {
     unsafe fn check_roots(
         &self,
         starts: &Starts,
-        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-        pins: &mut Pins<'_>,
+        roots: &mut Roots<'_>,
         follow: &mut Follow<'_>,
     ) -> Result<(), Fault> {
         let mut outcome = Ok(());
-        roots(&mut SlotVisitor::new(&mut |slot, kind| {
+        (roots.slots)(&mut SlotVisitor::new(&mut |slot, kind| {
             if outcome.is_ok() {
                 let holder = || Holder::Root { slot: slot.addr(), kind };
                 // SAFETY: the caller says that roots are readable.
@@ -258,7 +253,7 @@ impl Verifier<'_> {
         }));
         outcome?;
         let mut outcome = Ok(());
-        pins(&mut |address| {
+        (roots.pinned)(&mut |address| {
             if outcome.is_ok() {
                 let problem = starts.problem_with(self.free, address);
                 outcome =
@@ -293,21 +288,10 @@ impl Verifier<'_> {
     /// The fault of a slot of an old object that refers to a young one, but whose card is clean.
     fn problem_with_card(&self, slot: usize, target: usize) -> Option<Problem> {
         let table = self.free.table();
+        let is_old = |address| table.is_old(table.index_of(address));
         let is_root = !(table.base()..table.bottom(table.len())).contains(&slot);
-        (!is_root && self.is_old(slot) && !self.is_old(target) && !self.cards.is_dirty(slot))
+        (!is_root && is_old(slot) && !is_old(target) && !self.cards.is_dirty(slot))
             .then_some(Problem::CleanCard { slot })
-    }
-
-    /// Whether an address is in an old region; in a heap without generations, none is.
-    fn is_old(&self, address: usize) -> bool {
-        let table = self.free.table();
-        let index = table.index_of(address);
-        match table.get(index).state() {
-            State::Old => true,
-            State::HumongousStart => table.get(index).is_tenured(),
-            State::HumongousContinuation => table.get(index - table.get(index).run()).is_tenured(),
-            _ => false,
-        }
     }
 }
 

@@ -12,8 +12,9 @@
 //! heap.
 
 use super::starts::{Starts, reserve};
-use super::{Fault, Pins, Verifier};
-use crate::object::{Header, Kind, Shape, SlotVisitor};
+use super::{Fault, Verifier};
+use crate::collector::kernel::Roots;
+use crate::object::{Header, Kind, Shape};
 use crate::region::FreeSet;
 
 /// The entries for which the work list gets memory first.
@@ -23,8 +24,8 @@ const FIRST_ENTRIES: usize = 1024;
 pub(super) struct Reached {
     /// By region: a bit for each number that [`Starts`] gives to an object there.
     marks: Vec<Vec<u64>>,
-    /// Reached objects whose slots were not checked yet.
-    work: Vec<usize>,
+    /// Reached objects whose slots were not checked yet; each object once.
+    pub(super) work: Vec<usize>,
 }
 
 impl Reached {
@@ -56,11 +57,6 @@ impl Reached {
         self.work.push(address);
         Ok(())
     }
-
-    /// A reached object whose slots were not checked yet; each object once.
-    pub(super) fn next(&mut self) -> Option<usize> {
-        self.work.pop()
-    }
 }
 
 impl Verifier<'_> {
@@ -71,15 +67,14 @@ impl Verifier<'_> {
     pub(super) unsafe fn check_live_objects(
         &self,
         starts: &Starts,
-        roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-        pins: &mut Pins<'_>,
+        roots: &mut Roots<'_>,
     ) -> Result<(), Fault> {
         let mut reached = Reached::new(starts)?;
         // SAFETY: the caller's predicate.
         unsafe {
-            self.check_roots(starts, roots, pins, &mut |target| reached.reach(starts, self.free, target))?;
+            self.check_roots(starts, roots, &mut |target| reached.reach(starts, self.free, target))?;
         }
-        while let Some(address) = reached.next() {
+        while let Some(address) = reached.work.pop() {
             // SAFETY: only addresses at which the walk met an object are reached, and no thread
             // writes to objects.
             unsafe {

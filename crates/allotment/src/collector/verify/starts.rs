@@ -62,7 +62,8 @@ impl Starts {
         if !address.is_multiple_of(WORD) {
             return Some(Problem::Misaligned);
         }
-        let (region, start) = (table.index_of(address), first_region(free, address));
+        let region = table.index_of(address);
+        let start = table.first_of_run(region);
         let Some(objects) = &self.regions[start] else {
             return Some(Problem::UnusedRegion { region, state: table.get(region).state() });
         };
@@ -79,24 +80,15 @@ impl Starts {
     /// The region of the object that begins at `address`, and the object's number, which no other
     /// object of the region has. There must be an object: see [`problem_with`](Self::problem_with).
     pub(super) fn number_of(&self, free: &FreeSet, address: usize) -> (usize, usize) {
-        let start = first_region(free, address);
+        let table = free.table();
+        let start = table.first_of_run(table.index_of(address));
         let objects = self.regions[start].as_ref().expect("an object begins in this region");
-        (start, objects.number_of(address - free.table().bottom(start)))
+        (start, objects.number_of(address - table.bottom(start)))
     }
 
     /// By region, an upper bound of the numbers of its objects.
     pub(super) fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.regions.iter().map(|objects| objects.as_ref().map_or(0, Objects::numbers))
-    }
-}
-
-/// The region of an address; for a run, its first one.
-fn first_region(free: &FreeSet, address: usize) -> usize {
-    let table = free.table();
-    let region = table.index_of(address);
-    match table.get(region).state() {
-        State::HumongousContinuation => region - table.get(region).run(),
-        _ => region,
     }
 }
 

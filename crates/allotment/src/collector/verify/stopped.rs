@@ -1,8 +1,8 @@
 //! The check of a stopped world, before and after a collection.
 
 use super::{Fault, Level, Scope, VerifySummary, verify};
+use crate::collector::kernel::Roots;
 use crate::mutator::World;
-use crate::object::SlotVisitor;
 use crate::platform::abort_because;
 
 /// The times at which the heap is checked, and the level of the check.
@@ -43,20 +43,10 @@ fn check(world: &World<'_>, level: Level, when: &str) {
 pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<VerifySummary, Fault> {
     let shared = world.shared();
     let scope = Scope::of(&*shared.collector);
-    let (mut roots, mut pins) = (
-        |slots: &mut SlotVisitor<'_>| world.visit_roots(slots),
-        |pinned: &mut dyn FnMut(usize)| world.visit_pinned(pinned),
-    );
+    let mut roots = Roots {
+        slots: &mut |slots| world.visit_roots(slots),
+        pinned: &mut |pinned| world.visit_pinned(pinned),
+    };
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe {
-        verify(
-            &shared.space.free,
-            &shared.space.shapes,
-            &shared.space.cards,
-            &mut roots,
-            &mut pins,
-            level,
-            scope,
-        )
-    }
+    unsafe { verify(&shared.space, &mut roots, level, scope) }
 }

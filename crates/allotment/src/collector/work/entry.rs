@@ -24,7 +24,7 @@ const SLOTS: usize = if cfg!(test) { 16 } else { 512 };
 
 /// One piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum WorkEntry {
     /// The object at an address.
     Plain(usize),
     /// Slots `[number * n, (number + 1) * n)` of the array at an address, where n is its
@@ -32,13 +32,13 @@ pub(crate) enum Entry {
     Chunk { array: usize, number: usize },
 }
 
-impl Entry {
+impl WorkEntry {
     /// The word for the entry. Addresses are multiples of 8 below 2^48, numbers below 2^16.
     #[inline(always)]
     pub(crate) fn encode(self) -> usize {
         match self {
-            Entry::Plain(address) => address,
-            Entry::Chunk { array, number } => {
+            WorkEntry::Plain(address) => address,
+            WorkEntry::Chunk { array, number } => {
                 debug_assert!(number >> NUMBER_BITS == 0 && array >> NUMBER_SHIFT == 0);
                 array | CHUNK | number << NUMBER_SHIFT
             }
@@ -53,12 +53,12 @@ impl Entry {
 
     /// The entry that a word stands for.
     #[inline(always)]
-    pub(crate) fn decode(word: usize) -> Entry {
+    pub(crate) fn decode(word: usize) -> WorkEntry {
         if word & CHUNK == 0 {
-            return Entry::Plain(word);
+            return WorkEntry::Plain(word);
         }
         let array = word & ((1 << NUMBER_SHIFT) - 1) & !CHUNK;
-        Entry::Chunk { array, number: word >> NUMBER_SHIFT }
+        WorkEntry::Chunk { array, number: word >> NUMBER_SHIFT }
     }
 }
 

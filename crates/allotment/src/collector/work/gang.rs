@@ -85,7 +85,7 @@ struct Running {
 const PANICKED: &str = "a thread of a collection panicked (see above)";
 
 impl Gang {
-    /// A gang of at most `most` workers, the caller of [`Team::run`] included; its threads are
+    /// A gang of at most `most` workers, the caller of [`Workers::run`] included; its threads are
     /// called `name-1` and so on. None is started yet.
     pub(crate) fn new(name: &'static str, most: usize) -> Gang {
         let threads = Mutex::new(Threads::default());
@@ -182,7 +182,7 @@ impl Gang {
     }
 
     /// Calls `task` with each number below `workers`, except for 1 to `helpers`, which other
-    /// threads handle; see [`Team::run`].
+    /// threads handle; see [`Workers::run`].
     ///
     /// # Panics
     /// If there are fewer threads than the run needs.
@@ -256,40 +256,41 @@ impl GangThread {
     }
 }
 
-/// A number of workers of a gang that were made ready before, or volunteers in their place.
+/// The workers of one task: threads of a gang that were made ready before, or volunteers in their
+/// place.
 #[derive(Clone, Copy)]
-pub(crate) struct Team<'g> {
+pub(crate) struct Workers<'g> {
     gang: &'g Gang,
-    workers: usize,
+    count: usize,
     caller_rests: bool,
     volunteers: Option<&'g Volunteers>,
 }
 
-impl<'g> Team<'g> {
-    /// `workers`, at least 1, the caller included, are no more than [`Gang::ready`] said.
-    pub(crate) fn new(gang: &'g Gang, workers: usize) -> Team<'g> {
-        Team { gang, workers: workers.max(1), caller_rests: false, volunteers: None }
+impl<'g> Workers<'g> {
+    /// `count` workers, at least 1, the caller included, are no more than [`Gang::ready`] said.
+    pub(crate) fn new(gang: &'g Gang, count: usize) -> Workers<'g> {
+        Workers { gang, count: count.max(1), caller_rests: false, volunteers: None }
     }
 
-    /// `workers` beside the caller, which does only the work that it alone can do.
+    /// `count` workers beside the caller, which does only the work that it alone can do.
     /// [`Gang::ready_beside`] said that they are there.
     ///
     /// If more threads want to run than there are CPUs, the kernel makes a thread that worked for
     /// all of them wait for all of them afterwards.
-    pub(crate) fn beside(gang: &'g Gang, workers: usize) -> Team<'g> {
-        Team { gang, workers: workers.max(1), caller_rests: true, volunteers: None }
+    pub(crate) fn beside(gang: &'g Gang, count: usize) -> Workers<'g> {
+        Workers { gang, count: count.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// This team, with volunteers: threads that spin at the safepoint need not be woken, and are
+    /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and are
     /// called first. Do not use it if the caller rests: then a thread that worked for all would
     /// wait for all, too.
-    pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Team<'g> {
-        Team { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
+    pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Workers<'g> {
+        Workers { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }
 
     /// Number of workers that do the work.
-    pub(crate) fn workers(self) -> usize {
-        self.workers
+    pub(crate) fn count(self) -> usize {
+        self.count
     }
 
     /// Whether worker 0 leaves the work to the others.
@@ -299,7 +300,7 @@ impl<'g> Team<'g> {
 
     /// Number of numbers that a task is called with.
     pub(crate) fn numbers(self) -> usize {
-        self.workers + usize::from(self.caller_rests)
+        self.count + usize::from(self.caller_rests)
     }
 
     /// Calls `task` with each number below [`numbers`](Self::numbers): the calling thread with 0,

@@ -10,21 +10,21 @@ use loom::thread;
 
 /// The work done, as loom sees it: to read it while a worker still works ends the model.
 struct Log {
-    crew: Crew,
+    queues: TaskQueues,
     /// A cell for each worker.
     done: [UnsafeCell<usize>; 2],
     left: AtomicUsize,
 }
 
 fn log(pieces: usize) -> Arc<Log> {
-    let crew = Crew::new(2, Limits { piece: 2, pieces }).unwrap();
+    let queues = TaskQueues::new(2, StackLimits { piece: 2, pieces }).unwrap();
     let done = [UnsafeCell::new(0), UnsafeCell::new(0)];
-    Arc::new(Log { crew, done, left: AtomicUsize::new(0) })
+    Arc::new(Log { queues, done, left: AtomicUsize::new(0) })
 }
 
 /// An entry of `n` stands for itself and for `n - 1` entries of 1. Returns when no work is left.
 fn work(log: &Log, number: usize, first: &[usize], give: bool) {
-    let mut stack = log.crew.worker(number);
+    let mut stack = log.queues.worker(number);
     for &entry in first {
         assert!(stack.push(entry));
     }
@@ -84,16 +84,16 @@ fn both_have_work_and_both_leave() {
     check(4, &[2], &[1], true);
 }
 
-/// A crew of two, and memory that a worker touches while it has work or is alone.
-struct Touched(Crew, UnsafeCell<usize>);
+/// The queues of two workers, and memory that a worker touches while it has work or is alone.
+struct Touched(TaskQueues, UnsafeCell<usize>);
 
 // SAFETY: loom ends the model if two threads touch the cell at once.
 unsafe impl Sync for Touched {}
 
 impl Touched {
     fn shared() -> Arc<Touched> {
-        let crew = Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap();
-        Arc::new(Touched(crew, UnsafeCell::new(0)))
+        let queues = TaskQueues::new(2, StackLimits { piece: 2, pieces: 4 }).unwrap();
+        Arc::new(Touched(queues, UnsafeCell::new(0)))
     }
 
     fn touch(&self) {
@@ -115,7 +115,7 @@ impl Touched {
 /// A worker that is alone touches memory that the other touched before, and that the other touches
 /// again once it is offered an entry.
 #[test]
-fn who_is_alone_touches_what_others_touch() {
+fn a_lone_worker_may_touch_memory_that_others_touched() {
     with_three_preemptions(|| {
         let shared = Touched::shared();
         let other = {
@@ -181,7 +181,7 @@ fn a_gang_does_one_task_after_another_and_ends() {
         assert_eq!(gang.ready(2), 2);
         let cells = Cells([UnsafeCell::new(0), UnsafeCell::new(0)]);
         for turn in 1..=2 {
-            Team::new(&gang, 2).run(&|number| {
+            Workers::new(&gang, 2).run(&|number| {
                 // SAFETY: loom ends the model if another thread touches it.
                 cells.of(number).with_mut(|cell| unsafe { *cell += turn });
             });
@@ -194,14 +194,14 @@ fn a_gang_does_one_task_after_another_and_ends() {
 }
 
 #[test]
-fn who_rests_leaves_all_to_the_other() {
+fn a_resting_worker_leaves_all_entries_to_the_other() {
     loom::model(|| {
-        let crew = Arc::new(Crew::new(2, Limits { piece: 2, pieces: 4 }).unwrap());
-        crew.begin();
+        let queues = Arc::new(TaskQueues::new(2, StackLimits { piece: 2, pieces: 4 }).unwrap());
+        queues.begin();
         let other = {
-            let crew = crew.clone();
+            let queues = queues.clone();
             thread::spawn(move || {
-                let (mut stack, mut sum) = (crew.worker(1), 0);
+                let (mut stack, mut sum) = (queues.worker(1), 0);
                 loop {
                     while let Some(entry) = stack.pop() {
                         sum += entry;
@@ -212,7 +212,7 @@ fn who_rests_leaves_all_to_the_other() {
                 }
             })
         };
-        let mut stack = crew.worker(0);
+        let mut stack = queues.worker(0);
         assert!(stack.push(1) && stack.push(2) && stack.give_all());
         stack.rest();
         assert_eq!(other.join().unwrap(), 3);

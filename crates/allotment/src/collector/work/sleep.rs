@@ -88,7 +88,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     #[test]
-    fn who_sleeps_is_woken_and_nobody_else_is_looked_for() {
+    fn sleeping_workers_are_woken() {
         let (sleepers, up) = (Sleepers::for_workers(2).unwrap(), AtomicBool::new(false));
         sleepers.wake(usize::MAX);
         std::thread::scope(|scope| {

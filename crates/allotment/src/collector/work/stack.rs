@@ -27,7 +27,7 @@
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
 //! worker that could make one: the round ends.
 
-use super::crew::{Crew, Piece, Seat};
+use super::task_queues::{Piece, StackParts, TaskQueues};
 use crate::sync::POISONED;
 use crate::sync::{
     Ordering, Waiting,
@@ -42,26 +42,26 @@ const SHARED_PIECES: usize = 16;
 /// A worker with fewer entries keeps them: they are done before another worker could take them.
 const WORTH_GIVING: usize = if cfg!(any(test, loom)) { 2 } else { 8 };
 
-/// Number of attempts to steal, per worker of the crew, before a worker waits.
+/// Number of attempts to steal, per worker, before a worker waits.
 const ATTEMPTS: usize = if cfg!(loom) { 1 } else { 2 };
 
-impl Crew {
+impl TaskQueues {
     /// The stack of worker `number`, until it is dropped.
     ///
     /// # Panics
     /// If there is no such worker, or if the worker already has its stack.
     pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
-        let seat = self.seats[number].lock().expect(POISONED).take();
-        let Seat { top, shared } = seat.expect("a worker has one stack");
+        let parts = self.parked[number].lock().expect(POISONED).take();
+        let StackParts { top, shared } = parts.expect("a worker has one stack");
         let random = number as u32 * 2 + 1;
         let (below, spare, alone, steals) = (VecDeque::new(), None, false, 0);
-        WorkStack { crew: self, number, top, below, spare, shared, alone, random, steals }
+        WorkStack { queues: self, number, top, below, spare, shared, alone, random, steals }
     }
 }
 
 /// The stack of one worker.
 pub(crate) struct WorkStack<'c> {
-    crew: &'c Crew,
+    queues: &'c TaskQueues,
     number: usize,
     top: Piece,
     /// Full pieces, the oldest first.
@@ -141,13 +141,13 @@ impl WorkStack<'_> {
 
     /// Number of workers that share the work.
     pub(crate) fn workers(&self) -> usize {
-        self.crew.workers()
+        self.queues.workers()
     }
 
     /// Whether a worker idles and this one could give it work: a cheap hint.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
-        self.crew.idle.load(Ordering::Relaxed) > 0
+        self.queues.idle.load(Ordering::Relaxed) > 0
             && (self.top.len() >= WORTH_GIVING || !self.below.is_empty())
     }
 
@@ -164,7 +164,7 @@ impl WorkStack<'_> {
             // order, an idle worker could take the last piece between the two reads. Acquire: from
             // here on this worker sees the others' writes.
             self.alone =
-                self.shared.is_empty() && self.crew.idle.load(Ordering::Acquire) + 1 == self.workers();
+                self.shared.is_empty() && self.queues.idle.load(Ordering::Acquire) + 1 == self.workers();
         }
     }
 
@@ -205,7 +205,7 @@ impl WorkStack<'_> {
     /// Offers the entries near the top for which `goes` is true, as one piece. Returns `false` if
     /// no further piece may be made.
     fn give_those(&mut self, mut goes: impl FnMut(usize) -> bool) -> bool {
-        let Some(mut piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+        let Some(mut piece) = self.spare.take().or_else(|| self.queues.make_piece()) else { return false };
         piece.extend(self.top.extract_if(.., |entry| goes(*entry)));
         self.offer(piece);
         true
@@ -215,7 +215,7 @@ impl WorkStack<'_> {
     fn offer(&mut self, piece: Piece) {
         self.alone = false;
         self.shared.push(piece);
-        self.crew.sleepers.wake(1);
+        self.queues.sleepers.wake(1);
     }
 
     /// Offers all entries to others. Returns `false` if they are too many at the moment.
@@ -228,7 +228,7 @@ impl WorkStack<'_> {
             if self.top.is_empty() {
                 return true;
             }
-            let Some(empty) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+            let Some(empty) = self.spare.take().or_else(|| self.queues.make_piece()) else { return false };
             let full = std::mem::replace(&mut self.top, empty);
             self.offer(full);
         }
@@ -250,9 +250,9 @@ impl WorkStack<'_> {
     /// workers: the round is over.
     fn idle(&self) -> bool {
         // Release: a worker that sees all idle sees all their writes. Acquire: as above.
-        let all = self.crew.idle.fetch_add(1, Ordering::AcqRel) + 1 == self.crew.workers();
+        let all = self.queues.idle.fetch_add(1, Ordering::AcqRel) + 1 == self.queues.workers();
         if all {
-            self.crew.sleepers.wake(usize::MAX);
+            self.queues.sleepers.wake(usize::MAX);
         }
         all
     }
@@ -261,13 +261,13 @@ impl WorkStack<'_> {
     /// `false` if all workers wait: then no work is left in this round, and this worker does not
     /// call this again before the next round.
     ///
-    /// All workers of the crew have to come, here or to [`rest`](Self::rest), because it waits for
+    /// All workers have to come, here or to [`rest`](Self::rest), because it waits for
     /// each.
     #[inline(never)]
     pub(crate) fn find(&mut self) -> bool {
         debug_assert!(self.top.is_empty() && self.below.is_empty() && self.shared.is_empty());
         self.alone = false;
-        while self.crew.workers() > 1 {
+        while self.queues.workers() > 1 {
             if self.steal() {
                 return true;
             }
@@ -280,11 +280,11 @@ impl WorkStack<'_> {
 
     /// Waits until another worker offers something (`false`), or until all wait (`true`).
     fn wait(&self) -> bool {
-        let Crew { idle, stealers, sleepers, .. } = self.crew;
+        let TaskQueues { idle, stealers, sleepers, .. } = self.queues;
         if self.idle() {
             return true;
         }
-        let all_idle = || idle.load(Ordering::Acquire) == self.crew.workers();
+        let all_idle = || idle.load(Ordering::Acquire) == self.queues.workers();
         let offered =
             || stealers.iter().enumerate().any(|(number, other)| number != self.number && !other.is_empty());
         let (mut waiting, mut sleep) = (Waiting::new(), sleepers.begin());
@@ -302,7 +302,7 @@ impl WorkStack<'_> {
 
     /// Steals a piece from the one of two random victims that offers more (Mitzenmacher 2001).
     fn steal(&mut self) -> bool {
-        let stealers = &self.crew.stealers;
+        let stealers = &self.queues.stealers;
         for _ in 0..ATTEMPTS * stealers.len() {
             let (first, second) = (self.victim(), self.victim());
             let other_has_more = || stealers[first].len() < stealers[second].len();
@@ -321,7 +321,7 @@ impl WorkStack<'_> {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;
         self.random ^= self.random << 5;
-        let others = self.crew.workers() - 1;
+        let others = self.queues.workers() - 1;
         let other = ((u64::from(self.random) * others as u64) >> 32) as usize;
         other + usize::from(other >= self.number)
     }
@@ -337,9 +337,9 @@ impl WorkStack<'_> {
         if self.below.try_reserve(1).is_err() {
             return false;
         }
-        let Some(piece) = self.spare.take().or_else(|| self.crew.make_piece()) else { return false };
+        let Some(piece) = self.spare.take().or_else(|| self.queues.make_piece()) else { return false };
         let full = std::mem::replace(&mut self.top, piece);
-        if self.crew.workers() > 1 && self.shared.len() < SHARED_PIECES {
+        if self.queues.workers() > 1 && self.shared.len() < SHARED_PIECES {
             self.offer(full);
         } else {
             self.below.push_back(full);
@@ -357,7 +357,7 @@ impl WorkStack<'_> {
     /// none.
     pub(crate) fn refill(&mut self) -> bool {
         let piece = match self.below.pop_back() {
-            None if self.crew.workers() > 1 => self.shared.pop(),
+            None if self.queues.workers() > 1 => self.shared.pop(),
             below => below,
         };
         piece.map(|piece| self.put_on_top(piece)).is_some()
@@ -367,7 +367,7 @@ impl WorkStack<'_> {
     fn put_on_top(&mut self, piece: Piece) {
         let empty = std::mem::replace(&mut self.top, piece);
         if let Some(spare) = self.spare.replace(empty) {
-            self.crew.drop_piece(spare);
+            self.queues.drop_piece(spare);
         }
     }
 }
@@ -376,14 +376,14 @@ impl Drop for WorkStack<'_> {
     fn drop(&mut self) {
         // No piece is left, unless the round was given up.
         while let Some(piece) = self.shared.pop() {
-            self.crew.drop_piece(piece);
+            self.queues.drop_piece(piece);
         }
-        self.below.drain(..).chain(self.spare.take()).for_each(|piece| self.crew.drop_piece(piece));
+        self.below.drain(..).chain(self.spare.take()).for_each(|piece| self.queues.drop_piece(piece));
         let mut top = std::mem::take(&mut self.top);
         top.clear();
         let shared = std::mem::replace(&mut self.shared, Worker::new_lifo());
-        if let Ok(mut seat) = self.crew.seats[self.number].lock() {
-            *seat = Some(Seat { top, shared });
+        if let Ok(mut parts) = self.queues.parked[self.number].lock() {
+            *parts = Some(StackParts { top, shared });
         }
     }
 }

@@ -16,7 +16,7 @@ fn each_worker_runs_once_under_its_number_and_name() {
         assert_eq!(workers, wanted.min(4));
         let seen = Mutex::new(Vec::new());
         let caller = std::thread::current().id();
-        Team::new(&gang, workers).run(&|number| {
+        Workers::new(&gang, workers).run(&|number| {
             let thread = std::thread::current();
             assert_eq!(thread.id() == caller, number == 0);
             assert!(number == 0 || thread.name() == Some(&format!("crowd-{number}")));
@@ -29,12 +29,12 @@ fn each_worker_runs_once_under_its_number_and_name() {
 }
 
 #[test]
-fn a_gang_of_one_has_no_threads_and_none_is_wanted_of_none() {
+fn a_gang_of_one_starts_no_thread() {
     for most in [0, 1] {
         let gang = Gang::new("alone", most);
         assert_eq!((gang.most(), gang.ready(0), gang.ready(7)), (1, 1, 1));
         let caller = std::thread::current().id();
-        Team::new(&gang, 1).run(&|_| assert_eq!(std::thread::current().id(), caller));
+        Workers::new(&gang, 1).run(&|_| assert_eq!(std::thread::current().id(), caller));
     }
 }
 
@@ -52,7 +52,7 @@ fn threads_end_with_their_gang() {
     }
     let gang = Gang::new("mortal", 3);
     let workers = gang.ready(3);
-    Team::new(&gang, workers).run(&|number| {
+    Workers::new(&gang, workers).run(&|number| {
         if number > 0 {
             LOCAL.with(|local| *local.borrow_mut() = Some(Ended(&ENDED)));
         }
@@ -69,7 +69,7 @@ fn threads_run_on_the_cpus_of_their_gang_whoever_starts_them() {
         let bound = scope.spawn(|| {
             run_on_cpus(&cpus[..1]);
             let allowed = Mutex::new(HashSet::new());
-            Team::new(&gang, gang.ready(3)).run(&|number| {
+            Workers::new(&gang, gang.ready(3)).run(&|number| {
                 if number > 0 {
                     allowed.lock().unwrap().extend(own_cpus());
                 }
@@ -90,8 +90,8 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
         let look = |number: usize| allowed.lock().unwrap()[number] = own_cpus();
         assert_eq!(gang.ready(workers), workers);
         // Twice: a thread that had not begun yet at the first call is in its place at the second.
-        Team::new(&gang, workers).run(&look);
-        Team::new(&gang, workers).run(&look);
+        Workers::new(&gang, workers).run(&look);
+        Workers::new(&gang, workers).run(&look);
         allowed.into_inner().unwrap()
     };
     std::thread::scope(|scope| {
@@ -110,7 +110,7 @@ fn threads_of_a_gang_keep_off_the_callers_cpu_or_have_one_each() {
 /// Attached threads that come to a safepoint are called before threads of the gang. Each number is
 /// done once, by any thread.
 #[test]
-fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
+fn threads_that_spin_at_the_safepoint_work_in_place_of_the_gang() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
         return eprintln!("one CPU: nobody answers while somebody calls");
     }
@@ -127,28 +127,28 @@ fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
             })
         });
         // For each number: whether a thread of the gang did it.
-        let run = |team: Team<'_>| {
+        let run = |workers: Workers<'_>| {
             let done = Mutex::new(Vec::new());
-            team.run(&|number| {
+            workers.run(&|number| {
                 let thread = std::thread::current();
                 let of_gang = thread.name().is_some_and(|name| name.starts_with("spare-"));
                 done.lock().unwrap().push((number, of_gang));
             });
             let mut done = done.into_inner().unwrap();
             done.sort_unstable();
-            assert!(done.iter().map(|(number, _)| *number).eq(0..team.numbers()), "{done:?}");
+            assert!(done.iter().map(|(number, _)| *number).eq(0..workers.numbers()), "{done:?}");
             done.into_iter().filter(|(_, of_gang)| *of_gang).count()
         };
         let mut helped = 0;
         while helped < 100 {
             heap.stop_the_world(|world| {
-                let of_gang = run(Team::new(&gang, 3).helped_by(world.volunteers()));
+                let of_gang = run(Workers::new(&gang, 3).helped_by(world.volunteers()));
                 assert!(
                     (1..3).contains(&of_gang),
                     "there is one other thread, and {of_gang} were of the gang"
                 );
                 helped += 2 - of_gang;
-                let beside = run(Team::beside(&gang, 2).helped_by(world.volunteers()));
+                let beside = run(Workers::beside(&gang, 2).helped_by(world.volunteers()));
                 assert_eq!(beside, 2, "if the caller rests, the gang does all the work");
             })
             .unwrap();
@@ -159,8 +159,8 @@ fn who_is_stopped_and_looks_on_works_in_place_of_the_gang() {
 
 #[test]
 fn more_than_the_others_can_be_given_stays() {
-    let crew = Crew::new(2, Limits { piece: 2, pieces: 200 }).unwrap();
-    let mut stack = crew.worker(0);
+    let queues = TaskQueues::new(2, StackLimits { piece: 2, pieces: 200 }).unwrap();
+    let mut stack = queues.worker(0);
     (0..200).for_each(|entry| assert!(stack.push(entry)));
     assert!(!stack.give_all());
     let mut left = std::iter::from_fn(|| stack.pop()).collect::<Vec<_>>();
@@ -172,8 +172,8 @@ fn more_than_the_others_can_be_given_stays() {
 
 #[test]
 fn each_kind_is_given_as_a_piece_of_its_own() {
-    let crew = Crew::new(2, Limits { piece: 20, pieces: 60 }).unwrap();
-    let (mut rich, mut poor) = (crew.worker(0), crew.worker(1));
+    let queues = TaskQueues::new(2, StackLimits { piece: 20, pieces: 60 }).unwrap();
+    let (mut rich, mut poor) = (queues.worker(0), queues.worker(1));
     (0..12).for_each(|entry| assert!(rich.push(entry)));
     let kind = |entry: usize| (!entry.is_multiple_of(3)).then_some(entry % 3);
     assert!(rich.give_kind(kind) && rich.give_kind(kind) && !rich.give_kind(kind));
@@ -190,8 +190,8 @@ fn each_kind_is_given_as_a_piece_of_its_own() {
 
 #[test]
 fn kinds_are_no_more_pieces_than_others_can_be_given() {
-    let crew = Crew::new(2, Limits { piece: 64, pieces: 200 }).unwrap();
-    let mut stack = crew.worker(0);
+    let queues = TaskQueues::new(2, StackLimits { piece: 64, pieces: 200 }).unwrap();
+    let mut stack = queues.worker(0);
     (0..60).for_each(|entry| assert!(stack.push(entry)));
     while stack.give_kind(Some) {}
     let at_hand: Vec<usize> = std::iter::from_fn(|| stack.pop_at_hand()).collect();
@@ -202,11 +202,11 @@ fn kinds_are_no_more_pieces_than_others_can_be_given() {
 /// Does all work that begins with `first`: an entry of `n` stands for itself and for entries of 1
 /// to `n - 1`. If worker 0 `rests`, it leaves as much of the work to others as they can take.
 /// Returns the entries done, those that did not fit on a stack, and steals.
-fn work(gang: &Gang, crew: &Crew, first: &[usize], rests: bool) -> (usize, usize, u64) {
-    crew.begin();
+fn work(gang: &Gang, queues: &TaskQueues, first: &[usize], rests: bool) -> (usize, usize, u64) {
+    queues.begin();
     let sums = Mutex::new((0, 0, 0));
-    Team::new(gang, crew.workers()).run(&|number| {
-        let mut stack = crew.worker(number);
+    Workers::new(gang, queues.workers()).run(&|number| {
+        let mut stack = queues.worker(number);
         let (mut done, mut refused) = (0, 0);
         if number == 0 {
             refused += first.iter().filter(|&&entry| !stack.push(entry)).count();
@@ -245,25 +245,25 @@ proptest! {
         rests: bool,
     ) {
         let gang = Gang::new("many", workers);
-        let crew = Crew::new(gang.ready(workers), Limits { piece, pieces: 1 << 20 }).unwrap();
+        let queues = TaskQueues::new(gang.ready(workers), StackLimits { piece, pieces: 1 << 20 }).unwrap();
         // 1 + sum of those below: 2^(n-1).
         let expected: usize = first.iter().map(|entry| 1 << (entry - 1)).sum();
         for _ in 0..3 {
-            let (done, refused, _) = work(&gang, &crew, &first, rests && workers > 1);
+            let (done, refused, _) = work(&gang, &queues, &first, rests && workers > 1);
             prop_assert_eq!((done, refused), (expected, 0));
         }
     }
 
     #[test]
-    fn what_a_small_stack_refuses_it_says(
+    fn a_small_stack_reports_each_refused_entry(
         workers in 1usize..5,
         piece in 2usize..10,
         pieces in 1usize..6,
         count in 0usize..100,
     ) {
-        let crew = Crew::new(workers, Limits { piece, pieces }).unwrap();
+        let queues = TaskQueues::new(workers, StackLimits { piece, pieces }).unwrap();
         for _ in 0..2 {
-            let mut stack = crew.worker(0);
+            let mut stack = queues.worker(0);
             let taken = (0..count).filter(|_| stack.push(8)).count();
             // Each of the others has a piece already.
             prop_assert_eq!(taken, count.min(piece * (pieces.max(workers) - workers + 1)));
@@ -271,23 +271,23 @@ proptest! {
     }
 
     #[test]
-    fn entries_are_what_they_were(address in 1usize..1 << 44, number in 0usize..1 << 16) {
-        for entry in [Entry::Plain(address * 8), Entry::Chunk { array: address * 8, number }] {
-            prop_assert_eq!(Entry::decode(entry.encode()), entry);
+    fn entries_survive_encoding(address in 1usize..1 << 44, number in 0usize..1 << 16) {
+        for entry in [WorkEntry::Plain(address * 8), WorkEntry::Chunk { array: address * 8, number }] {
+            prop_assert_eq!(WorkEntry::decode(entry.encode()), entry);
         }
     }
 
     #[test]
-    fn words_are_plain_if_each_is(chunks: [bool; 4], address in 1usize..1 << 44) {
-        let chunk = Entry::Chunk { array: address * 8, number: 3 };
-        let words = chunks.map(|is_chunk| if is_chunk { chunk } else { Entry::Plain(address * 8) }.encode());
-        prop_assert_eq!(Entry::are_plain(&words), chunks == [false; 4]);
+    fn words_are_plain_if_each_word_is(chunks: [bool; 4], address in 1usize..1 << 44) {
+        let chunk = WorkEntry::Chunk { array: address * 8, number: 3 };
+        let words = chunks.map(|is_chunk| if is_chunk { chunk } else { WorkEntry::Plain(address * 8) }.encode());
+        prop_assert_eq!(WorkEntry::are_plain(&words), chunks == [false; 4]);
     }
 
     #[test]
-    fn a_group_is_what_would_be_popped_one_by_one(piece in 2usize..20, entries in 0usize..60, steps: Vec<Option<bool>>) {
-        let crew = Crew::new(1, Limits { piece, pieces: 100 }).unwrap();
-        let mut stack = crew.worker(0);
+    fn a_group_has_the_entries_that_single_pops_would_return(piece in 2usize..20, entries in 0usize..60, steps: Vec<Option<bool>>) {
+        let queues = TaskQueues::new(1, StackLimits { piece, pieces: 100 }).unwrap();
+        let mut stack = queues.worker(0);
         let mut model: Vec<usize> = (1..=entries).collect();
         prop_assert!(model.iter().all(|&entry| stack.push(entry)));
         for step in steps {
@@ -316,8 +316,8 @@ proptest! {
 
 #[test]
 fn a_stack_is_last_in_first_out_over_all_its_pieces() {
-    let crew = Crew::new(1, Limits { piece: 3, pieces: 100 }).unwrap();
-    let mut stack = crew.worker(0);
+    let queues = TaskQueues::new(1, StackLimits { piece: 3, pieces: 100 }).unwrap();
+    let mut stack = queues.worker(0);
     assert!((0..200).all(|entry| stack.push(entry)));
     assert!((0..200).rev().all(|entry| stack.pop() == Some(entry)));
     assert_eq!((stack.pop(), stack.find(), stack.is_wanted()), (None, false, false));
@@ -325,8 +325,8 @@ fn a_stack_is_last_in_first_out_over_all_its_pieces() {
 
 #[test]
 fn every_other_entry_is_given_the_oldest_among_them() {
-    let crew = Crew::new(2, Limits { piece: 8, pieces: 10 }).unwrap();
-    let (mut rich, mut poor) = (crew.worker(0), crew.worker(1));
+    let queues = TaskQueues::new(2, StackLimits { piece: 8, pieces: 10 }).unwrap();
+    let (mut rich, mut poor) = (queues.worker(0), queues.worker(1));
     assert!((0..6).all(|entry| rich.push(entry)));
     rich.give();
     // Something is on offer already.
@@ -340,20 +340,20 @@ fn every_other_entry_is_given_the_oldest_among_them() {
 /// A worker takes the other's offers, whether it spins or sleeps by then. Meanwhile the worker that
 /// has all entries is alone.
 #[test]
-fn who_finds_that_all_others_idle_is_alone_until_it_offers_something() {
-    let crew = Crew::new(3, Limits { piece: 8, pieces: 10 }).unwrap();
+fn a_worker_is_alone_while_all_others_idle_and_it_offers_nothing() {
+    let queues = TaskQueues::new(3, StackLimits { piece: 8, pieces: 10 }).unwrap();
     std::thread::scope(|scope| {
         let others = [1, 2].map(|number| {
-            let crew = &crew;
+            let queues = &queues;
             scope.spawn(move || {
-                let (mut stack, mut done) = (crew.worker(number), 0);
+                let (mut stack, mut done) = (queues.worker(number), 0);
                 while stack.find() {
                     done += std::iter::from_fn(|| stack.pop()).count();
                 }
                 done
             })
         });
-        let mut stack = crew.worker(0);
+        let mut stack = queues.worker(0);
         assert!(!stack.is_alone(), "no worker checked");
         for turn in 0..3 {
             while !stack.is_alone() {

@@ -9,7 +9,7 @@
 //! Concurrent markers and snapshots share the loop. The stopped marker (`full/marker.rs`) has its
 //! own: it fetches blocks of the map in another ring, and measures whether that pays.
 
-use super::{Entry, Ring};
+use super::{Ring, WorkEntry};
 use crate::platform::prefetch_read;
 
 /// Objects whose headers are being fetched.
@@ -17,14 +17,14 @@ const AHEAD: usize = 16;
 
 /// A thread that follows references.
 pub(crate) trait Trace {
-    /// The [entry](Entry) that was kept last, if one is within reach.
+    /// The [entry](WorkEntry) that was kept last, if one is within reach.
     fn pop_at_hand(&mut self) -> Option<usize>;
 
-    /// Brings further entries within reach; `false`: there are none.
+    /// Brings further entries within reach. Returns `false` if there are none.
     fn refill(&mut self) -> bool;
 
     /// Keeps an entry for later.
-    fn keep(&mut self, entry: Entry);
+    fn keep(&mut self, entry: WorkEntry);
 
     /// Lets others take some entries, if any of them wants some.
     fn share(&mut self);
@@ -42,8 +42,8 @@ pub(crate) trait Trace {
     unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool;
 }
 
-/// Works until nothing is left within reach, or until a visit says not to go on; `false`: it did, and
-/// what is left is kept.
+/// Works until nothing is left within reach, or until a visit says not to go on. Returns `false` in
+/// that case; the rest is kept.
 ///
 /// # Safety
 /// - Each entry that the tracer keeps stands for an object, or for a chunk of an array of references.
@@ -51,10 +51,10 @@ pub(crate) trait Trace {
 pub(crate) unsafe fn trace(tracer: &mut impl Trace) -> bool {
     let mut ahead = Ring::<AHEAD, 1>::new();
     loop {
-        let goes_on = match tracer.pop_at_hand().map(Entry::decode) {
+        let goes_on = match tracer.pop_at_hand().map(WorkEntry::decode) {
             // SAFETY: the caller's predicate.
-            Some(Entry::Chunk { array, number }) => unsafe { tracer.visit_chunk(array, number) },
-            Some(Entry::Plain(address)) => {
+            Some(WorkEntry::Chunk { array, number }) => unsafe { tracer.visit_chunk(array, number) },
+            Some(WorkEntry::Plain(address)) => {
                 prefetch_read(address);
                 tracer.share();
                 match ahead.add([address]) {
@@ -74,7 +74,7 @@ pub(crate) unsafe fn trace(tracer: &mut impl Trace) -> bool {
             while let [address] = ahead.take()
                 && address != 0
             {
-                tracer.keep(Entry::Plain(address));
+                tracer.keep(WorkEntry::Plain(address));
             }
             return false;
         }

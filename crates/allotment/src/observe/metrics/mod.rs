@@ -118,7 +118,7 @@ impl Heap {
         let (collections, pauses, overhead_limits, used_bytes_after_collection) =
             self.history.read(|collections| {
                 let last = collections.recent.back().map(|record| record.used_after);
-                (collections.sums, *collections.pauses.buckets(), collections.overhead_limits, last)
+                (collections.sums, collections.pauses.buckets, collections.overhead_limits, last)
             });
         Metrics {
             collector: self.collector(),

@@ -16,14 +16,14 @@
 
 use super::index::{Index, push, reserve, zeroes};
 use super::{SnapshotError, SnapshotSummary};
-use crate::collector::work::{Entry, Trace, chunk_slots, trace};
+use crate::collector::work::{Trace, WorkEntry, chunk_slots, trace};
 use crate::mutator::{RootKind, World};
 use crate::object::{
     Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, SlotKind, WORD,
     for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
-use crate::region::{Committer, FreeSet, State};
+use crate::region::{Committer, FreeSet};
 use std::collections::VecDeque;
 
 /// Objects whose headers are being fetched.
@@ -170,9 +170,8 @@ impl<'w> LiveHeap<'w> {
         let table = self.free().table();
         let index = table.index_of(address);
         match table.get(index).state() {
-            State::HumongousContinuation => self.free().object_end(index - table.get(index).run()),
-            state if state.begins_objects() => self.free().object_end(index),
-            _ => 0,
+            state if state.is_empty() => 0,
+            _ => self.free().object_end(table.first_of_run(index)),
         }
     }
 
@@ -318,7 +317,7 @@ impl<'w> LiveHeap<'w> {
 
 struct Marker<'w> {
     live: LiveHeap<'w>,
-    /// [Entries](Entry) that the marker has yet to look at.
+    /// [Entries](WorkEntry) that the marker has yet to look at.
     stack: Vec<usize>,
     /// The most entries.
     limit: usize,
@@ -377,11 +376,11 @@ impl Marker<'_> {
         if !self.live.index.add(address)? {
             return Ok(());
         }
-        self.push(Entry::Plain(address))
+        self.push(WorkEntry::Plain(address))
     }
 
-    fn push(&mut self, entry: Entry) -> Result<(), SnapshotError> {
-        let (Entry::Plain(address) | Entry::Chunk { array: address, .. }) = entry;
+    fn push(&mut self, entry: WorkEntry) -> Result<(), SnapshotError> {
+        let (WorkEntry::Plain(address) | WorkEntry::Chunk { array: address, .. }) = entry;
         if self.stack.len() == self.limit {
             let lowest = self.overflowed_from.map_or(address, |from| from.min(address));
             self.overflowed_from = Some(lowest);
@@ -421,7 +420,7 @@ impl Marker<'_> {
         if let Some((tail, chunk)) = &chunk
             && chunk.end < tail.length
         {
-            self.push(Entry::Chunk { array: address, number: number + 1 })?;
+            self.push(WorkEntry::Chunk { array: address, number: number + 1 })?;
         }
         let mut outcome = Ok(());
         let mut slot = |slot: *mut u64, kind| {
@@ -456,7 +455,7 @@ impl Trace for Marker<'_> {
     }
 
     /// After a failure, when nothing is looked at any more.
-    fn keep(&mut self, _: Entry) {}
+    fn keep(&mut self, _: WorkEntry) {}
 
     fn share(&mut self) {}
 

@@ -5,7 +5,7 @@ use crate::region::{Occupancy, RegionUse};
 
 /// Two regions of one core, one full and one with room, and one region that is free.
 fn used() -> FreeSet<Arc<Memory>> {
-    let (free, _) = heap(1024, 4, 2, RefillMode::CompareAndSwap);
+    let (free, _) = heap(1024, 4, 2, RefillStrategy::Cas);
     allocate(&free, 1, 1024, 1024).expect("a region");
     allocate(&free, 1, 512, 512).expect("half a region");
     let index = free.take_region(1).expect("a third region");
@@ -35,7 +35,7 @@ fn room_is_found_where_it_was_offered() {
 #[test]
 fn regions_in_use_are_all_that_are_neither_free_nor_untouched() {
     for regions in [1, 63, 64, 65, 128, 150] {
-        let (free, _) = heap(1024, regions, 3, RefillMode::CompareAndSwap);
+        let (free, _) = heap(1024, regions, 3, RefillStrategy::Cas);
         assert!(free.in_use().next().is_none());
         let mut taken: Vec<usize> = (0..regions).map_while(|turn| free.take_region(turn % 3)).collect();
         assert_eq!(taken.len(), regions);
@@ -54,7 +54,7 @@ fn regions_in_use_are_all_that_are_neither_free_nor_untouched() {
 
 #[test]
 fn occupancy_tells_old_regions_and_runs_from_the_rest() {
-    let (free, _) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
+    let (free, _) = heap(1024, 8, 2, RefillStrategy::Cas);
     let untouched = RegionUse { uncommitted: 8, ..RegionUse::default() };
     assert_eq!(free.occupancy(), Occupancy { regions: untouched, ..Occupancy::default() });
     allocate(&free, 1, 512, 512).expect("half a region");
@@ -107,7 +107,7 @@ fn regions_go_back_to_the_system_when_their_time_has_come() {
 fn a_run_is_a_run_where_it_was_moved_to() {
     // It moves by less than its length, by more, and to regions that were never used.
     for down in [1, 2, 4] {
-        let (free, memory) = heap(1024, 8, 2, RefillMode::CompareAndSwap);
+        let (free, memory) = heap(1024, 8, 2, RefillStrategy::Cas);
         let piece = free.allocate_humongous(1, 2500).expect("room");
         let start = free.table().index_of(piece.start);
         assert_eq!(start, 5);
@@ -149,7 +149,7 @@ fn a_run_is_a_run_where_it_was_moved_to() {
 
 #[test]
 fn a_region_for_which_there_is_no_memory_is_not_taken() {
-    let (free, memory) = heap(1024, 4, 1, RefillMode::CompareAndSwap);
+    let (free, memory) = heap(1024, 4, 1, RefillStrategy::Cas);
     memory.allowance.store(1, Ordering::Relaxed);
     assert!(free.take_untouched_region(2));
     assert!(!free.take_untouched_region(1));
@@ -173,7 +173,7 @@ fn free_regions_are_scattered_unless_they_are_side_by_side() {
         (&[0, 1, 3, 4], true),
         (&[0, 1, 2, 4, 5], false),
     ] {
-        let (free, _) = heap(1024, 6, 2, RefillMode::CompareAndSwap);
+        let (free, _) = heap(1024, 6, 2, RefillStrategy::Cas);
         let all: Vec<usize> = std::iter::from_fn(|| free.take_region(0)).collect();
         // Some without memory.
         for index in all.into_iter().filter(|index| !used.contains(index)) {

@@ -15,13 +15,13 @@ mod starts;
 mod stress;
 
 use super::Geometry;
-use super::backing::Backing;
 use super::carve::{Attempts, Carve};
+use super::committer::Backing;
 use super::free_set::FreeSet;
-use super::refill_lock::RefillMode;
 use super::spares::MIN_SPARE_BYTES;
 use super::table::{RegionTable, State};
 use crate::object::{MIN_OBJECT_BYTES, WORD};
+use crate::options::RefillStrategy;
 use crate::sync::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -136,7 +136,7 @@ fn heap(
     region_bytes: usize,
     regions: usize,
     homes: usize,
-    mode: RefillMode,
+    mode: RefillStrategy,
 ) -> (FreeSet<Arc<Memory>>, Arc<Memory>) {
     let memory = Arc::new(Memory {
         region_bytes,

@@ -28,7 +28,7 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    pub(super) fn new(region_bytes: usize, regions: usize, homes: usize, mode: RefillMode) -> Oracle {
+    pub(super) fn new(region_bytes: usize, regions: usize, homes: usize, mode: RefillStrategy) -> Oracle {
         let (free, memory) = heap(region_bytes, regions, homes, mode);
         Oracle {
             states: vec![State::Uncommitted; regions],

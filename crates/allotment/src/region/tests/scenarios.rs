@@ -6,7 +6,7 @@ use crate::region::MAX_REGION_BYTES;
 const REGION: usize = 256;
 
 fn small(regions: usize, homes: usize) -> (FreeSet<Arc<Memory>>, Arc<Memory>) {
-    heap(REGION, regions, homes, RefillMode::CompareAndSwap)
+    heap(REGION, regions, homes, RefillStrategy::Cas)
 }
 
 /// The region of the piece.
@@ -137,7 +137,7 @@ fn no_humongous_object_is_larger_than_the_heap() {
 fn the_largest_spare_that_can_be_packed_comes_back_whole_and_a_larger_one_is_refused() {
     let geometry = Geometry { region_shift: MAX_REGION_BYTES.trailing_zeros(), regions: 2 };
     let (_, memory) = small(2, 1);
-    let free = FreeSet::new(RegionTable::new(BASE, geometry), memory, RefillMode::CompareAndSwap, 1);
+    let free = FreeSet::new(RegionTable::new(BASE, geometry), memory, RefillStrategy::Cas, 1);
     let buffer = allocate(&free, 0, MAX_REGION_BYTES, MAX_REGION_BYTES).unwrap();
     assert!(!free.give_spare(0, buffer.start, buffer.end));
     assert!(free.give_spare(0, buffer.start + 8, buffer.end));

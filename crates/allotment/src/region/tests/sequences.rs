@@ -42,7 +42,7 @@ proptest! {
     #[test]
     fn the_oracle_agrees(
         (region_bytes, regions, homes, operations) in sequence(),
-        mode in prop_oneof![Just(RefillMode::CompareAndSwap), Just(RefillMode::Lock)],
+        mode in prop_oneof![Just(RefillStrategy::Cas), Just(RefillStrategy::Lock)],
     ) {
         let mut oracle = Oracle::new(region_bytes, regions, homes, mode);
         for operation in operations {

@@ -165,7 +165,7 @@ fn assert_accounted(free: &FreeSet<Arc<Memory>>, memory: &Memory) {
 
 #[test]
 fn no_word_has_two_owners_and_none_is_lost() {
-    for mode in [RefillMode::CompareAndSwap, RefillMode::Lock] {
+    for mode in [RefillStrategy::Cas, RefillStrategy::Lock] {
         for homes in [1, 3] {
             let (free, memory) = heap(REGION, REGIONS, homes, mode);
             for round in 0..60 {
@@ -181,7 +181,7 @@ fn no_word_has_two_owners_and_none_is_lost() {
 
 #[test]
 fn once_a_thread_finds_the_heap_full_it_is_full_for_all() {
-    for mode in [RefillMode::CompareAndSwap, RefillMode::Lock] {
+    for mode in [RefillStrategy::Cas, RefillStrategy::Lock] {
         for homes in [1, 2, 6] {
             let (free, memory) = heap(REGION, REGIONS, homes, mode);
             for round in 0..150 {

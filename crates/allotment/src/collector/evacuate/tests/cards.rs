@@ -76,7 +76,7 @@ fn every_slot_of_an_array_in_many_pieces_is_looked_at_once() {
 }
 
 #[test]
-fn old_objects_that_nobody_refers_to_keep_what_they_refer_to() {
+fn unreachable_old_objects_keep_their_referents() {
     for workers in WORKERS {
         let (mut young, array) = old_array(workers, 10);
         let [leaf] = young.allocate([(LEAF, 0)]);
@@ -88,7 +88,7 @@ fn old_objects_that_nobody_refers_to_keep_what_they_refer_to() {
 }
 
 #[test]
-fn what_is_promoted_beside_something_young_dirties_its_card() {
+fn a_promoted_object_with_a_young_referent_dirties_its_card() {
     for workers in WORKERS {
         let mut young = young(workers, 24, Limits { tenuring_threshold: 2, ..limits() });
         let parents = young.graph.allocate(&[(PAIR, 0); 40]);

@@ -35,7 +35,7 @@ fn without_a_free_region_everything_stays_and_a_full_collection_puts_it_together
 }
 
 #[test]
-fn what_found_memory_moves_and_what_found_none_stays_beside_it() {
+fn objects_without_memory_for_a_copy_stay_beside_those_that_moved() {
     for workers in WORKERS {
         for threshold in [0, 15] {
             for free in 1..4 {
@@ -79,7 +79,6 @@ fn a_region_in_which_something_stayed_is_parsable_whatever_was_copied_from_it() 
         objects.iter().filter(|&object| object % 3 != 1).for_each(|&object| young.root(object));
         let statistics = young.collect();
         assert!(statistics.sum.kept_objects > 0 && statistics.sum.objects > 0);
-        assert!(statistics.retained_bytes > statistics.sum.kept_bytes as usize);
         young.collect_full(Compaction::Maximum);
         young.collect();
     }

@@ -10,7 +10,7 @@ use crate::region::State;
 const LENGTH: usize = 2 * REGION / 8;
 
 #[test]
-fn what_is_reached_becomes_old_in_place_and_what_is_not_is_freed() {
+fn reached_humongous_objects_become_old_in_place_and_others_are_freed() {
     for workers in WORKERS {
         let mut young = young(workers, 24, limits());
         let [array, dead, leaf] = young.allocate([(ARRAY, LENGTH), (BYTES, 3 * REGION), (LEAF, 0)]);

@@ -15,7 +15,7 @@ use crate::Heap;
 use crate::collector::full::tests::WORKERS;
 use crate::collector::full::tests::graph::{ARRAY, BYTES};
 use crate::collector::full::tests::model::Value;
-use crate::collector::work::Limits as StackLimits;
+use crate::collector::work::StackLimits;
 use crate::object::SlotKind;
 use young::Young;
 

@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_reachable_or_old_stays_as_it_was(
+    fn reachable_and_old_objects_stay_as_they_were(
         workers in 1_usize..5,
         geometry in prop::sample::select(vec![(4096_usize, 6_usize), (4096, 24), (8192, 16), (32768, 12)]),
         options in options(),

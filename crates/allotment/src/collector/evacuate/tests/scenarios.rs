@@ -14,7 +14,7 @@ fn an_empty_heap_is_collected() {
 }
 
 #[test]
-fn what_is_dead_costs_nothing_and_its_regions_are_free() {
+fn dead_objects_cost_nothing_and_their_regions_are_free() {
     for workers in WORKERS {
         let mut young = young(workers, 8, limits());
         while young.graph.allocate(&[(BYTES, 40); 100]).len() == 100 {}
@@ -45,7 +45,7 @@ fn objects_survive_as_often_as_the_threshold_says() {
 }
 
 #[test]
-fn what_exceeds_the_survivors_limit_is_old() {
+fn copies_beyond_the_survivor_limit_become_old() {
     for workers in WORKERS {
         for (limit, some_survive) in [(0, false), (2048, true)] {
             let mut young = young(workers, 32, Limits { survivor_bytes: limit, ..limits() });
@@ -82,7 +82,7 @@ fn arrays_are_copied_in_pieces_young_and_old() {
 }
 
 #[test]
-fn what_does_not_fit_on_a_stack_is_found_again() {
+fn slots_that_overflow_a_stack_are_found_again() {
     for workers in WORKERS {
         for (threshold, pinned) in [(0, false), (15, false), (15, true), (0, true)] {
             let mut young =
@@ -168,7 +168,7 @@ fn weak_slots_are_cleared_when_their_referent_dies_and_then_only() {
 }
 
 #[test]
-fn a_pin_keeps_its_region_and_what_is_dead_there_is_covered() {
+fn a_pin_keeps_its_region_and_dead_objects_there_are_covered() {
     for workers in WORKERS {
         let mut young = young(workers, 8, limits());
         let objects = young.graph.allocate(&[(PAIR, 0); 60]);
@@ -220,7 +220,7 @@ fn an_old_region_with_room_is_filled_on() {
 }
 
 #[test]
-fn what_a_buffer_leaves_at_the_end_of_an_old_region_is_not_lost() {
+fn the_rest_of_a_buffer_in_an_old_region_is_used_again() {
     let limits = Limits { tenuring_threshold: 0, old_plab_bytes: REGION, ..limits() };
     let mut young = young(1, 8, limits);
     // Objects of 896 bytes: four fill a region of buffers. Four leave a card of a buffer that is a

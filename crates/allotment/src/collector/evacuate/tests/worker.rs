@@ -5,7 +5,7 @@ use crate::collector::evacuate::worker::Worker;
 use crate::region::State;
 
 #[test]
-fn what_other_cores_wrote_is_for_others() {
+fn entries_of_other_cores_regions_are_offered_to_others() {
     let mut young = young(1, 8, limits());
     let [parent, left, right] = young.allocate([(PAIR, 0), (LEAF, 0), (LEAF, 0)]);
     young.refer(parent, 0, left);
@@ -15,9 +15,9 @@ fn what_other_cores_wrote_is_for_others() {
     let written_by = table.get(table.index_of(young.graph.addresses[&left])).home();
     let slots = [1, 2].map(|word| young.graph.addresses[&parent] + word * crate::object::WORD);
     young.evacuate_with(|_, evacuation, _, _| {
-        let crew = Crew::new(2, DEEP).expect("stacks");
+        let queues = TaskQueues::new(2, DEEP).expect("stacks");
         for (home, at_hand) in [(written_by, 2), (written_by + 1, 0)] {
-            let mut worker = Worker::<Together>::new(evacuation, crew.worker(0));
+            let mut worker = Worker::<Together>::new(evacuation, queues.worker(0));
             worker.home = home;
             assert!(slots.iter().all(|&slot| worker.stack.push(slot)));
             worker.give_to_their_cores();
@@ -29,7 +29,7 @@ fn what_other_cores_wrote_is_for_others() {
 }
 
 #[test]
-fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
+fn a_retracted_copy_becomes_the_pattern_of_freed_memory() {
     let mut young = Young::new((32 << 10, 4), "+ZealPoison", 1, limits());
     let [pinned] = young.allocate([(LEAF, 0)]);
     young.graph.model.pins.insert(pinned);
@@ -37,8 +37,8 @@ fn what_a_worker_takes_back_is_the_pattern_of_freed_memory_again() {
     assert_eq!((young.state_at(pinned), young.regions(State::Old)), (State::Old, 1));
     let taken = young.evacuate_with(|_, evacuation, _, _| {
         evacuation.old.begin(&evacuation.space.free);
-        let crew = Crew::new(1, DEEP).expect("a stack");
-        let mut worker = Worker::<Together>::new(evacuation, crew.worker(0));
+        let queues = TaskQueues::new(1, DEEP).expect("a stack");
+        let mut worker = Worker::<Together>::new(evacuation, queues.worker(0));
         let (to, old) = worker.allocate_old(40).expect("room");
         // SAFETY: the worker's own memory.
         unsafe { std::ptr::write_bytes(to as *mut u8, 0x11, 40) };

@@ -17,7 +17,7 @@ pub(super) struct Young {
     pub(super) starts: StartTable,
     pub(super) survivors: ToSpace,
     pub(super) old: ToSpace,
-    pub(super) crews: Crews,
+    pub(super) queue_pool: TaskQueuePool,
 }
 
 /// The heap as it was when a collection began.
@@ -50,7 +50,7 @@ impl Young {
             starts: StartTable::new(base, geometry.heap_bytes()).expect("a table"),
             survivors: ToSpace::new(SpaceKind::Survivors, heap.shared.space.free.homes()),
             old: ToSpace::new(SpaceKind::Old, heap.shared.space.free.homes()),
-            crews: Crews::default(),
+            queue_pool: TaskQueuePool::default(),
             graph: Graph::of(heap, workers, 64, 4),
             limits,
         }
@@ -110,19 +110,19 @@ impl Young {
 
     /// Chooses the set as a collector does, and collects; nothing is compared.
     pub(super) fn evacuate(&mut self) -> Statistics {
-        self.evacuate_with(|_, evacuation, roots, team| {
+        self.evacuate_with(|_, evacuation, roots, workers| {
             // SAFETY: no thread is attached; tests write only addresses of objects to slots, and
             // dirty cards of old ones.
-            unsafe { evacuation.run(roots, team) }.expect("memory for stacks")
+            unsafe { evacuation.run(roots, workers) }.expect("memory for stacks")
         })
     }
 
     /// Calls `run` with the parts of an evacuation.
     pub(super) fn evacuate_with<R>(
         &mut self,
-        run: impl FnOnce(&CollectionSet, &Evacuation<'_>, Roots<'_>, Team<'_>) -> R,
+        run: impl FnOnce(&CollectionSet, &Evacuation<'_>, Roots<'_>, Workers<'_>) -> R,
     ) -> R {
-        let Young { graph, limits, set, ranges, starts, survivors, old, crews } = self;
+        let Young { graph, limits, set, ranges, starts, survivors, old, queue_pool } = self;
         let shared = graph.heap.shared.clone();
         let table = shared.space.free.table();
         let pins: Vec<usize> = graph.model.pins.iter().map(|number| graph.addresses[number]).collect();
@@ -143,7 +143,7 @@ impl Young {
                 survivors,
                 old,
                 home: &|| shared.space.home(),
-                crews,
+                queue_pool,
                 limits: *limits,
             };
             let slots = &mut graph.roots;
@@ -151,7 +151,7 @@ impl Young {
                 slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
                 pinned: &mut |pin| pins.iter().copied().for_each(pin),
             };
-            run(set, &evacuation, roots, graph.tools.team())
+            run(set, &evacuation, roots, graph.tools.workers())
         };
         shared.threads.registry.while_detached(collection).expect("no thread is attached")
     }
@@ -212,7 +212,7 @@ impl Young {
             let adopted = shared.threads.registry.while_detached(|| {
                 // SAFETY: no thread is attached, and after a full collection every region is
                 // parsable.
-                unsafe { adopt_all(space, &tables, old, Team::new(&tools.gang, tools.workers)) };
+                unsafe { adopt_all(space, &tables, old, Workers::new(&tools.gang, tools.workers)) };
             });
             adopted.expect("no thread is attached");
         });

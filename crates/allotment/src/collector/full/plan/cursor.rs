@@ -17,14 +17,15 @@ pub(super) struct Cursor {
     past_detour: bool,
     /// The region of the gap; `None` before the first one.
     region: Option<usize>,
-    /// The next region to look at.
-    next: usize,
-    /// The pin above the gap, or the number behind that of the region's last pin.
+    /// The lowest region, except the detour, in which no gap was opened yet.
+    pub(super) next: usize,
+    /// The pin above the gap, or the number after that of the region's last pin.
     pin: usize,
-    at: usize,
+    /// The address of the next object, if it fits.
+    pub(super) at: usize,
     end: usize,
-    /// The region whose objects are planned.
-    source: usize,
+    /// The region whose objects are planned now, or begin there.
+    pub(super) source: usize,
     /// Regions that get nothing from above them.
     cleared: Range<usize>,
 }
@@ -36,16 +37,6 @@ impl Cursor {
         Cursor { detour, past_detour, region: None, next: 0, pin: 0, at: 0, end: 0, source: 0, cleared }
     }
 
-    /// Notes that the objects planned from here on lie in this region, or begin there.
-    pub(super) fn reach(&mut self, source: usize) {
-        self.source = source;
-    }
-
-    /// The lowest region, except the detour, in which no gap was opened yet.
-    pub(super) fn next_region(&self) -> usize {
-        self.next
-    }
-
     /// Whether the region is closed to the objects planned now, whatever its contents.
     pub(super) fn avoids(&self, index: usize) -> bool {
         self.detour == Some(index) || self.passes(index)
@@ -55,23 +46,9 @@ impl Cursor {
         self.cleared.contains(&index) && self.source >= self.cleared.end
     }
 
-    /// Where the next object goes, if it fits.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
     /// Bytes to the end of the gap.
     pub(super) fn room(&self) -> usize {
         self.end - self.at
-    }
-
-    pub(super) fn advance(&mut self, bytes: usize) {
-        self.at += bytes;
-    }
-
-    /// Takes back the memory that was given away from `at` on.
-    pub(super) fn rewind(&mut self, at: usize) {
-        self.at = at;
     }
 
     /// Notes in the plan how far the gap is filled.

@@ -18,8 +18,8 @@
 use super::places::{self, Kind};
 use super::{Cursor, LargeArray, MovedRun, Planner, Role};
 use crate::collector::full::Statistics;
-use crate::collector::kernel::{broken, cover};
-use crate::object::{WORD, tail_slots, walk};
+use crate::collector::kernel::{cover, walk_or_abort};
+use crate::object::{WORD, tail_slots};
 use crate::region::State;
 use std::ops::Range;
 
@@ -36,8 +36,8 @@ impl Planner<'_, '_> {
         let mut any = false;
         // SAFETY: the run is parsable. The walk has read the size of an object before it is
         // covered.
-        let parsed = unsafe {
-            walk(&self.space.shapes, bottom, end, |object| {
+        unsafe {
+            walk_or_abort(&self.space.shapes, bottom, end, |object| {
                 let Some((_, shape)) = object.shape.filter(|_| self.map.is_live(object.address)) else {
                     return cover(free, object.address, object.address + object.bytes);
                 };
@@ -47,10 +47,7 @@ impl Planner<'_, '_> {
                 let arrays = &mut self.plan.arrays;
                 // Room for all was reserved.
                 arrays.extend(tail.map(|tail| LargeArray { address: object.address, slots: tail.length }));
-            })
-        };
-        if parsed.is_err() {
-            broken(bottom, "a run of regions is not parsable");
+            });
         }
         any
     }
@@ -97,27 +94,24 @@ impl Planner<'_, '_> {
         self.plan.regions[to..to + run.regions].iter_mut().for_each(|region| region.gets_run = true);
         // Room for all was reserved.
         self.plan.runs.push(MovedRun { from: index, to, run });
-        statistics.runs_moved += 1;
-        statistics.run_regions_moved += run.regions;
-        statistics.run_bytes_moved += run.bytes;
+        statistics.details.runs_moved += 1;
+        statistics.details.run_regions_moved += run.regions;
+        statistics.details.run_bytes_moved += run.bytes;
         let (bottom, map) = (table.bottom(index), self.map);
         // SAFETY: the run is parsable; its dead objects are covered.
-        let parsed = unsafe {
-            walk(&self.space.shapes, bottom, bottom + run.bytes, |object| {
+        unsafe {
+            walk_or_abort(&self.space.shapes, bottom, bottom + run.bytes, |object| {
                 if object.shape.is_some() {
                     map.shift(object.address, bottom - table.bottom(to));
                 }
-            })
-        };
-        if parsed.is_err() {
-            broken(bottom, "a run of regions is not parsable");
+            });
         }
     }
 
     /// Finds the new place of a run of `regions` regions that begins at region `run`. Takes the
     /// free regions among them.
     fn find_place(&mut self, run: usize, regions: usize, cursor: &Cursor) -> usize {
-        let mut from = cursor.next_region();
+        let mut from = cursor.next;
         loop {
             let usable = |index| self.is_usable(index, cursor);
             let place = places::lowest_stretch(from, run, regions, usable);

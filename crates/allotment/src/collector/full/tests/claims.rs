@@ -12,7 +12,7 @@ const REGIONS: usize = 16;
 fn map(graph: &Graph) -> LiveMap {
     let mut map =
         LiveMap::new(graph.heap.base(), graph.heap.geometry().heap_bytes(), Pages::default()).expect("a map");
-    map.open(&graph.heap.shared.space.free, Team::new(&graph.tools.gang, graph.tools.workers))
+    map.open(&graph.heap.shared.space.free, Workers::new(&graph.tools.gang, graph.tools.workers))
         .expect("memory");
     map
 }

@@ -195,8 +195,8 @@ impl Graph {
         assert_eq!(statistics.weak_cleared, self.model.collect());
         assert_eq!(statistics.live_objects, self.model.nodes.len() as u64);
         assert_eq!(statistics.workers, self.tools.workers);
-        assert_eq!(statistics.worker_objects.len(), self.tools.workers, "an entry for each worker");
-        let marked: u64 = statistics.worker_objects.iter().sum();
+        assert_eq!(statistics.details.worker_objects.len(), self.tools.workers, "an entry for each worker");
+        let marked: u64 = statistics.details.worker_objects.iter().sum();
         assert!(marked >= statistics.live_objects, "each was marked by somebody");
         assert!(marked == statistics.live_objects || self.tools.workers > 1, "and by one, if there is one");
         self.find_all(&self.model.pins.clone(), |_, _, header| header);

@@ -22,7 +22,7 @@ fn they_stay_in_place_and_die_as_a_whole() {
 
         let statistics = graph.collect(Compaction::Maximum);
         assert_eq!((statistics.live_objects, statistics.weak_cleared), (2, 2));
-        assert_eq!((statistics.humongous_freed, statistics.regions_freed), (1, 4));
+        assert_eq!((statistics.details.humongous_freed, statistics.details.regions_freed), (1, 4));
         assert_eq!(graph.addresses[&array], place);
 
         graph.model.pins.insert(array);
@@ -31,12 +31,12 @@ fn they_stay_in_place_and_die_as_a_whole() {
         graph.roots.clear();
         graph.model.roots.clear();
         let statistics = graph.collect(Compaction::Maximum);
-        assert_eq!((statistics.humongous_freed, statistics.used_after), (1, 0));
+        assert_eq!((statistics.details.humongous_freed, statistics.used_after), (1, 0));
     }
 }
 
 #[test]
-fn memory_of_dead_ones_takes_what_slides() {
+fn memory_of_dead_humongous_objects_takes_sliding_objects() {
     for workers in WORKERS {
         let mut graph = Graph::new(workers, 4, 64, 4);
         let objects = graph.allocate(&[(BYTES, REGION + 1), (BYTES, REGION / 2), (BYTES, REGION / 4)]);
@@ -63,6 +63,6 @@ fn arrays_of_references_are_marked_in_pieces() {
         graph.store(inner, LENGTH - 1, Value::Object(elements[0], 0));
         let statistics = graph.collect(Compaction::Maximum);
         assert_eq!(statistics.live_objects, LENGTH as u64 + 2);
-        assert!(statistics.mark_overflows > 0, "the stack holds two entries");
+        assert!(statistics.details.mark_overflows > 0, "the stack holds two entries");
     }
 }

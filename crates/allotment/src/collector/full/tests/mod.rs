@@ -11,7 +11,7 @@ mod scenarios;
 
 use super::*;
 use crate::Heap;
-use crate::collector::work::{Gang, Team};
+use crate::collector::work::{Gang, Workers};
 use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
 use std::cell::Cell;
@@ -37,17 +37,17 @@ pub(in crate::collector) struct Tools {
     tables: SideTables,
     pub(in crate::collector) gang: Gang,
     pub(in crate::collector) workers: usize,
-    teams: Cell<usize>,
+    runs: Cell<usize>,
 }
 
 impl Tools {
     /// The workers for an evacuation; each other time the caller leaves the work to them.
-    pub(in crate::collector) fn team(&self) -> Team<'_> {
-        let before = self.teams.replace(self.teams.get() + 1);
+    pub(in crate::collector) fn workers(&self) -> Workers<'_> {
+        let before = self.runs.replace(self.runs.get() + 1);
         if self.workers > 1 && before.is_multiple_of(2) && self.gang.ready_beside(self.workers) {
-            Team::beside(&self.gang, self.workers)
+            Workers::beside(&self.gang, self.workers)
         } else {
-            Team::new(&self.gang, self.workers)
+            Workers::new(&self.gang, self.workers)
         }
     }
 }
@@ -55,10 +55,10 @@ impl Tools {
 /// Tools for the heap, with mark stacks of these limits.
 fn tools(heap: &Heap, workers: usize, piece: usize, pieces: usize) -> Tools {
     let mut tables = SideTables::new(heap.base(), heap.geometry().heap_bytes(), PAGES).expect("tables");
-    tables.stack = Limits { piece, pieces };
+    tables.stack = StackLimits { piece, pieces };
     let gang = Gang::new("test-gc", workers);
     assert_eq!(gang.ready(workers), workers);
-    Tools { tables, gang, workers, teams: Cell::new(0) }
+    Tools { tables, gang, workers, runs: Cell::new(0) }
 }
 
 /// Collects with no thread attached; `slots` are root slots.
@@ -78,7 +78,9 @@ fn collect_detached(
         let space = &shared.space;
         // SAFETY: no thread is attached, tests write only addresses of objects to slots, and
         // neither `slots` nor `pinned` unwinds.
-        unsafe { collect(space, &mut tools.tables, roots, compaction, Team::new(&tools.gang, tools.workers)) }
+        unsafe {
+            collect(space, &mut tools.tables, roots, compaction, Workers::new(&tools.gang, tools.workers))
+        }
     };
     shared
         .threads

@@ -39,7 +39,7 @@ fn everything_pinned_moves_nothing() {
         let (mut graph, objects) = heap_with_garbage(workers, 8);
         graph.model.pins.extend(&objects);
         let statistics = graph.collect(Compaction::MoveAll);
-        assert_eq!((statistics.moved_bytes, statistics.regions_freed), (0, 0));
+        assert_eq!((statistics.moved_bytes, statistics.details.regions_freed), (0, 0));
         graph.model.pins = objects.iter().copied().step_by(2).collect();
         let statistics = graph.collect(Compaction::Maximum);
         assert!(statistics.moved_bytes > 0 && statistics.used_after < statistics.used_before);

@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_reachable_stays_as_it_was(
+    fn reachable_objects_stay_as_they_were(
         workers in 1usize..5,
         regions in 2usize..24,
         piece in prop_oneof![Just(2usize), 2usize..64],

@@ -76,7 +76,7 @@ fn heap_of_runs(workers: usize, layout: &str) -> (Graph, Vec<(char, Number)>) {
 }
 
 #[test]
-fn runs_go_down_in_order_and_around_what_is_pinned() {
+fn runs_go_down_in_order_and_around_pinned_objects() {
     for (before, after) in [
         ("a+B+c+D+", "BrDr...."),
         ("A+b+C+d+", "ArCr...."),
@@ -96,22 +96,22 @@ fn runs_go_down_in_order_and_around_what_is_pinned() {
             let (mut graph, names) = heap_of_runs(workers, before);
             let statistics = graph.collect(Compaction::Together);
             assert_eq!(drawn(&graph, &names), after.trim(), "{before}");
-            let moved = statistics.runs_moved;
-            assert_eq!(statistics.moved_bytes as usize, statistics.run_bytes_moved);
-            assert!(statistics.run_regions_moved >= 2 * moved);
+            let moved = statistics.details.runs_moved;
+            assert_eq!(statistics.moved_bytes as usize, statistics.details.run_bytes_moved);
+            assert!(statistics.details.run_regions_moved >= 2 * moved);
             // There is nothing left to do.
-            assert_eq!(graph.collect(Compaction::Together).runs_moved, 0, "{before}");
+            assert_eq!(graph.collect(Compaction::Together).details.runs_moved, 0, "{before}");
             assert_eq!(drawn(&graph, &names), after.trim(), "{before}");
         }
     }
 }
 
 #[test]
-fn runs_stay_where_nobody_asked_for_it() {
+fn runs_stay_unless_they_are_asked_to_move() {
     for workers in WORKERS {
         let (mut graph, names) = heap_of_runs(workers, "a+B+c+D+");
         for compaction in [Compaction::Maximum, Compaction::Garbage { percent: 0 }] {
-            assert_eq!(graph.collect(compaction).runs_moved, 0);
+            assert_eq!(graph.collect(compaction).details.runs_moved, 0);
             assert_eq!(drawn(&graph, &names), "..Br..Dr");
         }
     }
@@ -141,7 +141,7 @@ fn slots_hashes_and_weak_references_follow() {
             graph.store(runs[1], 1, Value::Object(small[1], 0));
         }
         let statistics = graph.collect(Compaction::Together);
-        assert_eq!((statistics.runs_moved, statistics.weak_cleared), (2, 0));
+        assert_eq!((statistics.details.runs_moved, statistics.weak_cleared), (2, 0));
     }
 }
 
@@ -188,7 +188,7 @@ fn a_run_of_several_objects_moves() {
             }
             // The dead run is above it; below it is room.
             let statistics = graph.collect(Compaction::Together);
-            assert_eq!(statistics.runs_moved, usize::from(live != 0));
+            assert_eq!(statistics.details.runs_moved, usize::from(live != 0));
         }
     }
 }
@@ -200,7 +200,7 @@ fn regions_without_memory_are_no_walls() {
         graph.collect(Compaction::Maximum);
         assert!(graph.heap.shared.space.free.uncommit_free() > 0);
         let statistics = graph.collect(Compaction::Together);
-        assert_eq!(statistics.runs_moved, 2);
+        assert_eq!(statistics.details.runs_moved, 2);
         assert_eq!(drawn(&graph, &names), "BrrDrr....");
     }
 }
@@ -225,7 +225,7 @@ fn a_heap_of_mixed_sizes_becomes_one_piece() {
         assert!(longest < free, "{}", drawn(&graph, &[]));
         let statistics = graph.collect(Compaction::Together);
         let (longest, now) = free_regions(&graph);
-        assert!(longest == now && now >= free && statistics.runs_moved > 0, "{}", drawn(&graph, &[]));
+        assert!(longest == now && now >= free && statistics.details.runs_moved > 0, "{}", drawn(&graph, &[]));
         assert_eq!(graph.allocate(&[(BYTES, filling(now))]).len(), 1);
     }
 }
@@ -248,7 +248,7 @@ proptest! {
     /// Without pins all free memory is one piece, however full the heap is and wherever objects
     /// lie. With pinned runs the longest piece does not get shorter.
     #[test]
-    fn what_is_free_becomes_one_piece(
+    fn free_memory_becomes_one_piece(
         workers in 1usize..4,
         regions in 24usize..120,
         rounds in prop::collection::vec(

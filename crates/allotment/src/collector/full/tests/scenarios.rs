@@ -27,7 +27,7 @@ fn a_dead_heap_is_free_afterwards() {
         let mut graph = Graph::new(workers, 8, 64, 4);
         fill(&mut graph);
         let statistics = graph.collect(Compaction::Garbage { percent: 100 });
-        assert_eq!((statistics.used_after, statistics.regions_freed), (0, 8));
+        assert_eq!((statistics.used_after, statistics.details.regions_freed), (0, 8));
         assert_eq!(statistics.used_after, 0);
         let again = fill(&mut graph).len();
         assert!(again * 64 > 7 * REGION, "all of it is usable");
@@ -42,10 +42,10 @@ fn a_live_heap_is_left_alone_or_slides_onto_itself() {
             graph.root(Value::Object(object, 0), SlotKind::Strong);
         }
         let statistics = graph.collect(Compaction::Garbage { percent: 1 });
-        assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (8, 0));
+        assert_eq!((statistics.details.regions_left_alone, statistics.moved_bytes), (8, 0));
         for compaction in [Compaction::Maximum, Compaction::MoveAll] {
             let statistics = graph.collect(compaction);
-            assert_eq!((statistics.regions_left_alone, statistics.moved_bytes), (0, 0));
+            assert_eq!((statistics.details.regions_left_alone, statistics.moved_bytes), (0, 0));
         }
     }
 }
@@ -77,7 +77,7 @@ fn a_full_heap_with_a_hole_in_every_region_is_compacted_without_free_memory() {
             graph.root(Value::Object(object, 0), SlotKind::Strong);
         }
         let statistics = graph.collect(Compaction::Garbage { percent: 5 });
-        assert!(statistics.regions_freed >= 1);
+        assert!(statistics.details.regions_freed >= 1);
         assert_eq!(statistics.live_objects, graph.roots.len() as u64);
         assert!(!graph.allocate(&[(BYTES, REGION - 24)]).is_empty(), "a whole region is free");
     }
@@ -99,7 +99,7 @@ fn workers_steal_from_each_other_and_nothing_is_lost() {
             }
         }
         // The others may wake up when all is done, but not always.
-        let stolen = (0..200).any(|_| graph.collect(Compaction::MoveAll).steals > 0);
+        let stolen = (0..200).any(|_| graph.collect(Compaction::MoveAll).details.steals > 0);
         assert!(stolen, "{workers} workers");
     }
 }
@@ -130,13 +130,13 @@ fn a_list_of_a_million_needs_no_stack() {
     std::thread::scope(|scope| {
         let collection = || collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
         let statistics = thread.spawn_scoped(scope, collection).expect("a thread").join().expect("no panic");
-        assert_eq!((statistics.live_objects, statistics.mark_overflows), (LENGTH as u64, 0));
+        assert_eq!((statistics.live_objects, statistics.details.mark_overflows), (LENGTH as u64, 0));
     });
     heap.verify().expect("a sound heap");
 }
 
 #[test]
-fn what_does_not_fit_on_the_mark_stack_is_found_again() {
+fn objects_that_overflow_the_mark_stack_are_found_again() {
     for workers in WORKERS {
         let mut graph = Graph::new(workers, 16, 2, 1);
         let arrays = graph.allocate(&[(ARRAY, 30); 20]);
@@ -148,7 +148,7 @@ fn what_does_not_fit_on_the_mark_stack_is_found_again() {
         graph.root(Value::Object(arrays[3], 0), SlotKind::Strong);
         let statistics = graph.collect(Compaction::Maximum);
         assert_eq!(statistics.live_objects, 20);
-        assert!(statistics.mark_overflows > 0);
+        assert!(statistics.details.mark_overflows > 0);
     }
 }
 
@@ -184,7 +184,7 @@ fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
             (tools(&heap, workers, 2, 1), [(top.expect("not attached"), SlotKind::Strong)]);
         let statistics = collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
         assert_eq!(statistics.live_objects, 1 + (slots.len() + TAIL) as u64);
-        assert!(statistics.mark_overflows > 0);
+        assert!(statistics.details.mark_overflows > 0);
         heap.verify().expect("a sound heap");
     }
 }
@@ -230,7 +230,7 @@ fn objects_anywhere_in_a_run_are_looked_at_again() {
             (tools(&heap, workers, 2, 1), [(top.expect("not attached"), SlotKind::Strong)]);
         let statistics = collect_detached(&heap, &mut tools, &mut roots, &[], Compaction::Maximum);
         assert_eq!(statistics.live_objects, 1 + 2 * CELLS as u64);
-        assert!(statistics.mark_overflows > 0);
+        assert!(statistics.details.mark_overflows > 0);
         heap.verify().expect("a sound heap");
     }
 }
@@ -260,7 +260,7 @@ fn regions_that_one_thread_fills_keep_their_objects() {
 /// A heap in which nothing moves: slots are looked at if an object has a weak one, weak roots in
 /// any case.
 #[test]
-fn what_is_weak_is_cleared_where_nothing_moves() {
+fn weak_slots_are_cleared_even_if_nothing_moves() {
     /// Kinds with a weak slot: the last of three, in the tail, shown by a function.
     const NODE: usize = 0;
     const WEAK_ARRAY: usize = 2;

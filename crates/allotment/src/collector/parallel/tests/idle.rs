@@ -68,7 +68,7 @@ fn an_eden_that_is_nearly_full_is_collected_while_its_threads_block() {
 }
 
 #[test]
-fn nobody_collects_in_the_back_of_a_thread_that_runs() {
+fn no_idle_collection_while_a_thread_runs() {
     let (heap, pair, records) = heap(64, "");
     let (end, ended) = channel::<()>();
     thread::scope(|scope| {

@@ -68,7 +68,7 @@ pub(super) fn settle(
         // Which of its slots refer to young objects is not known.
         tables.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
     }
-    work.team.run(&|_| {
+    work.workers.run(&|_| {
         while !interrupt.is_set()
             && let Some(region) = old.to_settle.take()
         {

@@ -48,9 +48,9 @@ impl Marking {
     /// Traces with all workers, until nothing is left or they are interrupted. A young cycle looks
     /// at dirty cards first.
     fn trace(&mut self, engine: &Engine, account: &Account, work: Work<'_>) {
-        let Work { shared, team, interrupt, .. } = work;
+        let Work { shared, workers, interrupt, .. } = work;
         let marking = engine.marking(shared, interrupt, account.scope.sought(engine.marks_old()));
-        self.found.add(engine.run_markers(shared, team, marking, |marker| {
+        self.found.add(engine.run_markers(shared, workers, marking, |marker| {
             while !interrupt.is_set()
                 && let Some(old) = &engine.old
                 && let Some(region) = old.to_scan.take()
@@ -100,15 +100,15 @@ impl Marking {
         sought: Sought,
         enough: impl FnMut() -> bool,
     ) -> bool {
-        let Ok(crew) = engine.crews.take(1, engine.stack) else {
+        let Ok(queues) = engine.queue_pool.take(1, engine.stack) else {
             engine.leftover.lose();
             return true;
         };
         let marking = engine.marking(shared, &engine.interrupt, sought);
-        let mut marker = Marker::new(&shared.space, marking, crew.worker(0));
+        let mut marker = Marker::new(&shared.space, marking, queues.worker(0));
         let done = marker.drain_stopped(enough);
         self.found.add(marker.finish());
-        engine.crews.keep(crew);
+        engine.queue_pool.keep(queues);
         done
     }
 }

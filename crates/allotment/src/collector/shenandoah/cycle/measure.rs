@@ -5,7 +5,7 @@ use super::super::engine::Engine;
 use super::super::place::Work;
 use super::super::select::Measured;
 use crate::collector::concurrent::passage;
-use crate::collector::work::Turns;
+use crate::collector::work::Claimer;
 use crate::region::State;
 use crate::sync::{Mutex, POISONED};
 
@@ -14,9 +14,9 @@ use crate::sync::{Mutex, POISONED};
 pub(super) fn measure(engine: &Engine, account: &Account, work: Work<'_>) -> Vec<Measured> {
     let (free, table) = (&work.shared.space.free, work.shared.space.free.table());
     let (ends_old, tables) = (account.scope.ends_old(), &engine.tables);
-    let (measured, turns) = (Mutex::new(Vec::new()), Turns::new(table.len()));
-    work.team.run(&|_| {
-        while let Some(index) = turns.take() {
+    let (measured, claimer) = (Mutex::new(Vec::new()), Claimer::new(table.len()));
+    work.workers.run(&|_| {
+        while let Some(index) = claimer.claim() {
             let region = table.get(index);
             if !ends_old && region.is_tenured() {
                 continue;

@@ -48,7 +48,7 @@ impl Moving {
         }
         let done = copy(engine, account, work);
         // The loads of a stopped world need no barrier, and the set is free when it ends.
-        if done && work.world.is_none() && shared.space.free.disposal().poison {
+        if done && work.world.is_none() && shared.space.free.disposal.poison {
             let evacuator = engine.evacuator(&shared.space);
             // SAFETY: all live objects of the set have copies, or stay.
             self.set.iter().for_each(|&index| unsafe { evacuator.poison_moved(index) });
@@ -64,7 +64,7 @@ impl Moving {
             engine.to_update.fill(pieces(engine, std::mem::take(&mut self.to_update), shared));
         }
         let updated = AtomicU64::new(0);
-        work.team.run(&|_| {
+        work.workers.run(&|_| {
             let (mut halted, home) = (|| interrupt.is_set(), shared.space.home());
             let mut updater = Updater::new(engine.evacuator(&shared.space), &mut halted, home);
             while !interrupt.is_set() && engine.update_next(&mut updater) {}
@@ -109,7 +109,7 @@ impl Moving {
 fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
     let (shared, interrupt) = (work.shared, work.interrupt);
     let copied = AtomicU64::new(0);
-    work.team.run(&|_| {
+    work.workers.run(&|_| {
         let (home, mut buffers, mut bytes) = (shared.space.home(), Buffers::default(), 0);
         let (evacuator, mut halted) = (engine.evacuator(&shared.space), || interrupt.is_set());
         while !halted() && engine.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}

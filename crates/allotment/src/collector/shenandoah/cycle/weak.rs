@@ -10,7 +10,7 @@ use super::super::place::Work;
 use super::super::select::{Effort, FreeRegions, select, sort};
 use super::measure::measure;
 use crate::collector::concurrent::{Clearing, passage};
-use crate::collector::work::Turns;
+use crate::collector::work::Claimer;
 use crate::mutator::{Cause, World};
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::sync::{AtomicU64, Ordering, POISONED};
@@ -96,8 +96,8 @@ impl Weak {
 fn clear(engine: &Engine, account: &mut Account, work: Work<'_>) {
     let (space, interrupt) = (&work.shared.space, work.interrupt);
     let cleared = AtomicU64::new(0);
-    let regions = Turns::new(if engine.weak_objects.has_lost() { space.free.table().len() } else { 0 });
-    work.team.run(&|_| {
+    let regions = Claimer::new(if engine.weak_objects.has_lost() { space.free.table().len() } else { 0 });
+    work.workers.run(&|_| {
         let mut clearing = Clearing::new(space, &engine.tables);
         while !interrupt.is_set()
             && let Some(objects) = engine.weak_objects.take()
@@ -105,7 +105,7 @@ fn clear(engine: &Engine, account: &mut Account, work: Work<'_>) {
             // SAFETY: markers found these objects, and nothing has moved.
             objects.into_iter().for_each(|address| _ = unsafe { clearing.object(address) });
         }
-        while let Some(index) = regions.take() {
+        while let Some(index) = regions.claim() {
             // SAFETY: nothing has moved.
             unsafe { clearing.region(index) };
         }

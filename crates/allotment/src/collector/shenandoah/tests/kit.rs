@@ -8,7 +8,7 @@ use crate::collector::shenandoah::Shenandoah;
 use crate::collector::shenandoah::cycle::Stage;
 use crate::collector::shenandoah::place::{Place, Work};
 use crate::collector::shenandoah::scope::Scope;
-use crate::collector::work::Team;
+use crate::collector::work::Workers;
 use crate::mutator::{ArraySite, Cause, Mutator, PerObject, RootHandle, Shared};
 use crate::object::{Element, Shape, ShapeRef, SlotKind, WORD, reference};
 use std::cell::Cell;
@@ -151,11 +151,11 @@ impl Kit {
             if scope.begins_old() {
                 collector.engine.forget_old(shared);
             } else if turn.is_multiple_of(2) && collector.engine.marks_old() {
-                collector.engine.mark_old(shared, Team::new(&collector.workers, 1));
+                collector.engine.mark_old(shared, Workers::new(&collector.workers, 1));
             }
         } else if !cycle.stage().is_pause() {
-            let team = Team::new(&collector.workers, 1);
-            let work = Work { shared, team, interrupt: &collector.engine.interrupt, world: None };
+            let workers = Workers::new(&collector.workers, 1);
+            let work = Work { shared, workers, interrupt: &collector.engine.interrupt, world: None };
             cycle.advance(&collector.engine, Place::Work(work));
             if cycle.is_idle() {
                 collector.cycle_ended(cycle, shared);

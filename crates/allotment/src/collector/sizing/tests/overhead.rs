@@ -123,7 +123,7 @@ fn limits_that_nothing_and_everything_exceeds() {
 }
 
 #[test]
-fn who_lets_go_of_something_has_five_more() {
+fn an_embedder_that_releases_memory_gets_five_more_collections() {
     let mut limit = OverheadLimit::new(USUAL);
     let mut exceeds = |times: usize| (0..times).filter(|_| limit.after(&STALLED).exceeded).count();
     assert_eq!(exceeds(6), 2);
@@ -146,7 +146,7 @@ fn the_collection_that_may_decide_is_known_before() {
 }
 
 #[test]
-fn what_was_measured_is_told() {
+fn the_measurement_is_in_the_result() {
     let mut limit = OverheadLimit::new(USUAL);
     limit.after(&Effort { running: Duration::from_millis(15), ..YOUNG });
     let overhead = limit.after(&Effort { running: Duration::ZERO, ..STALLED });

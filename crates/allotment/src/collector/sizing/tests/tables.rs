@@ -116,7 +116,7 @@ fn threads_that_come_get_an_eden_within_the_goal_for_pauses() {
 }
 
 #[test]
-fn an_eden_that_no_cache_holds_takes_half_of_what_is_free() {
+fn an_eden_beyond_the_cache_takes_half_of_the_free_memory() {
     // 250 ms for 500 regions, where 24 times a pause would do.
     let crowd = |threads| Collection {
         threads,
@@ -264,7 +264,7 @@ fn workers_follow_the_work() {
 }
 
 #[test]
-fn what_stays_where_it_is_is_no_work_and_no_copy() {
+fn objects_that_stay_in_place_cost_no_work_and_no_copy() {
     let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
     let after = |done: Collection| {
         let mut sizing = Sizing::new(settings(""), machine);
@@ -299,7 +299,7 @@ fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
 }
 
 #[test]
-fn threads_that_have_come_have_workers_for_what_is_theirs() {
+fn newly_attached_threads_raise_the_number_of_workers() {
     let machine = Machine { workers: 4, ..machine(1 << 30, 512 * KIB) };
     let mut sizing = Sizing::new(settings(""), machine);
     // 20 KiB of 64 MiB survive one thread's work; of 500 threads' work it may be 10 MiB. Departed
@@ -326,7 +326,7 @@ fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
     let mut tenuring = Tenuring::new(7, 15);
     let mut young = [0; AGES];
     for _ in 0..200 {
-        let threshold = usize::from(tenuring.threshold());
+        let threshold = usize::from(tenuring.threshold);
         let (mut survived, mut promoted) = ([0; AGES], 0);
         survived[1] = MIB;
         for age in 1..AGES {
@@ -334,13 +334,13 @@ fn settled(old_cost: f32, limit: usize, rate: impl Fn(usize) -> f64) -> u8 {
             if age < threshold { survived[age + 1] = stay } else { promoted += stay }
         }
         tenuring.observe(&survived, promoted);
-        let before = tenuring.threshold();
+        let before = tenuring.threshold;
         let reason = tenuring.decide(old_cost, survived.iter().sum(), limit);
-        assert!(tenuring.threshold() <= before + 1);
-        assert_eq!(reason.is_some(), tenuring.threshold() != before);
+        assert!(tenuring.threshold <= before + 1);
+        assert_eq!(reason.is_some(), tenuring.threshold != before);
         young = survived;
     }
-    tenuring.threshold()
+    tenuring.threshold
 }
 
 #[test]

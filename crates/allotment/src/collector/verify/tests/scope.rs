@@ -1,6 +1,7 @@
 //! If only live objects are checked, dead objects may hold any words, but live ones may not.
 
 use super::*;
+use crate::collector::kernel::Roots;
 use crate::collector::verify::reach::Reached;
 use crate::collector::verify::stopped::verify_world;
 use crate::mutator::{Cause, Outcome, Pin, RootHandle};
@@ -13,24 +14,14 @@ impl World {
     fn fault_in(&self, scope: Scope) -> Option<Fault> {
         let shared = &self.heap.shared;
         let level = Level::from_number(self.heap.options().values().verify_gc_level);
-        // SAFETY: no thread is attached.
-        let mut roots = |slots: &mut SlotVisitor<'_>| unsafe { shared.threads.roots.visit(slots, &[]) };
-        // SAFETY: as above.
-        let mut pins =
-            |pinned: &mut dyn FnMut(usize)| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) };
+        let mut roots = Roots {
+            // SAFETY: no thread is attached, so none has a frame.
+            slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
+            // SAFETY: as above.
+            pinned: &mut |pinned| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) },
+        };
         // SAFETY: as above; handles are readable.
-        unsafe {
-            verify(
-                &shared.space.free,
-                &shared.space.shapes,
-                &shared.space.cards,
-                &mut roots,
-                &mut pins,
-                level,
-                scope,
-            )
-        }
-        .err()
+        unsafe { verify(&shared.space, &mut roots, level, scope) }.err()
     }
 
     /// Whether the check of all objects finds a fault, and that of live objects.
@@ -247,13 +238,13 @@ fn an_object_is_given_once_however_often_it_is_reached() {
     for _ in 0..1000 {
         objects.iter().for_each(|object| reached.reach(&starts, free, *object).unwrap());
     }
-    let mut given: Vec<_> = std::iter::from_fn(|| reached.next()).collect();
+    let mut given: Vec<_> = std::iter::from_fn(|| reached.work.pop()).collect();
     given.sort_unstable();
     let mut expected = objects;
     expected.sort_unstable();
     assert_eq!(given, expected);
     reached.reach(&starts, free, objects[0]).unwrap();
-    assert_eq!(reached.next(), None, "it was given before");
+    assert_eq!(reached.work.pop(), None, "it was given before");
 }
 
 #[test]

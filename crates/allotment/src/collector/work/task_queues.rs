@@ -1,8 +1,8 @@
-//! The shared state of the workers of one task: their seats, the deques that they steal from, the
+//! The shared state of the workers of one task: the parts of their stacks, the deques that they steal from, the
 //! number of idle ones, and the pieces of memory of their [stacks](super::stack).
 //!
-//! Pieces have a fixed size and a greatest number. A crew keeps some empty ones, so a collection
-//! seldom asks the system's allocator.
+//! Pieces have a fixed size and a greatest number. Task queues keep some empty ones, so a
+//! collection seldom asks the system's allocator.
 
 use super::sleep::Sleepers;
 use crate::sync::POISONED;
@@ -15,21 +15,21 @@ use std::collections::TryReserveError;
 
 /// The sizes of the stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct StackLimits {
     /// Entries of a piece, at least 2.
     pub(crate) piece: usize,
     /// Pieces of all workers, at least 1; each worker has one in any case.
     pub(crate) pieces: usize,
 }
 
-/// Empty pieces that a crew keeps per worker, so that it seldom asks the system's allocator.
+/// Empty pieces that are kept per worker, so that a collection seldom asks the system's allocator.
 const KEPT_PIECES: usize = 8;
 
-impl Limits {
+impl StackLimits {
     /// Pieces of 32 KiB, and in all at most 1/32 of the heap, as much as the side tables.
-    pub(crate) fn for_heap(heap_bytes: usize) -> Limits {
+    pub(crate) fn for_heap(heap_bytes: usize) -> StackLimits {
         const PIECE: usize = 4096;
-        Limits { piece: PIECE, pieces: (heap_bytes / 32 / (PIECE * size_of::<usize>())).max(4) }
+        StackLimits { piece: PIECE, pieces: (heap_bytes / 32 / (PIECE * size_of::<usize>())).max(4) }
     }
 }
 
@@ -37,10 +37,11 @@ impl Limits {
 pub(super) type Piece = Vec<usize>;
 
 /// The stacks of workers that do one task together.
-pub(crate) struct Crew {
-    limits: Limits,
-    /// The parts that each worker takes along while it has its stack.
-    pub(super) seats: Box<[Mutex<Option<Seat>>]>,
+pub(crate) struct TaskQueues {
+    /// The sizes of its stacks.
+    pub(super) limits: StackLimits,
+    /// The parts of each worker's stack. Absent while the worker has its stack.
+    pub(super) parked: Box<[Mutex<Option<StackParts>>]>,
     pub(super) stealers: Box<[Stealer<Piece>]>,
     /// Number of workers that have found nothing. Written when one begins to wait or seems to see
     /// a piece. Read by all, Relaxed, as a hint.
@@ -55,26 +56,26 @@ pub(crate) struct Crew {
 }
 
 /// The parts of a stack that outlive it.
-pub(super) struct Seat {
+pub(super) struct StackParts {
     pub(super) top: Piece,
     pub(super) shared: Worker<Piece>,
 }
 
-impl Crew {
+impl TaskQueues {
     /// Empty stacks with a first piece, for `workers`, at least 1.
-    pub(crate) fn new(workers: usize, limits: Limits) -> Result<Crew, TryReserveError> {
+    pub(crate) fn new(workers: usize, limits: StackLimits) -> Result<TaskQueues, TryReserveError> {
         let workers = workers.max(1);
-        let (mut seats, mut stealers) = (Vec::new(), Vec::new());
+        let (mut parked, mut stealers) = (Vec::new(), Vec::new());
         for _ in 0..workers {
             let mut top = Piece::new();
             top.try_reserve_exact(limits.piece)?;
             let shared = Worker::new_lifo();
             stealers.push(shared.stealer());
-            seats.push(Mutex::new(Some(Seat { top, shared })));
+            parked.push(Mutex::new(Some(StackParts { top, shared })));
         }
-        Ok(Crew {
+        Ok(TaskQueues {
             limits,
-            seats: seats.into(),
+            parked: parked.into(),
             stealers: stealers.into(),
             idle: CachePadded::new(AtomicUsize::new(0)),
             sleepers: Sleepers::for_workers(workers)?,
@@ -85,7 +86,7 @@ impl Crew {
 
     /// Number of workers.
     pub(crate) fn workers(&self) -> usize {
-        self.seats.len()
+        self.parked.len()
     }
 
     /// Begins another round of work, for all. Called between two rounds, when no worker is in
@@ -118,11 +119,6 @@ impl Crew {
         if kept.len() < KEPT_PIECES * self.workers() && kept.try_reserve(1).is_ok() {
             kept.push(piece);
         }
-    }
-
-    /// The sizes of its stacks.
-    pub(crate) fn limits(&self) -> Limits {
-        self.limits
     }
 
     #[cfg(test)]
