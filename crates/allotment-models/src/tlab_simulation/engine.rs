@@ -164,13 +164,13 @@ impl Engine {
         let begin = self.counted_from().unwrap_or(self.now);
         let capacity = self.now.saturating_sub(begin).saturating_mul(self.scenario.cpus as u64);
         let config = &self.config;
-        let first = match config.policy() {
+        let first = match config.policy {
             // Its size is what buffers grow to.
-            TlabPolicy::Epsilon => config.min_tlab_size(),
-            _ => Sizing::start(config, &Averages::new(config)).desired_size(),
+            TlabPolicy::Epsilon => config.min_tlab_size,
+            _ => Sizing::start(config, &Averages::new(config)).desired_size,
         };
         let out_of_memory = self.collector.out_of_memory.then(|| Duration::from_nanos(self.now));
-        let sizes = (first as u64, config.max_tlab_size() as u64);
+        let sizes = (first as u64, config.max_tlab_size as u64);
         Outcome::new(self.tally, self.scenario, sizes, &totals, waited, capacity, out_of_memory)
     }
 

@@ -33,10 +33,10 @@ impl Engine {
         let now_ms = self.now_ms();
         let thread = &mut self.threads[id];
         let object = thread.next;
-        if object > self.config.max_tlab_size() as u64 {
+        if object > self.config.max_tlab_size as u64 {
             return None;
         }
-        let least = object.max(self.config.min_tlab_size() as u64);
+        let least = object.max(self.config.min_tlab_size as u64);
         let in_place = thread.buffer.is_some_and(|buffer| self.regions.can_extend(buffer.piece, least));
         if !in_place && self.keeps(id) {
             return None;
@@ -162,9 +162,9 @@ impl Engine {
                 "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
             ));
         }
-        if self.config.policy() == TlabPolicy::Adaptive {
+        if self.config.policy == TlabPolicy::Adaptive {
             let entries = self.threads.iter().map(|thread| CensusEntry::from(&thread.sizing));
-            self.budget.verify(entries).map_err(|error| error.to_string())?;
+            self.budget.verify(entries)?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 
 use std::fmt::Debug;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use super::choices::Named;
 use super::nearest::nearest;
@@ -30,8 +31,10 @@ pub(super) trait Kind<Value> {
     /// fault in `text`.
     fn parse(&self, text: &str) -> Result<Value, String>;
 
-    /// Returns the fault in `value` if it is outside the limits.
-    fn check(&self, value: Value) -> Result<(), String>;
+    /// Returns the fault in `value` if it is outside the limits. A kind may have none.
+    fn check(&self, _value: Value) -> Result<(), String> {
+        Ok(())
+    }
 
     /// `value` in the user's notation.
     fn format(&self, value: Value) -> String;
@@ -158,7 +161,7 @@ pub(super) fn format_size(bytes: usize) -> String {
 }
 
 /// Parses a whole number in decimal digits alone: `str::parse` would also take a sign.
-fn parse_digits(text: &str) -> Result<u64, String> {
+fn parse_digits<Value: FromStr>(text: &str) -> Result<Value, String> {
     if text.is_empty() {
         return Err("the value is missing".to_owned());
     }
@@ -196,10 +199,6 @@ impl Kind<bool> for Switch {
         }
     }
 
-    fn check(&self, _: bool) -> Result<(), String> {
-        Ok(())
-    }
-
     fn format(&self, value: bool) -> String {
         value.to_string()
     }
@@ -216,15 +215,14 @@ impl Kind<usize> for Size {
         if let (true, Some(size)) = (number.contains('.'), suggest_size(number, unit)) {
             return Err(format!("a size is a whole number, write {size}"));
         }
-        let number = parse_digits(number).map_err(|reason| {
+        let number: usize = parse_digits(number).map_err(|reason| {
             if reason.starts_with("not") {
                 "not a whole number with k, m, g, t or no suffix".to_owned()
             } else {
                 reason
             }
         })?;
-        let bytes = usize::try_from(number).ok().and_then(|number| number.checked_mul(unit));
-        bytes.ok_or_else(|| "too large to be represented".to_owned())
+        number.checked_mul(unit).ok_or_else(|| "too large to be represented".to_owned())
     }
 
     fn check(&self, value: usize) -> Result<(), String> {
@@ -246,33 +244,25 @@ impl Kind<usize> for Size {
     }
 }
 
-impl Kind<usize> for Count {
-    fn parse(&self, text: &str) -> Result<usize, String> {
-        usize::try_from(parse_digits(text)?).map_err(|_| "too large to be represented".to_owned())
-    }
+/// Kinds whose values are whole numbers without a unit.
+macro_rules! whole_numbers {
+    ($($kind:ty: $value:ty),+) => {$(
+        impl Kind<$value> for $kind {
+            fn parse(&self, text: &str) -> Result<$value, String> {
+                parse_digits(text)
+            }
 
-    fn check(&self, value: usize) -> Result<(), String> {
-        check_range(value, self.min, self.max)
-    }
+            fn check(&self, value: $value) -> Result<(), String> {
+                check_range(value, self.min, self.max)
+            }
 
-    fn format(&self, value: usize) -> String {
-        value.to_string()
-    }
+            fn format(&self, value: $value) -> String {
+                value.to_string()
+            }
+        }
+    )+};
 }
-
-impl Kind<u64> for Milliseconds {
-    fn parse(&self, text: &str) -> Result<u64, String> {
-        parse_digits(text)
-    }
-
-    fn check(&self, value: u64) -> Result<(), String> {
-        check_range(value, self.min, self.max)
-    }
-
-    fn format(&self, value: u64) -> String {
-        value.to_string()
-    }
-}
+whole_numbers!(Count: usize, Milliseconds: u64);
 
 impl Kind<f64> for Real {
     fn parse(&self, text: &str) -> Result<f64, String> {
@@ -313,10 +303,6 @@ impl<Value: Named + Debug> Kind<Value> for Choice {
             Some(name) => format!("no such choice, did you mean {name}?"),
             None => "no such choice".to_owned(),
         })
-    }
-
-    fn check(&self, _: Value) -> Result<(), String> {
-        Ok(())
     }
 
     fn format(&self, value: Value) -> String {

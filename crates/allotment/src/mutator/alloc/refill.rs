@@ -62,14 +62,14 @@ impl State {
     /// region that the thread fills alone becomes a buffer as a whole, without asking the policy.
     fn refill(&self, bytes: usize) -> bool {
         let shared = &*self.shared;
-        if !shared.policy.use_tlab || bytes > shared.policy.sizing.max_tlab_size() {
+        if !shared.policy.use_tlab || bytes > shared.policy.sizing.max_tlab_size {
             return false;
         }
         let mut owned = self.owned.borrow_mut();
         if owned.private.is_some() {
             return self.refill_from_own(&mut owned, bytes);
         }
-        let least = bytes.max(shared.policy.sizing.min_tlab_size());
+        let least = bytes.max(shared.policy.sizing.min_tlab_size);
         let in_place = self.hot.has_buffer() && shared.space.free.can_extend(self.hot.end(), least);
         // Asked before sizes are settled. An object outside is no refill, and only refills make
         // sizes grow and decay.

@@ -12,7 +12,7 @@ use super::refill::{Block, Content};
 use super::stall::Stall;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
-use crate::object::{Header, Kind, align_to_word, fill};
+use crate::object::{Header, Kind, WORD, fill};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
@@ -141,7 +141,7 @@ impl<'t> Mutator<'t> {
         self.after_fork_or_abort();
         self.safepoint();
         self.state().hand_over_many();
-        let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        let rounded = bytes.checked_next_multiple_of(WORD).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
             let mut error = self.out_of_memory(bytes);
             error.set_on_purpose();

@@ -296,7 +296,7 @@ impl Registry {
         let mut before = 0;
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
-            before += owned.sizing.desired_size();
+            before += owned.sizing.desired_size;
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
             policy.budget.end_cycle(&policy.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
         }
@@ -305,15 +305,15 @@ impl Registry {
         let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
-            let wished = owned.sizing.desired_size();
+            let wished = owned.sizing.desired_size;
             policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
-            let size = owned.sizing.desired_size();
+            let size = owned.sizing.desired_size;
             after += size;
             cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
         }
         BufferSizes {
-            policy: policy.sizing.policy(),
+            policy: policy.sizing.policy,
             threads: inner.threads.len(),
             allocators: counted.threads,
             allocated: counted.sum.allocated_in_all() as usize,

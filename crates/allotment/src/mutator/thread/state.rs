@@ -11,9 +11,8 @@ use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::CensusEntry;
-use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
-use crate::tlab::statistics::TlabStatistics;
+use crate::tlab::statistics::{StripedCounters, TlabStatistics};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
@@ -99,14 +98,14 @@ pub(in crate::mutator) struct Published {
 
 impl Published {
     pub(in crate::mutator) fn publish(&self, sizing: &Sizing) {
-        let size = sizing.desired_size() + usize::from(sizing.is_grower());
+        let size = sizing.desired_size + usize::from(sizing.grower);
         // Reads first: the value rarely changes, and a store at every refill would dirty the cache
         // line.
         if self.size.load(Ordering::Relaxed) != size {
             self.size.store(size, Ordering::Relaxed);
         }
-        if self.last_refill_ms.load(Ordering::Relaxed) != sizing.last_refill_ms() {
-            self.last_refill_ms.store(sizing.last_refill_ms(), Ordering::Relaxed);
+        if self.last_refill_ms.load(Ordering::Relaxed) != sizing.last_refill_ms {
+            self.last_refill_ms.store(sizing.last_refill_ms, Ordering::Relaxed);
         }
     }
 
