@@ -119,13 +119,13 @@ impl World<'_> {
 ///
 /// After the call that led here, the stack is 8 bytes off a multiple of 16. After three pushed
 /// words it is aligned.
-#[cfg(not(loom))]
 macro_rules! entry {
     ($(#[doc = $text:literal])+ $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? => $target:path) => {
         $(#[doc = $text])+
         ///
         /// # Safety
         /// - As the type of the field says.
+        #[cfg(not(loom))]
         #[unsafe(naked)]
         unsafe extern "C" fn $name(hot: *const Hot $(, $argument: $type)*) $(-> $result)? {
             naked_asm!(
@@ -145,28 +145,23 @@ macro_rules! entry {
     };
 }
 
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate`].
     allocate_slow(bytes: usize) -> *mut u8 => allocate::<false>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_zeroed`].
     allocate_zeroed_slow(bytes: usize) -> *mut u8 => allocate::<true>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_array`].
     allocate_array_slow(length: usize, element_bytes: usize, fixed_bytes: usize) -> *mut u8 => allocate_array::<false>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_array_zeroed`].
     allocate_array_zeroed_slow(length: usize, element_bytes: usize, fixed_bytes: usize) -> *mut u8
         => allocate_array::<true>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::safepoint`].
     safepoint_slow() => safepoint

@@ -144,7 +144,7 @@ impl<'t> Mutator<'t> {
         let rounded = bytes.checked_next_multiple_of(WORD).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
             let mut error = self.out_of_memory(bytes);
-            error.set_on_purpose();
+            error.0.on_purpose = true;
             return Err(error);
         }
         loop {
@@ -173,8 +173,8 @@ impl<'t> Mutator<'t> {
             }
             let mut error = self.out_of_memory(bytes);
             match outcome {
-                Outcome::Refused => error.set_refused_by_system(),
-                Outcome::OverLimit(overhead) => error.set_gc_overhead(overhead),
+                Outcome::Refused => error.0.refused_by_system = true,
+                Outcome::OverLimit(overhead) => error.0.overhead = Some(overhead),
                 _ => {}
             }
             if !shared.at_heap_limit(&error) {

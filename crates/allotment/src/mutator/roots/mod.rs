@@ -96,7 +96,7 @@ pub(crate) struct Roots {
     pub(super) weak: RootTable,
     /// Weak roots of sampled objects: [`sampling`](super::sampling).
     pub(super) sampled: RootTable,
-    providers: Providers,
+    pub(crate) providers: Providers,
     pub(super) pins: Pins,
 }
 
@@ -201,7 +201,7 @@ impl Roots {
 
     /// Whether there are providers.
     pub(crate) fn has_providers(&self) -> bool {
-        !self.providers.is_empty()
+        self.providers.count() > 0
     }
 
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it

@@ -127,11 +127,11 @@ impl Inner {
         }
         self.free.pop()
     }
+}
 
-    /// A free slot. Ends the process if the system has no memory, as any allocation of Rust does.
-    fn free_or_abort(&mut self) -> Slot {
-        self.free().unwrap_or_else(|| handle_alloc_error(Layout::new::<[AtomicU64; CHUNK]>()))
-    }
+/// Ends the process, as any allocation of Rust does without memory.
+fn out_of_memory() -> ! {
+    handle_alloc_error(Layout::new::<[AtomicU64; CHUNK]>())
 }
 
 impl RootTable {
@@ -153,15 +153,12 @@ impl RootTable {
         self.in_use.store(inner.chunks.len() * CHUNK - inner.free.len(), Ordering::Relaxed);
     }
 
+    /// A slot that holds `bits`.
     pub(in crate::mutator) fn take(&self, bits: u64) -> Slot {
-        let mut inner = self.lock();
-        let slot = inner.free_or_abort();
-        self.count(&inner);
-        slot.word().store(bits, Ordering::Release);
-        slot
+        self.try_take(bits).unwrap_or_else(|| out_of_memory())
     }
 
-    /// The same; `None`: the system has no memory.
+    /// As [`take`](Self::take); `None` if the system has no memory.
     pub(in crate::mutator) fn try_take(&self, bits: u64) -> Option<Slot> {
         let mut inner = self.lock();
         let slot = inner.free()?;
@@ -174,7 +171,7 @@ impl RootTable {
     /// visit comes in between.
     pub(in crate::mutator) fn copy(&self, other: Slot, copied: impl FnOnce(Changed) -> u64) -> Slot {
         let mut inner = self.lock();
-        let slot = inner.free_or_abort();
+        let slot = inner.free().unwrap_or_else(|| out_of_memory());
         self.count(&inner);
         let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
         slot.word().store(copied(Changed { barriers, word }), Ordering::Release);

@@ -51,6 +51,6 @@ pub(in crate::mutator) use limit::Wish;
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub use status::ThreadActivity;
-pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, StopKind, Unrest};
+pub(in crate::mutator) use stop::{Arrival, Inner, Participant, Safepoints, StopKind};
 pub(crate) use unwind::AbortOnUnwind;
 pub(crate) use volunteers::Volunteers;

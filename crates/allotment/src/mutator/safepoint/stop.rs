@@ -11,6 +11,7 @@ use super::status::Waits;
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
+use crate::mutator::ForkError;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, POISONED, park};
 use std::time::{Duration, Instant};
 
@@ -37,17 +38,6 @@ pub(in crate::mutator) enum StopKind {
     /// Threads keep their buffers. Each has a [duty](Participant::do_duty) behind the stop, so the
     /// stop costs two atomic operations for a thread that is safe.
     Light,
-}
-
-/// Why the heap's state cannot be used in a child of `fork()`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::mutator) enum Unrest {
-    /// Another thread held a lock.
-    Locked,
-    /// Another thread stopped the world.
-    Stopping,
-    /// Another thread took part and ran.
-    Running,
 }
 
 /// The threads of a heap, and whether they are stopped.
@@ -191,17 +181,17 @@ impl<T: Participant, D> Safepoints<T, D> {
         own: Option<&T>,
         stopping: bool,
         other: impl FnMut(&T),
-    ) -> Result<(), Unrest> {
-        let inner = self.inner.try_lock().map_err(|_| Unrest::Locked)?;
+    ) -> Result<(), ForkError> {
+        let inner = self.inner.try_lock().map_err(|_| ForkError::Locked)?;
         if inner.stop.is_some() && !stopping {
-            return Err(Unrest::Stopping);
+            return Err(ForkError::WorldStopped);
         }
         let others = || inner.threads.iter().filter(|thread| !own.is_some_and(|own| same(own, thread)));
         if others().any(|thread| !thread.status().is_safe()) {
-            return Err(Unrest::Running);
+            return Err(ForkError::ThreadRan);
         }
         if !self.wakes.is_at_rest() || !self.volunteers.forget() {
-            return Err(Unrest::Locked);
+            return Err(ForkError::Locked);
         }
         others().for_each(other);
         Ok(())
@@ -378,7 +368,8 @@ impl<T: Participant, D> Inner<T, D> {
         self.stop = None;
         let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % self.threads.len().max(1);
         let (last, first) = self.threads.split_at(first);
-        let mut lists = wakes.gather();
+        // A thread that resumes meanwhile waits until the lists are filled.
+        let mut lists = wakes.lock();
         for thread in first.iter().chain(last) {
             if let Some(waits) = thread.status().resume() {
                 lists.add(waits, thread.identity().thread());

@@ -31,7 +31,7 @@ const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 pub(super) struct Wakes(Mutex<Lists>);
 
 #[derive(Default)]
-struct Lists {
+pub(super) struct Lists {
     /// Threads that stood still in the midst of their work.
     running: List,
     /// Threads that came back from `blocking`.
@@ -52,6 +52,11 @@ impl Lists {
             Waits::AfterBlocking => &mut self.after,
         }
     }
+
+    /// Adds a thread that waits for the end of the stop.
+    pub(super) fn add(&mut self, waits: Waits, thread: &Thread) {
+        self.of(waits).threads.push_back(thread.clone());
+    }
 }
 
 impl Wakes {
@@ -67,11 +72,6 @@ impl Wakes {
             list.threads.clear();
             list.threads.reserve(threads);
         }
-    }
-
-    /// Empties the lists to be filled. A thread that resumes meanwhile waits until they are filled.
-    pub(super) fn gather(&self) -> Gathering<'_> {
-        Gathering(self.lock())
     }
 
     /// The stopper's share of the waking.
@@ -108,17 +108,8 @@ impl Wakes {
         self.0.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lists> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Lists> {
         self.0.lock().expect(POISONED)
-    }
-}
-
-/// The lists while a stop ends.
-pub(super) struct Gathering<'a>(MutexGuard<'a, Lists>);
-
-impl Gathering<'_> {
-    pub(super) fn add(&mut self, waits: Waits, thread: &Thread) {
-        self.0.of(waits).threads.push_back(thread.clone());
     }
 }
 
@@ -138,7 +129,7 @@ mod tests {
         };
         for _ in 0..2 {
             wakes.prepare(threads.len());
-            let mut lists = wakes.gather();
+            let mut lists = wakes.lock();
             lists.add(Waits::InTheMidst, &threads[0]);
             (1..4).for_each(|index| lists.add(Waits::AfterBlocking, &threads[index]));
             drop(lists);

@@ -27,13 +27,12 @@ pub(in crate::mutator) use distance::Distances;
 pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
 
 pub(in crate::mutator) use pending::{Entry, Pending};
+pub(in crate::mutator) use stack::frames;
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
-pub(in crate::mutator) use stack::{StackBounds, frames};
 pub(crate) use store::{Bucket, Dropped};
 pub(in crate::mutator) use store::{Settled, Store};
 
 use crate::sync::{Mutex, MutexGuard};
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -46,12 +45,12 @@ pub(crate) struct Sampler {
     /// Relaxed: a thread reads it after it has acknowledged the request.
     interval: AtomicUsize,
     /// The seed of all threads' distances. Never changes.
-    seed: u64,
-    /// The embedder's frames. Never changes.
-    walker: Option<Walker>,
+    pub(in crate::mutator) seed: u64,
+    /// The embedder's walker of stacks. Never changes.
+    pub(crate) walker: Option<Walker>,
     /// Whether this library was compiled with frame pointers. Never changes.
-    frame_pointers: bool,
-    memory: Memory,
+    pub(in crate::mutator) frame_pointers: bool,
+    pub(in crate::mutator) memory: Memory,
     store: Mutex<Store>,
 }
 
@@ -125,23 +124,6 @@ impl Sampler {
         self.interval.store(bytes, Ordering::Relaxed);
     }
 
-    pub(in crate::mutator) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// The embedder's walker of stacks.
-    pub(crate) fn walker(&self) -> Option<&Walker> {
-        self.walker.as_ref()
-    }
-
-    pub(in crate::mutator) fn has_frame_pointers(&self) -> bool {
-        self.frame_pointers
-    }
-
-    pub(in crate::mutator) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
     /// Whether no thread holds the lock. Asked in a child of `fork()`.
     pub(in crate::mutator) fn is_at_rest(&self) -> bool {
         self.store.try_lock().is_ok()
@@ -158,11 +140,5 @@ impl Sampler {
             bytes: self.memory.bytes.load(Ordering::Relaxed),
             recycled: self.memory.recycled.load(Ordering::Relaxed),
         }
-    }
-}
-
-impl fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampler").field("interval", &self.interval()).field("memory", &self.memory).finish()
     }
 }

@@ -17,7 +17,6 @@
 use super::Memory;
 use crate::mutator::roots::{RootTable, Slot};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Living samples up to which no search for dead ones is worth while.
 const FIRST_SEARCH: usize = 1024;
@@ -78,8 +77,8 @@ struct Living {
 /// All samples of a heap, under one lock.
 #[derive(Default)]
 pub(in crate::mutator) struct Store {
-    stacks: HashMap<Box<[u64]>, u32, BuildHasherDefault<WordHasher>>,
-    numbers: HashMap<Key, u32, BuildHasherDefault<WordHasher>>,
+    stacks: HashMap<Box<[u64]>, u32>,
+    numbers: HashMap<Key, u32>,
     buckets: Vec<Bucket>,
     living: Vec<Living>,
     /// Number of living samples at which dead ones are searched for.
@@ -205,36 +204,5 @@ impl Store {
             buckets[living.bucket as usize].living += 1;
         }
         (stacks, buckets)
-    }
-}
-
-/// Hashes words. The keys are addresses and sizes of the program, not input of an attacker.
-#[derive(Default)]
-struct WordHasher(u64);
-
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            self.write_u64(u64::from_ne_bytes(word));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        // The map takes its bucket from the low bits, which a multiplication mixes least.
-        self.0 ^ self.0 >> 32
     }
 }

@@ -62,19 +62,15 @@ pub enum StopError {
 crate::debug::debug_is_display!(StopError);
 
 impl<'w> World<'w> {
-    fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
-        // Read once: a collection passes over the threads several times.
-        World::of(shared, shared.threads.registry.attached(), stopper_state, arrival)
-    }
-
     /// The world of a heap without threads. The caller keeps threads from attaching and workers
     /// halted.
     pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
-        World::of(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
+        World::new(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
     }
 
-    /// Makes the regions parsable, and ends what a concurrent collector has begun.
-    fn of(
+    /// Makes the regions parsable, and ends what a concurrent collector has begun. `states` are those
+    /// of all attached threads.
+    fn new(
         shared: &'w Shared,
         states: Box<[NonNull<State>]>,
         stopper_state: Option<&'w State>,
@@ -292,7 +288,9 @@ impl Shared {
             );
             let _halted = Halted::begin(&*self.collector);
             let _regions = self.space.lock_regions();
-            let outcome = f(&mut World::new(self, own, arrival));
+            // Read once: a collection passes over the threads several times.
+            let states = self.threads.registry.attached();
+            let outcome = f(&mut World::new(self, states, own, arrival));
             abort.disarm();
             // `f` may have forked.
             self.after_fork_or_abort();

@@ -454,8 +454,8 @@ fn a_walk_is_bounded_by_the_stack_on_which_the_sample_is_taken() {
             assert_eq!(sampling.stack_bounds(foreign.as_ptr().addr()), None);
             assert_eq!(sampling.stack_bounds(8), None, "below the stack");
             let bounds = sampling.stack_bounds(own).expect("the system tells");
-            assert!(bounds.low == own && bounds.high > own && bounds.high - own <= 1 << 30);
-            assert_eq!(sampling.stack_bounds(bounds.high), None);
+            assert!(bounds.start == own && bounds.end > own && bounds.end - own <= 1 << 30);
+            assert_eq!(sampling.stack_bounds(bounds.end), None);
         }
     })
     .unwrap();

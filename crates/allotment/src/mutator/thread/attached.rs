@@ -6,7 +6,6 @@
 //! for that thread.
 
 use super::registry::Registry;
-use super::state::State;
 use crate::mutator::safepoint::{ThreadActivity, ThreadIdentity};
 use crate::tlab::statistics::TlabStatistics;
 
@@ -39,22 +38,16 @@ impl Registry {
     pub(crate) fn attached_threads(&self) -> Vec<AttachedThread> {
         let mut threads = Vec::new();
         self.all_threads(|state| {
-            threads.push(AttachedThread::of(state));
+            let shared = &state.shared;
+            threads.push(AttachedThread {
+                identity: state.identity.clone(),
+                activity: state.status.activity(),
+                buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
+                buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
+                statistics: state.statistics(),
+            });
             true
         });
         threads
-    }
-}
-
-impl AttachedThread {
-    fn of(state: &State) -> AttachedThread {
-        let shared = &state.shared;
-        AttachedThread {
-            identity: state.identity.clone(),
-            activity: state.status.activity(),
-            buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
-            buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
-            statistics: state.statistics(),
-        }
     }
 }

@@ -23,7 +23,6 @@
 //!   relocation for them and needs no register.
 
 use super::Hot;
-use std::fmt;
 
 /// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that
 /// was loaded from it. Returns the word to use. This is no safepoint, and keeps all registers but
@@ -56,7 +55,7 @@ pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 pub type CompareExchangeSlow = unsafe extern "C" fn(*const Hot, *mut u64, u64, u64) -> u64;
 
 /// The slow paths of barriers. Their addresses are constants of the process, and in each hot part.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 #[non_exhaustive]
 pub struct BarrierCalls {
@@ -69,10 +68,4 @@ pub struct BarrierCalls {
     pub store: StoreSlow,
     /// A compare-and-exchange. Called with [`Hot::MARKING`] or [`Hot::FORWARDING`] in force.
     pub compare_exchange: CompareExchangeSlow,
-}
-
-impl fmt::Debug for BarrierCalls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BarrierCalls").finish_non_exhaustive()
-    }
 }

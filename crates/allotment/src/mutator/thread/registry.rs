@@ -12,7 +12,7 @@ use super::stopping;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
     Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, StopKind, ThreadIdentity,
-    Unrest, Volunteers, Wish,
+    Volunteers, Wish,
 };
 use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
@@ -72,6 +72,18 @@ pub(in crate::mutator) struct Ledger {
 }
 
 pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
+
+/// No thread is attached, and none attaches while the value lives.
+pub(crate) struct Detached<'r>(Guard<'r>);
+
+impl Detached<'_> {
+    /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that had
+    /// `used` of `capacity` bytes in use.
+    pub(crate) fn end_cycle(&mut self, used: usize, capacity: usize) {
+        let counted = end_count(&mut self.0);
+        take_in(&mut self.0, &counted, used, capacity);
+    }
+}
 
 /// The state of an attached thread.
 pub(in crate::mutator) struct Attached(NonNull<State>);
@@ -140,7 +152,10 @@ impl Registry {
 
     /// The counts of all threads, detached ones included.
     pub(crate) fn totals(&self) -> TlabTotals {
-        totals(&self.threads.lock())
+        let inner = self.threads.lock();
+        let mut totals = inner.data.left;
+        inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
+        totals
     }
 
     pub(crate) fn safepoints(&self) -> SafepointStatistics {
@@ -159,7 +174,7 @@ impl Registry {
         &self,
         own: Option<&State>,
         stopping: bool,
-    ) -> Result<Vec<NonNull<State>>, Unrest> {
+    ) -> Result<Vec<NonNull<State>>, ForkError> {
         let mut others = Vec::new();
         let own = own.map(Attached::from);
         self.threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
@@ -253,26 +268,6 @@ impl Registry {
         self.detached().map(|_lock| action())
     }
 
-    /// Ends a cycle. If no thread is attached, runs `empty` and keeps threads from attaching
-    /// meanwhile. The averages then take in what was allocated since the last cycle, for a heap
-    /// that had `used` of `capacity` bytes in use. Otherwise returns the number of attached
-    /// threads, or the reason why `empty` did nothing.
-    pub(crate) fn end_cycle<E>(
-        &self,
-        used: impl FnOnce() -> usize,
-        capacity: usize,
-        empty: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Result<(), E>, usize> {
-        let mut inner = self.detached()?;
-        let used = used();
-        if let Err(error) = empty() {
-            return Ok(Err(error));
-        }
-        let counted = end_count(&mut inner);
-        take_in(&mut inner, &counted, used, capacity);
-        Ok(Ok(()))
-    }
-
     /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
     /// detached ones included.
     pub(in crate::mutator) fn end_count_stopped(&self) -> TlabTotals {
@@ -324,9 +319,9 @@ impl Registry {
         }
     }
 
-    /// The lock, if no thread is attached and the world is not stopped. Otherwise the number of
-    /// attached threads.
-    fn detached(&self) -> Result<Guard<'_>, usize> {
+    /// Keeps threads from attaching, if none is attached and the world is not stopped. Otherwise
+    /// returns the number of attached threads.
+    pub(crate) fn detached(&self) -> Result<Detached<'_>, usize> {
         // An attached thread must not wait for the end of a stop that waits for this thread.
         match self.threads.lock().threads.len() {
             0 => {}
@@ -334,7 +329,7 @@ impl Registry {
         }
         let inner = self.between_stops();
         match inner.threads.len() {
-            0 => Ok(inner),
+            0 => Ok(Detached(inner)),
             attached => Err(attached),
         }
     }
@@ -372,12 +367,6 @@ fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
 fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &TlabTotals, used: usize, capacity: usize) {
     let requested = counted.sum.allocated_in_all() as usize;
     inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
-}
-
-fn totals(inner: &Inner<Attached, Ledger>) -> TlabTotals {
-    let mut totals = inner.data.left;
-    inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
-    totals
 }
 
 thread_local! {

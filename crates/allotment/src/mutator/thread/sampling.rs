@@ -22,8 +22,7 @@ use super::state::State;
 use crate::mutator::roots::RootTable;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::sampling::{
-    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Sampler, Settled, StackBounds, Store,
-    frames,
+    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Sampler, Settled, Store, frames,
 };
 use crate::object::{Header, Kind, Shapes, settle, size_of_object};
 use crate::platform::{frame_pointer, own_stack};
@@ -154,14 +153,14 @@ impl Sampling {
     /// The part of the thread's own stack from `low` on. `None` if `low` is not in it: the thread
     /// runs on another stack, such as a coroutine's, whose end is not known. A thread may change
     /// between stacks, so each sample asks.
-    pub(in crate::mutator) fn stack_bounds(&self, low: usize) -> Option<StackBounds> {
+    pub(in crate::mutator) fn stack_bounds(&self, low: usize) -> Option<Range<usize>> {
         let stack = self.stack.get_or_init(own_stack).as_ref()?;
-        stack.contains(&low).then_some(StackBounds { low, high: stack.end })
+        stack.contains(&low).then_some(low..stack.end)
     }
 
     /// Gives the memory of samples back: the thread leaves.
     pub(in crate::mutator) fn release(&self, sampler: &Sampler) {
-        self.pending.release(sampler.memory());
+        self.pending.release(&sampler.memory);
     }
 
     /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
@@ -263,7 +262,7 @@ impl Followed {
         if self.0.is_empty() {
             return;
         }
-        let (memory, mut store) = (sampler.memory(), sampler.store());
+        let (memory, mut store) = (&sampler.memory, sampler.store());
         memory.give(Followed::BYTES * self.0.len());
         for follow in std::mem::take(&mut self.0) {
             store.follow(memory, sampled, follow.address, follow.bucket);
@@ -285,16 +284,16 @@ impl State {
         }
         let (number, interval) = (sampling.passed(), sampling.interval.get());
         let entry = Entry { number, address: start, bytes, offset, interval, is_group };
-        if !sampling.pending.push(sampler.memory(), entry, |sink| self.walk_stack(sink)) {
+        if !sampling.pending.push(&sampler.memory, entry, |sink| self.walk_stack(sink)) {
             // The dead samples of the heap may have the memory.
             self.shared.after_fork_or_abort();
-            sampler.store().forget_newly_dead(sampler.memory(), &self.shared.threads.roots.sampled);
+            sampler.store().forget_newly_dead(&sampler.memory, &self.shared.threads.roots.sampled);
         }
     }
 
     fn walk_stack(&self, sink: &mut FrameSink<'_>) {
         let sampler = &self.shared.watch.sampler;
-        if let Some(walker) = sampler.walker() {
+        if let Some(walker) = &sampler.walker {
             // The block has no header yet, and a thread that unwinds would leave it so.
             let abort = AbortOnUnwind::new(PANICKED);
             walker.walk(sink);
@@ -303,7 +302,7 @@ impl State {
         let here = 0_u8;
         let low = (&raw const here).addr();
         let bounds = self.sampling.stack_bounds(low);
-        let at = if sampler.has_frame_pointers() { frame_pointer() } else { 0 };
+        let at = if sampler.frame_pointers { frame_pointer() } else { 0 };
         let generated = ptr::with_exposed_provenance(self.hot.frame());
         // SAFETY: the stack from a variable of this function on. A call from generated code that is
         // under way has its frame on it.
@@ -348,14 +347,14 @@ impl State {
         if self.sampling.passed() > points {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Recycle(points));
-            self.owned.borrow_mut().sampled.recycle(self.shared.watch.sampler.memory(), points);
+            self.owned.borrow_mut().sampled.recycle(&self.shared.watch.sampler.memory, points);
         }
     }
 
     #[cold]
     fn hand_over(&self, moment: Moment) {
         let shared = &*self.shared;
-        let (sampler, memory) = (&shared.watch.sampler, shared.watch.sampler.memory());
+        let (sampler, memory) = (&shared.watch.sampler, &shared.watch.sampler.memory);
         let (mut owned, mut store, table) =
             (self.owned.borrow_mut(), sampler.store(), &shared.threads.roots.sampled);
         self.sampling.pending.drain(|entry, stack| {
@@ -407,7 +406,7 @@ impl Shared {
             own.hand_over(Moment::Span);
         }
         let (stacks, buckets) =
-            self.watch.sampler.store().read(self.watch.sampler.memory(), &self.threads.roots.sampled);
+            self.watch.sampler.store().read(&self.watch.sampler.memory, &self.threads.roots.sampled);
         Samples { stacks, buckets, dropped: self.watch.sampler.dropped() }
     }
 }

@@ -5,8 +5,8 @@ use super::private::Private;
 use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
-use crate::mutator::roots::lock_roots;
-use crate::mutator::roots::{Entry, OUTSIDE};
+use crate::mutator::random::Random;
+use crate::mutator::roots::{Entry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
 use crate::sync::{Mutex, MutexGuard};
@@ -36,8 +36,8 @@ pub(in crate::mutator) struct State {
     pub(in crate::mutator) visited: Mutex<u64>,
     /// Words of slots that the thread overwrote while the collector marks. Owner only.
     pub(in crate::mutator) satb: SatbBuffer,
-    /// State of the generator of identity hashes; never 0. Owner only.
-    pub(in crate::mutator) hash_seed: Cell<u64>,
+    /// The generator of identity hashes. Owner only.
+    pub(in crate::mutator) hashes: Random,
     /// Whether the thread runs. The owner and stoppers use it.
     pub(in crate::mutator) status: Status,
     /// The thread's identity. Never changes.
@@ -128,13 +128,13 @@ impl State {
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
             satb: SatbBuffer::default(),
-            // Odd, and far apart: a step of the golden ratio for each thread.
-            hash_seed: Cell::new(thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            // Seeds that are far apart on the way of the generator.
+            hashes: Random::new(thread << 32),
             status: Status::new(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),
-            sampling: Sampling::new(shared.watch.sampler.seed(), thread),
+            sampling: Sampling::new(shared.watch.sampler.seed, thread),
             owned: RefCell::new(Owned {
                 sizing,
                 allocated_in_cycle: 0,
