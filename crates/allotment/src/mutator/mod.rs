@@ -65,7 +65,7 @@ pub use raw::RawMutator;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };
-pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
+pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
 pub(crate) use sampling::{Bucket, Sampler, Walker};
 pub use sampling::{

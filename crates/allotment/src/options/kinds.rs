@@ -1,6 +1,6 @@
 //! The types of options: how a value is read, checked, printed and described.
 //!
-//! A kind is data (its limits) and has a field type. The trait [`Kind`] ties the two, so that a
+//! A kind is data (its limits) and has a field type. The trait [`ValueKind`] ties the two, so that a
 //! table row whose kind does not fit its field does not compile. Reading and printing are inverse:
 //! `parse(format(value)) == value` for every value of every kind.
 //!
@@ -26,7 +26,7 @@ pub(super) const TIB: usize = 1 << 40;
 const UNITS: [(char, usize); 4] = [('t', TIB), ('g', GIB), ('m', MIB), ('k', KIB)];
 
 /// Defines how values of type `Value` are read, checked and printed within the limits in `self`.
-pub(super) trait Kind<Value> {
+pub(super) trait ValueKind<Value> {
     /// Parses `text` as a value, whether or not the value is within the limits; or returns the
     /// fault in `text`.
     fn parse(&self, text: &str) -> Result<Value, String>;
@@ -190,7 +190,7 @@ fn check_range<Value: PartialOrd>(value: Value, min: Value, max: Value) -> Resul
     }
 }
 
-impl Kind<bool> for Switch {
+impl ValueKind<bool> for Switch {
     fn parse(&self, text: &str) -> Result<bool, String> {
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
@@ -204,7 +204,7 @@ impl Kind<bool> for Switch {
     }
 }
 
-impl Kind<usize> for Size {
+impl ValueKind<usize> for Size {
     fn parse(&self, text: &str) -> Result<usize, String> {
         let suffix = text.chars().next_back().map(|last| last.to_ascii_lowercase());
         let unit = UNITS.iter().find(|(name, _)| Some(*name) == suffix);
@@ -247,7 +247,7 @@ impl Kind<usize> for Size {
 /// Kinds whose values are whole numbers without a unit.
 macro_rules! whole_numbers {
     ($($kind:ty: $value:ty),+) => {$(
-        impl Kind<$value> for $kind {
+        impl ValueKind<$value> for $kind {
             fn parse(&self, text: &str) -> Result<$value, String> {
                 parse_digits(text)
             }
@@ -264,7 +264,7 @@ macro_rules! whole_numbers {
 }
 whole_numbers!(Count: usize, Milliseconds: u64);
 
-impl Kind<f64> for Real {
+impl ValueKind<f64> for Real {
     fn parse(&self, text: &str) -> Result<f64, String> {
         text.parse().map_err(|_| "not a number".to_owned())
     }
@@ -282,7 +282,7 @@ impl Kind<f64> for Real {
     }
 }
 
-impl Kind<PathBuf> for Path {
+impl ValueKind<PathBuf> for Path {
     fn parse(&self, text: &str) -> Result<PathBuf, String> {
         if text.contains('\0') { Err("no path has a zero byte".to_owned()) } else { Ok(text.into()) }
     }
@@ -296,7 +296,7 @@ impl Kind<PathBuf> for Path {
     }
 }
 
-impl<Value: Named + Debug> Kind<Value> for Choice {
+impl<Value: Named + Debug> ValueKind<Value> for Choice {
     fn parse(&self, text: &str) -> Result<Value, String> {
         let found = Value::ALL.iter().find(|value| value.name().eq_ignore_ascii_case(text));
         found.copied().ok_or_else(|| match nearest(text, Value::ALL.iter().map(|value| value.name())) {

@@ -169,10 +169,10 @@ impl State {
     fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Block {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
-        let clean = if end <= hot.zeroed() { start } else { hot.clean().clamp(start, end) };
+        let clean = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
         let passed = self.sampling.pass(start, end);
         hot.set_top(end);
-        if zeroed && hot.zeroed() <= end {
+        if zeroed && hot.zeroed.get() <= end {
             self.advance_window(end);
         }
         self.arm();
@@ -188,8 +188,8 @@ impl State {
         let hot = &self.hot;
         let end = top.saturating_add(self.shared.policy.zero_window).min(hot.end());
         // SAFETY: `[top, end)` is the unused part of this thread's buffer.
-        unsafe { zero(top, end.min(hot.clean())) };
-        hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
+        unsafe { zero(top, end.min(hot.clean.get())) };
+        hot.zeroed.set(if end >= hot.clean.get() { hot.end() } else { end });
     }
 
     /// Takes `min` to `size` bytes behind the buffer into it, if no other thread has taken them.

@@ -70,13 +70,13 @@ pub struct ProviderId(u64);
 
 #[derive(Default)]
 pub(crate) struct Providers {
-    inner: Mutex<Inner>,
+    inner: Mutex<ProviderList>,
     /// Number of providers. Written under the lock, Relaxed: for readers without it.
     count: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ProviderList {
     providers: Vec<(ProviderId, Box<dyn RootProvider>)>,
     /// Number of providers ever added.
     ever: u64,
@@ -87,7 +87,7 @@ impl Providers {
         self.inner.try_lock().is_ok()
     }
 
-    fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
+    fn with<R>(&self, action: impl FnOnce(&mut ProviderList) -> R) -> R {
         action(&mut super::lock_roots(&self.inner, "a root provider panicked"))
     }
 

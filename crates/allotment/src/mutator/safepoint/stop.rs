@@ -42,7 +42,7 @@ pub(in crate::mutator) enum StopKind {
 
 /// The threads of a heap, and whether they are stopped.
 pub(in crate::mutator) struct Safepoints<T, D> {
-    inner: Mutex<Inner<T, D>>,
+    inner: Mutex<SafepointState<T, D>>,
     /// Threads that have yet to arrive. Written under the lock; Release, for a stopper that spins
     /// without the lock.
     awaited: AtomicUsize,
@@ -59,7 +59,7 @@ pub(in crate::mutator) struct Safepoints<T, D> {
 }
 
 /// What the lock guards.
-pub(in crate::mutator) struct Inner<T, D> {
+pub(in crate::mutator) struct SafepointState<T, D> {
     /// The participating threads. **Invariant:** while a stop is under way no thread is added, and
     /// a removed thread was awaited.
     pub(in crate::mutator) threads: Vec<T>,
@@ -95,7 +95,13 @@ impl<T: Participant, D> Safepoints<T, D> {
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
         let statistics = SafepointStatistics::default();
         Safepoints {
-            inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, outside: 0, statistics }),
+            inner: Mutex::new(SafepointState {
+                threads: Vec::new(),
+                data,
+                stop: None,
+                outside: 0,
+                statistics,
+            }),
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
@@ -107,17 +113,20 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 
     /// The lock, whether the world is stopped or not.
-    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, Inner<T, D>> {
+    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, SafepointState<T, D>> {
         self.inner.lock().expect(POISONED)
     }
 
     /// The lock while no stop is under way; none begins before the lock is released. A thread that
     /// others may be waiting for must not call this, that is an attached thread that runs.
-    pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, Inner<T, D>> {
+    pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, SafepointState<T, D>> {
         self.until_resumed(self.lock())
     }
 
-    fn until_resumed<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>) -> MutexGuard<'a, Inner<T, D>> {
+    fn until_resumed<'a>(
+        &'a self,
+        mut inner: MutexGuard<'a, SafepointState<T, D>>,
+    ) -> MutexGuard<'a, SafepointState<T, D>> {
         while inner.stop.is_some() {
             inner.outside += 1;
             inner = self.resumed.wait(inner).expect(POISONED);
@@ -238,7 +247,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
     }
 
-    fn park_locked(&self, mut inner: MutexGuard<'_, Inner<T, D>>, thread: &T) {
+    fn park_locked(&self, mut inner: MutexGuard<'_, SafepointState<T, D>>, thread: &T) {
         self.arrive(&mut inner, thread);
         let threads = inner.threads.len();
         drop(inner);
@@ -249,7 +258,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 
     /// Makes a running thread safe, and counts its arrival if a stop is under way.
-    fn arrive(&self, inner: &mut Inner<T, D>, thread: &T) {
+    fn arrive(&self, inner: &mut SafepointState<T, D>, thread: &T) {
         thread.status().arrive();
         if let Some(stop) = &mut inner.stop
             && self.awaited.fetch_sub(1, Ordering::Release) == 1
@@ -295,7 +304,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Waits until no thread is awaited. Reports late threads.
     fn await_arrivals<'a>(
         &'a self,
-        mut inner: MutexGuard<'a, Inner<T, D>>,
+        mut inner: MutexGuard<'a, SafepointState<T, D>>,
         kind: StopKind,
         begun: Instant,
     ) -> Arrival {
@@ -330,7 +339,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 }
 
-impl<T: Participant, D> Inner<T, D> {
+impl<T: Participant, D> SafepointState<T, D> {
     fn remove(&mut self, thread: &T) -> T {
         let place = self.threads.iter().rposition(|other| same(other, thread));
         self.threads.swap_remove(place.expect("an attached thread is among the threads"))

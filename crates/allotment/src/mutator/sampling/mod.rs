@@ -26,11 +26,11 @@ mod store;
 pub(in crate::mutator) use distance::Distances;
 pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
 
-pub(in crate::mutator) use pending::{Entry, Pending};
+pub(in crate::mutator) use pending::{Pending, PendingSample};
 pub(in crate::mutator) use stack::frames;
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
-pub(crate) use store::{Bucket, Dropped};
-pub(in crate::mutator) use store::{Settled, Store};
+pub(crate) use store::{Bucket, DroppedSamples};
+pub(in crate::mutator) use store::{SampleStore, SettledSample};
 
 use crate::sync::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub(crate) struct Sampler {
     pub(crate) walker: Option<Walker>,
     /// Whether this library was compiled with frame pointers. Never changes.
     pub(in crate::mutator) frame_pointers: bool,
-    pub(in crate::mutator) memory: Memory,
-    store: Mutex<Store>,
+    pub(in crate::mutator) memory: SampleMemory,
+    store: Mutex<SampleStore>,
 }
 
 /// The memory that samples take.
@@ -60,7 +60,7 @@ pub(crate) struct Sampler {
 /// used = bytes of all threads' pending samples + bytes of the store <= limit
 /// ```
 #[derive(Debug)]
-pub(in crate::mutator) struct Memory {
+pub(in crate::mutator) struct SampleMemory {
     limit: usize,
     /// Any thread. Relaxed: nothing else depends on it.
     used: AtomicUsize,
@@ -72,7 +72,7 @@ pub(in crate::mutator) struct Memory {
     recycled: AtomicU64,
 }
 
-impl Memory {
+impl SampleMemory {
     /// Takes `bytes` of the limit; `false` if so many are not left.
     pub(in crate::mutator) fn take(&self, bytes: usize) -> bool {
         let fits = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.limit);
@@ -103,14 +103,14 @@ impl Sampler {
             seed,
             walker,
             frame_pointers: stack::has_frame_pointers(),
-            memory: Memory {
+            memory: SampleMemory {
                 limit,
                 used: AtomicUsize::new(0),
                 samples: AtomicU64::new(0),
                 bytes: AtomicU64::new(0),
                 recycled: AtomicU64::new(0),
             },
-            store: Mutex::new(Store::default()),
+            store: Mutex::new(SampleStore::default()),
         }
     }
 
@@ -129,13 +129,13 @@ impl Sampler {
         self.store.try_lock().is_ok()
     }
 
-    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, SampleStore> {
         self.store.lock().expect("nothing panics while it has the samples")
     }
 
     /// The samples that were dropped.
-    pub(crate) fn dropped(&self) -> Dropped {
-        Dropped {
+    pub(crate) fn dropped(&self) -> DroppedSamples {
+        DroppedSamples {
             samples: self.memory.samples.load(Ordering::Relaxed),
             bytes: self.memory.bytes.load(Ordering::Relaxed),
             recycled: self.memory.recycled.load(Ordering::Relaxed),

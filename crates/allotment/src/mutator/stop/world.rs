@@ -13,7 +13,7 @@ use super::Halted;
 use crate::mutator::Shared;
 use crate::mutator::roots::{RootKind, RootTargets, visit_links};
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
-use crate::mutator::thread::registry::runs_attached;
+use crate::mutator::thread::registry::{Attached, runs_attached};
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
 use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
@@ -160,7 +160,7 @@ impl<'w> World<'w> {
     /// The same, for the embedder's barrier too.
     pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
         self.shared.threads.set_barriers(bits);
-        self.states().for_each(|state| state.hot.set_barriers(bits));
+        self.states().for_each(|state| state.hot.barriers.set(bits));
     }
 
     /// Counts the current visit of roots as done for all threads.
@@ -191,7 +191,7 @@ impl<'w> World<'w> {
 
     /// Threads that wait for the end of the stop, and may be called to help.
     pub(crate) fn volunteers(&self) -> &'w Volunteers {
-        self.shared.threads.registry.volunteers()
+        self.shared.threads.registry.threads.volunteers()
     }
 
     /// How many threads are attached.
@@ -281,7 +281,7 @@ impl Shared {
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.threads.registry);
-        self.threads.registry.stop(StopKind::Full, own, |arrival| {
+        self.threads.registry.threads.stop(StopKind::Full, own.map(Attached::from).as_ref(), |arrival| {
             let abort = AbortOnUnwind::new(
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",

@@ -34,7 +34,7 @@ pub(crate) use forked::HERE;
 pub use handle::Mutator;
 pub use hot::Hot;
 pub(crate) use policy::Policy;
-pub(super) use private::{Moment, Private};
+pub(super) use private::{LogPosition, Private};
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
 pub(crate) use sampling::Samples;

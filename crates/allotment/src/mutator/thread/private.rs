@@ -19,7 +19,7 @@ pub(in crate::mutator) struct Private {
 
 /// A moment of the filling.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::mutator) struct Moment {
+pub(in crate::mutator) struct LogPosition {
     /// Number of entries in the log.
     logged: usize,
     /// The top of the region that was being filled; 0 if there was none.
@@ -28,9 +28,9 @@ pub(in crate::mutator) struct Moment {
 
 impl Private {
     /// The current moment.
-    pub(in crate::mutator) fn moment(&self, space: &Space) -> Moment {
+    pub(in crate::mutator) fn moment(&self, space: &Space) -> LogPosition {
         let top = |index| space.free.table().get(index).top();
-        Moment { logged: self.log.len(), region_top: self.current.map_or(0, top) }
+        LogPosition { logged: self.log.len(), region_top: self.current.map_or(0, top) }
     }
 
     /// Takes `bytes` of the current region, or of the next.
@@ -79,7 +79,7 @@ impl Private {
 
     /// Goes back to a moment: the regions filled since then are emptied. The next region to fill is
     /// the last one, unless they are of more than `hot_bytes` bytes.
-    pub(in crate::mutator) fn return_to(&mut self, space: &Space, moment: Moment, hot_bytes: usize) {
+    pub(in crate::mutator) fn return_to(&mut self, space: &Space, moment: LogPosition, hot_bytes: usize) {
         let table = space.free.table();
         let first = self.reuse.len();
         // In the order they were filled. The last region, of which most is in the caches, is then

@@ -11,8 +11,7 @@ use super::state::State;
 use super::stopping;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, StopKind, ThreadIdentity,
-    Volunteers, Wish,
+    Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
 use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
@@ -54,14 +53,14 @@ pub struct Attachments {
 
 /// The attached threads of one heap.
 pub(crate) struct Registry {
-    threads: Safepoints<Attached, Ledger>,
+    pub(in crate::mutator) threads: Safepoints<Attached, ThreadTotals>,
     /// Number of attached threads. Written under the lock, Relaxed. It serves readers without the
     /// lock.
     count: AtomicUsize,
 }
 
 /// Data about all threads together, detached ones included.
-pub(in crate::mutator) struct Ledger {
+pub(in crate::mutator) struct ThreadTotals {
     ever: u64,
     /// Totals of the threads that detached.
     left: TlabTotals,
@@ -71,7 +70,7 @@ pub(in crate::mutator) struct Ledger {
     averages: Averages,
 }
 
-pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
+pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, ThreadTotals>>;
 
 /// No thread is attached, and none attaches while the value lives.
 pub(crate) struct Detached<'r>(Guard<'r>);
@@ -131,7 +130,7 @@ impl Participant for Attached {
 impl Registry {
     /// A registry for a process that may use `cpus` CPUs.
     pub(crate) fn new(config: &Config, cpus: usize, late: Late) -> Registry {
-        let ledger = Ledger {
+        let ledger = ThreadTotals {
             ever: 0,
             left: TlabTotals::default(),
             left_in_cycle: TlabTotals::default(),
@@ -187,15 +186,11 @@ impl Registry {
     }
 
     /// Adds the counts of a thread that leaves to the sums.
-    fn count_out(&self, ledger: &mut Ledger, state: &State) {
+    fn count_out(&self, ledger: &mut ThreadTotals, state: &State) {
         let counts = state.statistics();
         ledger.left.add(&counts);
         ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
         self.count.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
-        self.threads.volunteers()
     }
 
     pub(in crate::mutator) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
@@ -217,22 +212,6 @@ impl Registry {
         self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
     }
 
-    /// As [`Safepoints::stop`].
-    pub(in crate::mutator) fn stop<R>(
-        &self,
-        kind: StopKind,
-        own: Option<&State>,
-        body: impl FnOnce(Arrival) -> R,
-    ) -> Option<R> {
-        self.threads.stop(kind, own.map(Attached::from).as_ref(), body)
-    }
-
-    /// Waits for the end of a stop that waits for this thread, if there is one. The thread's buffer
-    /// is given up already.
-    pub(in crate::mutator) fn park(&self, own: &State) {
-        self.threads.park(&own.into());
-    }
-
     /// Calls `body` with the state of attached thread `number`, which does not detach meanwhile;
     /// `false`: there is no such thread.
     pub(in crate::mutator) fn with_thread(&self, number: usize, body: impl FnOnce(&State)) -> bool {
@@ -250,10 +229,6 @@ impl Registry {
         own.satb.give(&own.shared.threads.satb);
         own.hand_over_before_blocking();
         self.threads.enter_blocking(&own.into());
-    }
-
-    pub(in crate::mutator) fn leave_blocking(&self, own: &State) {
-        self.threads.leave_blocking(&own.into());
     }
 
     /// The states of the attached threads. While the world is stopped, this list is complete and
@@ -352,7 +327,7 @@ impl Registry {
 }
 
 /// What all threads did since the last call. None of the attached threads runs.
-fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
+fn end_count(inner: &mut SafepointState<Attached, ThreadTotals>) -> TlabTotals {
     let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
     for state in inner.threads.iter().map(Attached::state) {
         let now = state.statistics();
@@ -364,7 +339,12 @@ fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
 }
 
 /// Adds a cycle to the averages.
-fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &TlabTotals, used: usize, capacity: usize) {
+fn take_in(
+    inner: &mut SafepointState<Attached, ThreadTotals>,
+    counted: &TlabTotals,
+    used: usize,
+    capacity: usize,
+) {
     let requested = counted.sum.allocated_in_all() as usize;
     inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
 }
@@ -409,7 +389,7 @@ pub(crate) fn attach<R>(
         shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
-        state.hot.set_barriers(shared.threads.barriers());
+        state.hot.barriers.set(shared.threads.barriers());
         // Under the lock too: whoever changes it then requests a safepoint of all threads.
         state.sampling.restart(&state.hot, shared.watch.sampler.interval());
         *state.lock_roots() = shared.threads.root_visits();
@@ -425,7 +405,7 @@ impl State {
         self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
         self.give_up_buffer();
-        self.sampling.release(&self.shared.watch.sampler);
+        self.sampling.pending.release(&self.shared.watch.sampler.memory);
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);

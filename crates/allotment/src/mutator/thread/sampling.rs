@@ -22,7 +22,8 @@ use super::state::State;
 use crate::mutator::roots::RootTable;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::sampling::{
-    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Sampler, Settled, Store, frames,
+    Bucket, Distances, DroppedSamples, FrameSink, Pending, PendingSample, SampleMemory, SampleStore, Sampler,
+    SettledSample, frames,
 };
 use crate::object::{Header, Kind, Shapes, settle, size_of_object};
 use crate::platform::{frame_pointer, own_stack};
@@ -36,8 +37,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer. `NEVER` if sampling is off or there is no buffer.
-    point: Cell<usize>,
+    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if sampling
+    /// is off or there is no buffer.
+    pub(in crate::mutator) point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
     /// Mean bytes from one point to the next; 0: off.
@@ -48,7 +50,7 @@ pub(in crate::mutator) struct Sampling {
     /// Distances among the objects of one block.
     inside: Distances,
     /// Samples since the last safepoint.
-    pending: Pending,
+    pub(in crate::mutator) pending: Pending,
     /// The thread's own stack. Looked up at the first sample; `None`: the system does not tell.
     stack: OnceCell<Option<Range<usize>>>,
 }
@@ -71,11 +73,6 @@ impl Sampling {
             pending: Pending::default(),
             stack: OnceCell::new(),
         }
-    }
-
-    /// The address at which an allocation must take the slow path.
-    pub(in crate::mutator) fn point(&self) -> usize {
-        self.point.get()
     }
 
     /// Whether there are points.
@@ -158,16 +155,16 @@ impl Sampling {
         stack.contains(&low).then_some(low..stack.end)
     }
 
-    /// Gives the memory of samples back: the thread leaves.
-    pub(in crate::mutator) fn release(&self, sampler: &Sampler) {
-        self.pending.release(&sampler.memory);
-    }
-
     /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
     ///
     /// # Safety
     /// - The entry's objects are complete, and none has moved.
-    unsafe fn settle(&self, shapes: &Shapes, entry: &Entry, mut found: impl FnMut(usize, u32, usize)) {
+    unsafe fn settle(
+        &self,
+        shapes: &Shapes,
+        entry: &PendingSample,
+        mut found: impl FnMut(usize, u32, usize),
+    ) {
         if !entry.is_group {
             // SAFETY: the caller's predicate.
             let header = unsafe { header_at(entry.address) };
@@ -240,7 +237,14 @@ impl Followed {
     /// Bytes that one takes in a list that is up to half empty.
     const BYTES: usize = 2 * size_of::<Follow>();
 
-    fn push(&mut self, memory: &Memory, store: &mut Store, table: &RootTable, follow: Follow, bytes: usize) {
+    fn push(
+        &mut self,
+        memory: &SampleMemory,
+        store: &mut SampleStore,
+        table: &RootTable,
+        follow: Follow,
+        bytes: usize,
+    ) {
         if store.take(memory, table, Followed::BYTES) {
             if self.0.try_reserve(1).is_ok() {
                 return self.0.push(follow);
@@ -251,7 +255,7 @@ impl Followed {
     }
 
     /// Forgets the objects behind all points after that one.
-    fn recycle(&mut self, memory: &Memory, points: u64) {
+    fn recycle(&mut self, memory: &SampleMemory, points: u64) {
         let before = self.0.len();
         self.0.retain(|follow| follow.number <= points);
         memory.give(Followed::BYTES * (before - self.0.len()));
@@ -283,7 +287,7 @@ impl State {
             self.hand_over(Moment::Span);
         }
         let (number, interval) = (sampling.passed(), sampling.interval.get());
-        let entry = Entry { number, address: start, bytes, offset, interval, is_group };
+        let entry = PendingSample { number, address: start, bytes, offset, interval, is_group };
         if !sampling.pending.push(&sampler.memory, entry, |sink| self.walk_stack(sink)) {
             // The dead samples of the heap may have the memory.
             self.shared.after_fork_or_abort();
@@ -337,11 +341,6 @@ impl State {
         }
     }
 
-    /// Takes over the heap's interval.
-    pub(in crate::mutator) fn adopt_sample_interval(&self) {
-        self.sampling.restart(&self.hot, self.shared.watch.sampler.interval());
-    }
-
     /// Before the memory behind all points after `points` is used again.
     pub(in crate::mutator) fn recycle_samples(&self, points: u64) {
         if self.sampling.passed() > points {
@@ -371,7 +370,7 @@ impl State {
                 Moment::Recycle(_) => true,
             };
             let found = |address, shape, bytes| {
-                let sample = Settled { shape, bytes, interval, stack };
+                let sample = SettledSample { shape, bytes, interval, stack };
                 match store.count(memory, table, &sample) {
                     Some(bucket) if !is_recycled && owned.private.is_some() => {
                         let follow = Follow { number, address, bucket };
@@ -395,7 +394,7 @@ pub(crate) struct Samples {
     /// Stacks by number: whether it was cut off (0 or 1), then its frames, innermost first.
     pub(crate) stacks: Vec<Box<[u64]>>,
     pub(crate) buckets: Vec<Bucket>,
-    pub(crate) dropped: Dropped,
+    pub(crate) dropped: DroppedSamples,
 }
 
 impl Shared {

@@ -6,7 +6,7 @@ use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
 use crate::mutator::random::Random;
-use crate::mutator::roots::{Entry, OUTSIDE, lock_roots};
+use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
 use crate::sync::{Mutex, MutexGuard};
@@ -27,9 +27,9 @@ pub(in crate::mutator) struct State {
     /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. The owner
     /// writes the list. A collector reads it while the thread is stopped or held in a blocking
     /// region.
-    pub(in crate::mutator) links: Cell<Entry>,
+    pub(in crate::mutator) links: Cell<LinkEntry>,
     /// The same list while the thread is in a blocking region. It then changes under `visited`.
-    pub(in crate::mutator) parked: Cell<Entry>,
+    pub(in crate::mutator) parked: Cell<LinkEntry>,
     /// The number of the last visit of the thread's roots that was done. Locked by the thread that
     /// makes that visit, by a thread that walks the list of a thread in a blocking region, and by
     /// the owner when it changes the list there.
@@ -151,7 +151,7 @@ impl State {
 
     /// The roots in the thread's frames, innermost first. To be called while the thread is stopped,
     /// or held in a blocking region.
-    pub(in crate::mutator) fn roots(&self) -> Entry {
+    pub(in crate::mutator) fn roots(&self) -> LinkEntry {
         match self.links.get() {
             OUTSIDE => self.parked.get(),
             head => head,
@@ -165,7 +165,7 @@ impl State {
 
     /// Sets the limits from the buffer and the sampling point.
     pub(in crate::mutator) fn arm(&self) {
-        self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point() });
+        self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point.get() });
         if cfg!(debug_assertions) {
             self.hot.verify();
         }

@@ -51,7 +51,7 @@ unsafe extern "C" fn look_at<F: FnMut(&LoadedFile<'_>) -> bool>(
         (segments, if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) })
     };
     let counts = bytes >= offset_of!(libc::dl_phdr_info, dlpi_adds) + 8;
-    let loads = counts.then(|| info.dlpi_adds);
+    let loads = if counts { Some(info.dlpi_adds) } else { None };
     c_int::from(!visit(&LoadedFile { base: info.dlpi_addr as usize, segments, name, loads }))
 }
 
