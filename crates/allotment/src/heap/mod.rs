@@ -310,7 +310,7 @@ impl Heap {
     ///
     /// # Errors
     /// [`StopError`] if the thread would wait for itself: it is attached and not in `blocking`, or
-    /// stops the world already. Also if the process is a child of `fork()` in which the heap cannot
+    /// stops the world already. Or if the process is a child of `fork()` in which the heap cannot
     /// be used.
     ///
     /// # Panics

@@ -23,8 +23,8 @@ use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 use std::arch::naked_asm;
 use std::ptr;
 
-/// The slow path of an allocation. Returns memory for objects of so many bytes together, or null if
-/// the heap has no room. This is a safepoint.
+/// The slow path of an allocation. Returns memory for objects of that many bytes together, or null
+/// if the heap has no room. This is a safepoint.
 ///
 /// # Safety
 /// - The first argument is [`RawMutator::hot`] of the calling thread, which is attached, and no
@@ -68,7 +68,7 @@ pub struct GeneratedCalls {
     pub allocate_array_zeroed: AllocateArraySlow,
     /// A safepoint.
     pub safepoint: SafepointSlow,
-    /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers,
+    /// The slow paths of barriers. Unlike the others they are not safepoints, keep all registers,
     /// and leave no [`GeneratedFrame`](super::GeneratedFrame).
     pub barriers: BarrierCalls,
 }

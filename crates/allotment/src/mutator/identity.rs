@@ -1,8 +1,8 @@
 //! Identity hashes: a number that an object keeps wherever it moves.
 //!
 //! The hash is made when it is first asked for, and kept in the header's upper half. Each thread
-//! has a generator, as in HotSpot's hashCode=5. So threads share no cache line, and the hash reveals
-//! nothing of the address.
+//! has a generator, as in HotSpot's hashCode=5. So threads share no cache line, and the hash
+//! reveals nothing of the address.
 
 use super::RawMutator;
 use crate::object::{Header, settle};

@@ -1,4 +1,4 @@
-//! A mutator's side of the heap: its allocation buffer, the fast path and the slow paths behind it.
+//! A mutator's side of the heap: its allocation buffer, the fast path and its slow paths.
 //!
 //! The fast path is load, add, compare, store, header. Several events must be able to stop it: the
 //! end of the buffer, the end of a window of zeroed memory, a sampling point, and a request for a

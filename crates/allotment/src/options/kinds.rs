@@ -1,8 +1,8 @@
 //! The types of options: how a value is read, checked, printed and described.
 //!
-//! A kind is data (its limits) and has a field type. The trait [`ValueKind`] ties the two, so that a
-//! table row whose kind does not fit its field does not compile. Reading and printing are inverse:
-//! `parse(format(value)) == value` for every value of every kind.
+//! A kind is data (its limits) and has a field type. The trait [`ValueKind`] ties the two, so that
+//! a table row whose kind does not fit its field does not compile. Reading and printing are
+//! inverse: `parse(format(value)) == value` for every value of every kind.
 //!
 //! Refused: a dynamic value type, converted at each use. It would leave a mismatch to run time.
 

@@ -44,9 +44,9 @@ mod tests;
 pub struct CensusEntry {
     /// [`Sizing::desired_size`], in bytes.
     pub size: usize,
-    /// [`Sizing::last_refill_ms`].
+    /// Time of the last refill, in the caller's ms; 0 before the first.
     pub last_refill_ms: u64,
-    /// [`Sizing::grower`].
+    /// Whether the budget counts this thread among those that want more than the floor.
     pub grower: bool,
 }
 

@@ -1,16 +1,16 @@
 //! The cost of buffers: counts of one thread, their sum over threads, and HotSpot's line that
 //! reports it.
 //!
-//! The counts have two forms. [`TlabStatistics`] are plain numbers. [`StripedCounters`] are those of
-//! a running thread: each mutator has a stripe of its own, and a reader sums the stripes. Since only
-//! one thread writes a stripe, adding is a load and a store. An atomic addition would lock the line
-//! for no other thread. Counts only ever grow, and a cycle's counts are the
+//! The counts have two forms. [`TlabStatistics`] are plain numbers. [`StripedCounters`] are those
+//! of a running thread: each mutator has a stripe of its own, and a reader sums the stripes. Since
+//! only one thread writes a stripe, adding is a load and a store. An atomic addition would lock the
+//! line for no other thread. Counts only ever grow, and a cycle's counts are the
 //! [difference](TlabStatistics::since) of two readings.
 //!
 //! Refused:
 //!
-//! - To clear the counts at each cycle, as HotSpot does. A reader and a cycle would race for the last
-//!   counts.
+//! - To clear the counts at each cycle, as HotSpot does. A reader and a cycle would race for the
+//!   last counts.
 //! - Counters shared by all threads. A shared counter on the refill path costs more than the refill
 //!   (JDK-8387806 met that in HotSpot).
 
@@ -30,8 +30,8 @@ macro_rules! counts {
         ///
         /// Only the owning mutator may call the methods that count, or a thread that acts for it
         /// while it is stopped. Two callers at once would lose counts and nothing else. Any thread
-        /// may call [`read`](Self::read) at any time. Each field is then a value that the field had,
-        /// but the fields need not be of the same instant.
+        /// may call [`read`](Self::read) at any time. Each field is then a value that the field
+        /// had, but the fields need not be of the same instant.
         #[derive(Debug, Default)]
         pub(crate) struct StripedCounters {
             $($count: AtomicU64,)+

@@ -202,7 +202,7 @@ mod tests {
         store_like(slot: *const u64), "pop rax" => changes_all
     );
 
-    /// Calls `entry` with these registers, and with the stack lower by so many bytes.
+    /// Calls `entry` with these registers, and with the stack lower by that many bytes.
     #[unsafe(naked)]
     unsafe extern "C" fn run(registers: *mut Registers, entry: *const (), lower: usize) {
         naked_asm!(

@@ -3,7 +3,7 @@
 //!
 //! A slot keeps its address for life. A handle reads and writes its own slot without a lock. Only
 //! making a handle, dropping it, and a collector's visit take the lock. A free slot holds an
-//! immediate, so a visit passes over it as over any word that is no reference.
+//! immediate, so a visit passes over it as over any word that is not a reference.
 //!
 //! A collector that works while threads run visits the table [chunk by
 //! chunk](RootTable::visit_chunk) and gives the lock back in between. A thread that is not attached

@@ -2,7 +2,7 @@
 //!
 //! A thread that waits for the end sleeps until its own status word says so, and takes no lock to
 //! resume. With a condition variable, hundreds of threads woke up to queue for its lock. Each was
-//! woken by the one before it, behind all that already ran again. That took seconds on two cores,
+//! woken by the one before it, after all that already ran again. That took seconds on two cores,
 //! where the stop itself took milliseconds. `wakes.rs` says which thread wakes which.
 
 use super::limit::{Limit, Wish};
@@ -23,10 +23,10 @@ pub(in crate::mutator) trait Participant {
     fn status(&self) -> &Status;
     /// The thread's identity.
     fn identity(&self) -> &ThreadIdentity;
-    /// Called by the thread before it waits for others in the midst of its work: they may be in
+    /// Called by the thread before it interrupts its work to wait for others: they may be in
     /// another process.
     fn before_waiting(&self) {}
-    /// Called by the thread when it runs again behind a light stop, before any other work.
+    /// Called by the thread when it runs again after a light stop, before any other work.
     fn do_duty(&self) {}
 }
 
@@ -35,7 +35,7 @@ pub(in crate::mutator) trait Participant {
 pub(in crate::mutator) enum StopKind {
     /// Threads give their buffers up. The stopper does the rest for each of them.
     Full,
-    /// Threads keep their buffers. Each has a [duty](Participant::do_duty) behind the stop, so the
+    /// Threads keep their buffers. Each has a [duty](Participant::do_duty) after the stop, so the
     /// stop costs two atomic operations for a thread that is safe.
     Light,
 }
@@ -254,7 +254,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         if self.patience.suits(threads) {
             self.volunteers.look_on(self.patience, || !thread.status().is_requested());
         }
-        self.leave_after_stop(thread, Waits::InTheMidst);
+        self.leave_after_stop(thread, Waits::AtWork);
     }
 
     /// Makes a running thread safe, and counts its arrival if a stop is under way.
@@ -271,7 +271,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 
     /// Stops all threads but `own`, which is the caller if it takes part and runs. Then runs `body`
-    /// and lets the threads go on, also if `body` unwinds. `None`: another thread's stop came
+    /// and lets the threads go on, even if `body` unwinds. `None`: another thread's stop came
     /// first, and is over.
     pub(in crate::mutator) fn stop<R>(
         &self,

@@ -1,6 +1,6 @@
 //! Waking the threads that a stop held.
 //!
-//! There are two lists. The first has the threads that stood still in the midst of their work. The
+//! There are two lists. The first has the threads that stood still during their work. The
 //! second has the threads that came back from `blocking` and have yet to begin. The stopper wakes a
 //! few threads of the first list and one of the second, and goes on. In each list, the thread that
 //! resumes first wakes the rest, one by one, before it does its own work. Each stop begins the
@@ -24,7 +24,7 @@ use super::status::Waits;
 use crate::sync::{Mutex, MutexGuard, POISONED, Thread};
 use std::collections::VecDeque;
 
-/// Threads in the midst of their work that the stopper itself wakes.
+/// Threads of the first list that the stopper itself wakes.
 const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 /// Threads that are still to be woken.
@@ -32,7 +32,7 @@ pub(super) struct Wakes(Mutex<Lists>);
 
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Threads that stood still in the midst of their work.
+    /// Threads that stood still during their work.
     running: List,
     /// Threads that came back from `blocking`.
     after: List,
@@ -48,7 +48,7 @@ struct List {
 impl Lists {
     fn of(&mut self, waits: Waits) -> &mut List {
         match waits {
-            Waits::InTheMidst => &mut self.running,
+            Waits::AtWork => &mut self.running,
             Waits::AfterBlocking => &mut self.after,
         }
     }
@@ -77,7 +77,7 @@ impl Wakes {
     /// The stopper's share of the waking.
     pub(super) fn begin(&self) {
         let take = |waits| self.lock().of(waits).threads.pop_front();
-        for waits in std::iter::repeat_n(Waits::InTheMidst, FEW).chain([Waits::AfterBlocking]) {
+        for waits in std::iter::repeat_n(Waits::AtWork, FEW).chain([Waits::AfterBlocking]) {
             take(waits).iter().for_each(Thread::unpark);
         }
     }
@@ -130,11 +130,11 @@ mod tests {
         for _ in 0..2 {
             wakes.prepare(threads.len());
             let mut lists = wakes.lock();
-            lists.add(Waits::InTheMidst, &threads[0]);
+            lists.add(Waits::AtWork, &threads[0]);
             (1..4).for_each(|index| lists.add(Waits::AfterBlocking, &threads[index]));
             drop(lists);
             wakes.begin();
-            next(Waits::InTheMidst, true);
+            next(Waits::AtWork, true);
             next(Waits::AfterBlocking, true);
             // Another thread leaves the waking to the first.
             next(Waits::AfterBlocking, true);

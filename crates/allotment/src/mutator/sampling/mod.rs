@@ -73,7 +73,7 @@ pub(in crate::mutator) struct SampleMemory {
 }
 
 impl SampleMemory {
-    /// Takes `bytes` of the limit; `false` if so many are not left.
+    /// Takes `bytes` of the limit; `false` if less is left.
     pub(in crate::mutator) fn take(&self, bytes: usize) -> bool {
         let fits = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()

@@ -165,7 +165,7 @@ pub(super) fn has_frame_pointers() -> bool {
     #[inline(never)]
     fn caller() -> bool {
         let own = frame_pointer();
-        // Behind the call, so that it is no jump.
+        // After the call, so that the call is not a jump.
         std::hint::black_box(callee(own))
     }
 

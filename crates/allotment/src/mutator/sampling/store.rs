@@ -83,7 +83,7 @@ pub(in crate::mutator) struct SampleStore {
     living: Vec<Living>,
     /// Number of living samples at which dead ones are searched for.
     search_at: usize,
-    /// Visits of the table at the last search for want of memory.
+    /// Visits of the table at the last search that a lack of memory caused.
     searched: Option<u64>,
 }
 
@@ -168,7 +168,7 @@ impl SampleStore {
         memory.drop_sample(self.buckets[bucket as usize].bytes);
     }
 
-    /// Takes `bytes` of the memory. If so many are not left, it gives up the dead samples first.
+    /// Takes `bytes` of the memory. If less is left, it gives up the dead samples first.
     pub(in crate::mutator) fn take(
         &mut self,
         memory: &SampleMemory,

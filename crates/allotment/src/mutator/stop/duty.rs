@@ -1,4 +1,4 @@
-//! The duty: what a thread does before its first work behind a light stop.
+//! The duty: what a thread does after a light stop, before any other work.
 //!
 //! A light stop looks at no thread. Each thread takes over what the stop decided by itself:
 //!

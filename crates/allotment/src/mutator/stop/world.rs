@@ -68,8 +68,8 @@ impl<'w> World<'w> {
         World::new(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
     }
 
-    /// Makes the regions parsable, and ends what a concurrent collector has begun. `states` are those
-    /// of all attached threads.
+    /// Makes the regions parsable, and ends what a concurrent collector has begun. `states` are
+    /// those of all attached threads.
     fn new(
         shared: &'w Shared,
         states: Box<[NonNull<State>]>,
@@ -157,7 +157,7 @@ impl<'w> World<'w> {
         self.set_all_barriers(bits);
     }
 
-    /// The same, for the embedder's barrier too.
+    /// Puts these barriers in force for all threads at once, in place of all others.
     pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
         self.shared.threads.set_barriers(bits);
         self.states().for_each(|state| state.hot.barriers.set(bits));
@@ -212,7 +212,7 @@ impl<'w> World<'w> {
         self.arrival.time
     }
 
-    /// The same, for the first collection of this stop; none for others.
+    /// The time to the safepoint, for the first collection of this stop; 0 for others.
     pub(crate) fn take_time_to_safepoint(&self) -> Duration {
         self.to_record.take()
     }

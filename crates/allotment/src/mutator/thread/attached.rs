@@ -1,9 +1,9 @@
 //! What attached threads do, as other threads can see it without a stop.
 //!
 //! All that is read here is atomic, or never changes, or is read by the totals of all threads in
-//! the same way. Refused: a stop of the world for numbers that are of one instant. Who asks what
-//! threads do often asks because one of them does not come to a safepoint, and a stop would wait
-//! for that thread.
+//! the same way. Refused: a stop of the world for numbers that are of one instant. A caller
+//! often asks because one of the threads does not come to a safepoint, and a stop would wait for
+//! that thread.
 
 use super::registry::Registry;
 use crate::mutator::safepoint::{ThreadActivity, ThreadIdentity};

@@ -25,8 +25,8 @@
 use super::Hot;
 
 /// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that
-/// was loaded from it. Returns the word to use. This is no safepoint, and keeps all registers but
-/// `rax`.
+/// was loaded from it. Returns the word to use. This is not a safepoint, and keeps all registers
+/// but `rax`.
 ///
 /// # Safety
 /// - The first argument is [`hot`](crate::mutator::RawMutator::hot) of the calling thread, which is
@@ -38,7 +38,7 @@ pub type LoadSlow = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
 
 /// The slow path of a store, called in front of it. Its arguments are the mutator's hot part and
 /// the slot. It hands over what the slot holds, and writes nothing. The caller then stores the word
-/// and dirties the card. This is no safepoint, and keeps all registers.
+/// and dirties the card. This is not a safepoint, and keeps all registers.
 ///
 /// # Safety
 /// - As for [`LoadSlow`], without the point about the word.
@@ -46,7 +46,7 @@ pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 
 /// The slow path of a compare-and-exchange. Its arguments are the mutator's hot part, the slot, the
 /// expected word and the new one. Returns what the slot held. It holds the new word now if that is
-/// the expected one. The caller then dirties the card. This is no safepoint, and keeps all
+/// the expected one. The caller then dirties the card. This is not a safepoint, and keeps all
 /// registers but `rax`.
 ///
 /// # Safety

@@ -52,7 +52,8 @@ impl Shared {
         if self.process.load() == HERE { Ok(()) } else { self.find_out() }
     }
 
-    /// The same check for functions without an error to return: the process ends instead.
+    /// As [`after_fork`](Self::after_fork), for functions without an error to return: the process
+    /// ends instead.
     #[inline]
     pub(crate) fn after_fork_or_abort(&self) {
         if self.process.load() != HERE {

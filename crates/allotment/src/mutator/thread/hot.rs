@@ -35,7 +35,7 @@ pub struct Hot {
     pub(in crate::mutator) limit: Limit,
     /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
-    /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner behind a
+    /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner after a
     /// light stop, before its next work, and by the stopper of the world. Plain, so that a
     /// barrier's test is one instruction.
     pub(in crate::mutator) barriers: Cell<u32>,

@@ -92,7 +92,7 @@ impl Private {
                 self.reuse.push(index);
             }
         }
-        // The caches hold too little of so many regions, so the first region comes on top.
+        // The caches hold too little of this many regions, so the first region comes on top.
         let emptied = &mut self.reuse[first..];
         if emptied.len() * space.region_bytes() > hot_bytes {
             emptied.reverse();

@@ -76,8 +76,8 @@ pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, 
 pub(crate) struct Detached<'r>(Guard<'r>);
 
 impl Detached<'_> {
-    /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that had
-    /// `used` of `capacity` bytes in use.
+    /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that
+    /// had `used` of `capacity` bytes in use.
     pub(crate) fn end_cycle(&mut self, used: usize, capacity: usize) {
         let counted = end_count(&mut self.0);
         take_in(&mut self.0, &counted, used, capacity);

@@ -6,7 +6,7 @@
 //! sampling costs nothing, as in JEP 331, and a refill costs the same as without.
 //!
 //! [`sampling`](crate::mutator::sampling) says how distances are drawn, and what a sample is. The
-//! distance behind a sampled block begins at the block's end. Where the block holds several
+//! distance after a sampled block begins at the block's end. Where the block holds several
 //! objects, the same happens again among them, once they are complete: each object is sampled as if
 //! it had been allocated alone.
 //!
@@ -37,8 +37,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if sampling
-    /// is off or there is no buffer.
+    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if
+    /// sampling is off or there is no buffer.
     pub(in crate::mutator) point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
@@ -131,7 +131,8 @@ impl Sampling {
         Some(point.saturating_sub(start))
     }
 
-    /// The same for a block of `bytes` outside the buffer, which may move the point in the buffer.
+    /// Passes the point, if a block of `bytes` outside the buffer holds it. The block may move the
+    /// point in the buffer.
     /// Sampling is on.
     pub(in crate::mutator) fn pass_outside(&self, hot: &Hot, bytes: usize) -> Option<usize> {
         self.lift(hot);

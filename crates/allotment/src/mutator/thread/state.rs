@@ -28,7 +28,7 @@ pub(in crate::mutator) struct State {
     /// writes the list. A collector reads it while the thread is stopped or held in a blocking
     /// region.
     pub(in crate::mutator) links: Cell<LinkEntry>,
-    /// The same list while the thread is in a blocking region. It then changes under `visited`.
+    /// The list `links` while the thread is in a blocking region. It then changes under `visited`.
     pub(in crate::mutator) parked: Cell<LinkEntry>,
     /// The number of the last visit of the thread's roots that was done. Locked by the thread that
     /// makes that visit, by a thread that walks the list of a thread in a blocking region, and by

@@ -73,7 +73,8 @@ impl LoadedFile<'_> {
         self.segments.iter().filter(|segment| segment.p_type == libc::PT_NOTE).flat_map(|segment| {
             let range = self.range(segment);
             let bytes = if self.is_loaded(range.start, range.len()) {
-                // SAFETY: the bytes lie in a mapped segment, and notes are readable and never written.
+                // SAFETY: the bytes lie in a mapped segment, and notes are readable and never
+                // written.
                 unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(range.start), range.len()) }
             } else {
                 &[]

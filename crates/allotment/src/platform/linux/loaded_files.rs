@@ -2,9 +2,9 @@
 //! `dlopen` loaded.
 //!
 //! [`type_shape!`](crate::type_shape) leaves an ELF note in the file for each type. The loader maps
-//! the notes with the file, and tells where they are even before any code of the file has run. A note gives the distance from itself to two words that the loader relocates:
-//! the address of the type's static, and the address of the mark of the copy of this library that
-//! the type belongs to.
+//! the notes with the file, and tells where they are even before any code of the file has run. A
+//! note gives the distance from itself to two words that the loader relocates: the address of the
+//! type's static, and the address of the mark of the copy of this library that the type belongs to.
 //!
 //! Refused:
 //!
@@ -53,8 +53,8 @@ pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>)
             }
             let word = |index: usize| {
                 let word = std::ptr::with_exposed_provenance::<AtomicUsize>(words + 8 * index);
-                // SAFETY: an aligned word of the file's data. The load is atomic, for the loader may
-                // be about to relocate the word.
+                // SAFETY: an aligned word of the file's data. The load is atomic, for the loader
+                // may be about to relocate the word.
                 unsafe { &*word }.load(Ordering::Relaxed)
             };
             let pointers = Pointers { shape: word(0), copy: word(1) };

@@ -4,8 +4,8 @@
 //! the meaning.
 //!
 //! The calls go through `rustix`, not `libc`: its arguments are typed, and no `errno` can be
-//! forgotten. One exception is `prctl`. `rustix` wants a slice for the range to be named, and a slice
-//! over memory that may not be read is undefined behaviour.
+//! forgotten. One exception is `prctl`. `rustix` wants a slice for the range to be named, and a
+//! slice over memory that may not be read is undefined behaviour.
 
 pub(super) mod cgroup;
 mod code_files;

@@ -2,8 +2,8 @@
 //!
 //! [`Settings`] has the choices of a user, with 0 and `None` for "by policy". [`Config`] has the
 //! resulting numbers. They are two types because the refill path divides by some of the numbers. A
-//! `Config` is built in one way only and never changed. No `Config` makes a policy panic or overflow,
-//! for any settings.
+//! `Config` is built in one way only and never changed. No `Config` makes a policy panic or
+//! overflow, for any settings.
 
 use super::{adaptive, align_down, epsilon, shenandoah};
 use crate::object::WORD;
