@@ -32,10 +32,10 @@ impl Engine {
         let now_ms = self.now_ms();
         let thread = &mut self.threads[id];
         let object = thread.next;
-        if object > self.config.max_tlab_size() as u64 {
+        if object > self.config.max_tlab_size as u64 {
             return None;
         }
-        let least = object.max(self.config.min_tlab_size() as u64);
+        let least = object.max(self.config.min_tlab_size as u64);
         let in_place = thread.buffer.is_some_and(|buffer| self.regions.can_extend(buffer.piece, least));
         if !in_place && self.keeps(id) {
             return None;

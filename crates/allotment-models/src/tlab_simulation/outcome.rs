@@ -86,10 +86,10 @@ impl Engine {
     /// The figures so far.
     pub(super) fn outcome(self) -> Outcome {
         let config = &self.config;
-        let first_buffer = match config.policy() {
+        let first_buffer = match config.policy {
             // Its size is what buffers grow to.
-            TlabPolicy::Epsilon => config.min_tlab_size(),
-            _ => Sizing::start(config, &Averages::new(config)).desired_size(),
+            TlabPolicy::Epsilon => config.min_tlab_size,
+            _ => Sizing::start(config, &Averages::new(config)).desired_size,
         };
         let begin = self.counted_from().unwrap_or(self.now);
         let cpu_time = self.now.saturating_sub(begin).saturating_mul(self.scenario.cpus as u64);
@@ -108,7 +108,7 @@ impl Engine {
         Outcome {
             policy: self.scenario.policy.name(),
             first_buffer: first_buffer as u64,
-            largest_buffer: config.max_tlab_size() as u64,
+            largest_buffer: config.max_tlab_size as u64,
             operations: operations.len(),
             waited_threads: workers.filter(|thread| thread.waited).count() as u64,
             waits: waits.len(),

@@ -28,7 +28,7 @@ impl super::engine::Engine {
                 "{handed} bytes were handed out: {objects} are objects, {waste} waste, {held} in buffers, {spared} spare"
             ));
         }
-        if self.config.policy() == TlabPolicy::Adaptive {
+        if self.config.policy == TlabPolicy::Adaptive {
             let entries = self
                 .threads
                 .iter()

@@ -292,7 +292,7 @@ impl ReplayedHeap<'_> {
             let size = request.size as u64;
             // After that many refills all others are equal.
             let is_last = refills >= *singly;
-            let end = self.end(share, size, object as u64, sizing.refill_waste_limit() as u64);
+            let end = self.end(share, size, object as u64, sizing.refill_waste_limit as u64);
             let dropped = (end.dropped as u64 + reserve).min(size - 1);
             // Bytes in the buffer, and outside until the buffer is dropped.
             let holds = size - dropped;

@@ -67,7 +67,7 @@ pub(super) fn assemble(
     let parts =
         Parts { options, space: &space, machine, history: history.clone(), timeline: timeline.clone() };
     let Built { collector, between } = build(&parts)?;
-    let late = Late::new(options.safepoint_timeout_delay).with_hook(hooks.late_thread);
+    let late = Late::new(options.safepoint_timeout_delay, hooks.late_thread);
     let shared = Shared {
         process: ProcessMark::new(HERE),
         space,

@@ -129,21 +129,18 @@ fn choose_regions(given: &OptionSet, platform: &Platform, values: &mut Options) 
 /// Workers, their buffers, and the age at which an object is old.
 fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options) {
     // A heap that never collects has no workers.
-    if values.collector != CollectorKind::Epsilon
-        && asked(given, OptionId::ParallelGCThreads, values.parallel_gc_threads) == 0
-    {
-        values.parallel_gc_threads = platform.workers;
+    if values.collector != CollectorKind::Epsilon {
+        fill(given, OptionId::ParallelGCThreads, &mut values.parallel_gc_threads, platform.workers);
     }
     let concurrent =
         values.collector == CollectorKind::Shenandoah && values.shenandoah_gc_mode != ShenandoahMode::Passive;
-    if concurrent && asked(given, OptionId::ConcGCThreads, values.conc_gc_threads) == 0 {
-        values.conc_gc_threads = default_concurrent_workers(values.parallel_gc_threads);
+    if concurrent {
+        let workers = default_concurrent_workers(values.parallel_gc_threads);
+        fill(given, OptionId::ConcGCThreads, &mut values.conc_gc_threads, workers);
     }
-    if !given.is_given(OptionId::YoungPLABSize) {
-        values.young_plab_size = values.young_plab_size.min(values.region_size);
-    }
-    if !given.is_given(OptionId::OldPLABSize) {
-        values.old_plab_size = values.old_plab_size.min(values.region_size);
+    let (young, old) = (&mut values.young_plab_size, &mut values.old_plab_size);
+    for (id, size) in [(OptionId::YoungPLABSize, young), (OptionId::OldPLABSize, old)] {
+        fill(given, id, size, values.region_size.min(*size));
     }
     values.initial_tenuring_threshold = values.initial_tenuring_threshold.min(values.max_tenuring_threshold);
 }
@@ -151,17 +148,11 @@ fn choose_collector(given: &OptionSet, platform: &Platform, values: &mut Options
 /// Sizes of buffers that no option gave, as the policy chooses them. 0 remains where the policy
 /// computes a size for each thread.
 fn choose_buffers(given: &OptionSet, sizing: &Config, values: &mut Options) {
-    if asked(given, OptionId::TLABSize, values.tlab_size) == 0 {
-        values.tlab_size = sizing.tlab_size();
-    }
-    if asked(given, OptionId::MaxTLABSize, values.max_tlab_size) == 0 {
-        values.max_tlab_size = sizing.max_tlab_size();
-    }
-    if !given.is_given(OptionId::MinTLABSize) {
-        values.min_tlab_size = sizing.min_tlab_size();
-    }
+    fill(given, OptionId::TLABSize, &mut values.tlab_size, sizing.tlab_size);
+    fill(given, OptionId::MaxTLABSize, &mut values.max_tlab_size, sizing.max_tlab_size);
+    fill(given, OptionId::MinTLABSize, &mut values.min_tlab_size, sizing.min_tlab_size);
     if !given.is_given(OptionId::TLABAllocationWeight) {
-        values.tlab_allocation_weight = usize::from(sizing.allocation_weight());
+        values.tlab_allocation_weight = usize::from(sizing.allocation_weight);
     }
 }
 
@@ -187,6 +178,13 @@ fn sizing_settings(given: &OptionSet, geometry: Geometry, values: &Options) -> S
 /// `value` if an option gave it, or 0: a value that the heap once chose itself may be chosen again.
 fn asked(given: &OptionSet, id: OptionId, value: usize) -> usize {
     if given.is_given(id) { value } else { 0 }
+}
+
+/// Makes `chosen` the value of an option, unless an option gave a value other than 0.
+fn fill(given: &OptionSet, id: OptionId, value: &mut usize, chosen: usize) {
+    if asked(given, id, *value) == 0 {
+        *value = chosen;
+    }
 }
 
 /// The error for a value that would work on another machine.

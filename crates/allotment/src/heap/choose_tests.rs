@@ -193,7 +193,7 @@ fn is_in_force(list: &str) -> bool {
     if values.use_tlab {
         let shown = (values.tlab_size, values.min_tlab_size, values.max_tlab_size);
         let sizing = &chosen.sizing;
-        assert_eq!(shown, (sizing.tlab_size(), sizing.min_tlab_size(), sizing.max_tlab_size()), "{list}");
+        assert_eq!(shown, (sizing.tlab_size, sizing.min_tlab_size, sizing.max_tlab_size), "{list}");
     }
     for (before, after) in given.rows().zip(chosen.set.rows()) {
         // No given value is replaced, except for values that leave the choice to the heap, and

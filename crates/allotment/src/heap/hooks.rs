@@ -19,14 +19,6 @@ pub(super) struct Hooks {
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let set = |set: bool| if set { "set" } else { "not set" };
-        f.debug_struct("Hooks")
-            .field("late_thread", &format_args!("{}", set(self.late_thread.is_some())))
-            .field("heap_limit", &format_args!("{}", set(self.heap_limit.is_some())))
-            .field("out_of_memory", &format_args!("{}", set(self.out_of_memory.is_some())))
-            .field("collection", &format_args!("{}", set(self.collection.is_some())))
-            .field("clock", &format_args!("{}", set(self.clock.is_some())))
-            .field("stack_walker", &format_args!("{}", set(self.stack_walker.is_some())))
-            .finish()
+        f.debug_struct("Hooks").finish_non_exhaustive()
     }
 }

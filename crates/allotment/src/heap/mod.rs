@@ -176,26 +176,17 @@ impl Heap {
         let capacity = self.geometry().heap_bytes();
         // Before the registry is locked: a worker may need it to finish its piece.
         let _halted = Halted::begin(&*shared.collector);
-        shared
-            .threads
-            .registry
-            .end_cycle(
-                || shared.space.free.occupancy().used_bytes,
-                capacity,
-                || {
-                    // Ends a cycle that is under way: what it has begun would outlive the objects.
-                    let world = World::without_threads(shared);
-                    shared.threads.roots.let_go()?;
-                    let _regions = shared.keep_regions();
-                    shared.space.free.reset();
-                    if let Some(regions) = shared.collector.emptied(&world) {
-                        shared.space.free.set_capacity(regions);
-                    }
-                    Ok(())
-                },
-            )
-            .map_err(|threads| StillAttached { threads })?
-            .map_err(|roots| ResetError::Rooted { roots })?;
+        let mut detached = shared.threads.registry.detached().map_err(|threads| StillAttached { threads })?;
+        let used = shared.space.free.occupancy().used_bytes;
+        // Ends a cycle that is under way: what it has begun would outlive the objects.
+        let world = World::without_threads(shared);
+        shared.threads.roots.let_go().map_err(|roots| ResetError::Rooted { roots })?;
+        let _regions = shared.keep_regions();
+        shared.space.free.reset();
+        if let Some(regions) = shared.collector.emptied(&world) {
+            shared.space.free.set_capacity(regions);
+        }
+        detached.end_cycle(used, capacity);
         shared.policy.budget.forget_census();
         Ok(())
     }
@@ -281,7 +272,7 @@ impl Heap {
     /// ```
     pub fn add_root_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
         self.shared.after_fork_or_abort();
-        self.shared.threads.roots.add_provider(provider)
+        self.shared.threads.roots.providers.add(provider)
     }
 
     /// Removes a provider, which is then asked no more; `None` if it is not there.
@@ -300,7 +291,7 @@ impl Heap {
     /// ```
     pub fn remove_root_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.shared.after_fork_or_abort();
-        self.shared.threads.roots.remove_provider(id)
+        self.shared.threads.roots.providers.remove(id)
     }
 
     /// Stops all threads of the heap, runs `f`, and lets the threads go on. The caller is a thread
@@ -319,7 +310,7 @@ impl Heap {
     ///
     /// # Errors
     /// [`StopError`] if the thread would wait for itself: it is attached and not in `blocking`, or
-    /// stops the world already. Also if the process is a child of `fork()` in which the heap cannot
+    /// stops the world already. Or if the process is a child of `fork()` in which the heap cannot
     /// be used.
     ///
     /// # Panics

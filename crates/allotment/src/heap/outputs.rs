@@ -61,13 +61,9 @@ impl Outputs {
     pub(super) fn begin_log(&mut self, clock: &Clock) -> Result<Option<Arc<GcLog>>, BuildError> {
         let Some(path) = self.log.take() else { return Ok(None) };
         let option = OptionId::GCLog.info().name;
-        let file = match LogFile::open(&path, self.rotation) {
-            Ok(file) => file,
-            Err(source) => return Err(BuildError::File { option, path, source }),
-        };
-        match GcLog::begin(file, path.clone(), clock.clone()) {
-            Ok(log) => Ok(Some(Arc::new(log))),
-            Err(source) => Err(BuildError::Thread { option, path, source }),
-        }
+        let file = LogFile::open(&path, self.rotation);
+        let file = file.map_err(|source| BuildError::File { option, path: path.clone(), source })?;
+        let log = GcLog::begin(file, path.clone(), clock.clone());
+        Ok(Some(Arc::new(log.map_err(|source| BuildError::Thread { option, path, source })?)))
     }
 }

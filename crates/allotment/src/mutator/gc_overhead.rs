@@ -45,6 +45,20 @@ impl GcOverhead {
     pub fn free_percent(&self) -> f64 {
         percent(self.free_bytes as u128, self.heap_bytes as u128)
     }
+
+    /// Writes why an allocation failed, as the end of a sentence.
+    pub(super) fn write_reason(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded down: with 100 % a reader would suspect a heap that never runs.
+        let share = (self.time_percent() * 10.0).floor() / 10.0;
+        write!(
+            out,
+            ": the collector takes {share:.1} % of the time and leaves {:.2} % of the heap free: GC overhead limit \
+             (UseGCOverheadLimit, GCTimeLimit={}, GCHeapFreeLimit={})",
+            self.free_percent(),
+            self.time_limit_percent,
+            self.free_limit_percent
+        )
+    }
 }
 
 fn percent(part: u128, whole: u128) -> f64 {
@@ -61,25 +75,6 @@ impl fmt::Display for GcOverhead {
             self.free_percent(),
             self.full_collections,
             GcOverhead::FULL_COLLECTIONS
-        )
-    }
-}
-
-/// Why an allocation failed, as a part of a sentence.
-pub(super) struct Reason<'o>(pub(super) &'o GcOverhead);
-
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let overhead = self.0;
-        // Rounded down: with 100 % a reader would suspect a heap that never runs.
-        let share = (overhead.time_percent() * 10.0).floor() / 10.0;
-        write!(
-            f,
-            "the collector takes {share:.1} % of the time and leaves {:.2} % of the heap free: GC overhead limit \
-             (UseGCOverheadLimit, GCTimeLimit={}, GCHeapFreeLimit={})",
-            overhead.free_percent(),
-            overhead.time_limit_percent,
-            overhead.free_limit_percent
         )
     }
 }

@@ -23,8 +23,8 @@ use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
 use std::arch::naked_asm;
 use std::ptr;
 
-/// The slow path of an allocation. Returns memory for objects of so many bytes together, or null if
-/// the heap has no room. This is a safepoint.
+/// The slow path of an allocation. Returns memory for objects of that many bytes together, or null
+/// if the heap has no room. This is a safepoint.
 ///
 /// # Safety
 /// - The first argument is [`RawMutator::hot`] of the calling thread, which is attached, and no
@@ -68,7 +68,7 @@ pub struct GeneratedCalls {
     pub allocate_array_zeroed: AllocateArraySlow,
     /// A safepoint.
     pub safepoint: SafepointSlow,
-    /// The slow paths of barriers. Unlike the others they are no safepoints, keep all registers,
+    /// The slow paths of barriers. Unlike the others they are not safepoints, keep all registers,
     /// and leave no [`GeneratedFrame`](super::GeneratedFrame).
     pub barriers: BarrierCalls,
 }
@@ -119,13 +119,13 @@ impl World<'_> {
 ///
 /// After the call that led here, the stack is 8 bytes off a multiple of 16. After three pushed
 /// words it is aligned.
-#[cfg(not(loom))]
 macro_rules! entry {
     ($(#[doc = $text:literal])+ $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? => $target:path) => {
         $(#[doc = $text])+
         ///
         /// # Safety
         /// - As the type of the field says.
+        #[cfg(not(loom))]
         #[unsafe(naked)]
         unsafe extern "C" fn $name(hot: *const Hot $(, $argument: $type)*) $(-> $result)? {
             naked_asm!(
@@ -145,28 +145,23 @@ macro_rules! entry {
     };
 }
 
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate`].
     allocate_slow(bytes: usize) -> *mut u8 => allocate::<false>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_zeroed`].
     allocate_zeroed_slow(bytes: usize) -> *mut u8 => allocate::<true>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_array`].
     allocate_array_slow(length: usize, element_bytes: usize, fixed_bytes: usize) -> *mut u8 => allocate_array::<false>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::allocate_array_zeroed`].
     allocate_array_zeroed_slow(length: usize, element_bytes: usize, fixed_bytes: usize) -> *mut u8
         => allocate_array::<true>
 );
-#[cfg(not(loom))]
 entry!(
     /// [`GeneratedCalls::safepoint`].
     safepoint_slow() => safepoint

@@ -1,8 +1,8 @@
 //! Identity hashes: a number that an object keeps wherever it moves.
 //!
 //! The hash is made when it is first asked for, and kept in the header's upper half. Each thread
-//! has a generator (xorshift, Marsaglia 2003: "Xorshift RNGs"), as HotSpot's hashCode=5 has. So
-//! threads share no cache line, and the hash reveals nothing of the address.
+//! has a generator, as in HotSpot's hashCode=5. So threads share no cache line, and the hash
+//! reveals nothing of the address.
 
 use super::RawMutator;
 use crate::object::{Header, settle};
@@ -28,22 +28,13 @@ impl RawMutator<'_> {
             if let Some(hash) = header.identity_hash() {
                 return hash;
             }
-            let hash = self.next_hash();
+            let random = (self.state().hashes.next() >> 32) as u32;
+            let hash = NonZeroU32::new(random).unwrap_or(NonZeroU32::MIN);
             let with_hash = header.with_identity_hash(hash).bits();
             match word.compare_exchange_weak(bits, with_hash, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return hash,
                 Err(now) => bits = now,
             }
         }
-    }
-
-    fn next_hash(&self) -> NonZeroU32 {
-        let seed = &self.state().hash_seed;
-        let mut x = seed.get();
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        seed.set(x);
-        NonZeroU32::new((x >> 32) as u32).unwrap_or(NonZeroU32::MIN)
     }
 }

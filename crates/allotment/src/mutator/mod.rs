@@ -1,4 +1,4 @@
-//! A mutator's side of the heap: its allocation buffer, the fast path and the slow paths behind it.
+//! A mutator's side of the heap: its allocation buffer, the fast path and its slow paths.
 //!
 //! The fast path is load, add, compare, store, header. Several events must be able to stop it: the
 //! end of the buffer, the end of a window of zeroed memory, a sampling point, and a request for a
@@ -14,6 +14,7 @@
 //! random         numbers for schedules
 //! gc_overhead    the share of time that collections take
 //! out_of_memory  the error of an allocation
+//! fork_error     the error of a heap in a child of `fork()`
 //! zeal           collections and errors where a program does not expect them
 //! barrier_bits   the barriers in force
 //! safepoint      the protocol that stops threads: it knows statuses and limits, no mutator, so it
@@ -33,6 +34,7 @@
 mod alloc;
 mod barrier;
 mod barrier_bits;
+mod fork_error;
 mod gc_overhead;
 mod generated;
 mod handles;
@@ -54,6 +56,7 @@ pub use alloc::{
     Ahead, ArraySite, Burst, ByCaller, BySize, Mark, NoPrefetch, PerObject, Prefetch, Reservation, Site,
     Write, Zeroing,
 };
+pub use fork_error::ForkError;
 pub use gc_overhead::GcOverhead;
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};
 pub use handles::{LinkedRoot, Pin, RootHandle};
@@ -62,7 +65,7 @@ pub use raw::RawMutator;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };
-pub(crate) use safepoint::{AbortOnUnwind, Hook as LateThreadHook, Late, Volunteers};
+pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
 pub(crate) use sampling::{Bucket, Sampler, Walker};
 pub use sampling::{
@@ -71,12 +74,11 @@ pub use sampling::{
 pub(crate) use stop::{Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
-    AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, ForkError, Hot,
-    LoadSlow, Mutator, Stalls, StoreSlow,
+    AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, Hot, LoadSlow,
+    Mutator, Stalls, StoreSlow,
 };
-pub(crate) use thread::{BufferSizes, Outcome};
 pub(crate) use thread::{
-    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Policy, Registry, Samples, SatbQueue,
-    Shared, Threads, Watch, attach,
+    BufferSizes, Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
+    Samples, SatbQueue, Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

@@ -12,7 +12,6 @@
 //! - Both numbers in one word. That is not exact.
 
 use super::GcOverhead;
-use super::gc_overhead::Reason;
 use crate::region::Space;
 use std::fmt;
 
@@ -27,19 +26,20 @@ use std::fmt;
 /// purpose, the text says so.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("out of memory: {0}")]
-pub struct OutOfMemory(Box<Details>);
+pub struct OutOfMemory(pub(super) Box<Details>);
 crate::debug::debug_is_display!(OutOfMemory);
 
 const _: () = assert!(size_of::<Result<(), OutOfMemory>>() == size_of::<usize>());
 
+/// What is known of a failed allocation.
 #[derive(Clone, PartialEq, Eq)]
-struct Details {
+pub(super) struct Details {
     bytes: usize,
     heap_bytes: usize,
-    refused_by_system: bool,
+    pub(super) refused_by_system: bool,
     /// `ZealOutOfMemory` made this allocation fail. The heap's room was not checked.
-    on_purpose: bool,
-    overhead: Option<GcOverhead>,
+    pub(super) on_purpose: bool,
+    pub(super) overhead: Option<GcOverhead>,
 }
 
 impl fmt::Display for Details {
@@ -55,7 +55,7 @@ impl fmt::Display for Details {
         }
         write!(out, "no room for {bytes} bytes in a heap of {heap_bytes} bytes")?;
         if let Some(overhead) = overhead {
-            write!(out, ": {}", Reason(overhead))?;
+            overhead.write_reason(out)?;
         }
         out.write_str(if *refused_by_system {
             " (the system refused to commit more memory for it)"
@@ -96,19 +96,6 @@ impl OutOfMemory {
     /// there was no room at all.
     pub fn gc_overhead(&self) -> Option<&GcOverhead> {
         self.0.overhead.as_ref()
-    }
-
-    pub(super) fn set_gc_overhead(&mut self, overhead: GcOverhead) {
-        self.0.overhead = Some(overhead);
-    }
-
-    pub(super) fn set_refused_by_system(&mut self) {
-        self.0.refused_by_system = true;
-    }
-
-    /// Marks that the option `ZealOutOfMemory` made this allocation fail.
-    pub(super) fn set_on_purpose(&mut self) {
-        self.0.on_purpose = true;
     }
 }
 

@@ -17,7 +17,6 @@
 //! Refused: a thread that requests collections by the clock. Its failures cannot be repeated.
 
 use super::random::Random;
-use crate::options::Options;
 use std::cell::Cell;
 
 /// The options of a heap for this schedule.
@@ -29,16 +28,6 @@ pub(crate) struct ZealSchedule {
     pub(crate) seed: usize,
     /// The number of the allocation of each thread that fails; 0: none.
     pub(crate) out_of_memory: usize,
-}
-
-impl From<&Options> for ZealSchedule {
-    fn from(options: &Options) -> ZealSchedule {
-        ZealSchedule {
-            interval: options.zeal_interval,
-            seed: options.zeal_seed,
-            out_of_memory: options.zeal_out_of_memory,
-        }
-    }
 }
 
 /// The position of a thread in the schedule. Owner only.

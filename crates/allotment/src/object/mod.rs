@@ -22,8 +22,7 @@ pub use header::{Header, Kind, MAX_AGE};
 pub(crate) use layout::{Layout, for_each_word};
 pub(crate) use poison::{POISON, first_word_not, poison};
 pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
-pub(crate) use scan::for_each_slot_between;
-pub(crate) use scan::{TailSlots, for_each_fixed_slot, for_each_slot, tail_slots};
+pub(crate) use scan::{TailSlots, for_each_fixed_slot, for_each_slot, for_each_slot_between, tail_slots};
 pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};
 pub use shapes::{ShapeRef, Shapes};
@@ -47,11 +46,3 @@ pub const MIN_OBJECT_BYTES: usize = 2 * WORD;
 
 /// Offset in bytes of the length of an object with a tail.
 pub const LENGTH_OFFSET: usize = HEADER_BYTES;
-
-/// Rounds up to whole words; `None` if the sum does not fit.
-pub(crate) const fn align_to_word(bytes: usize) -> Option<usize> {
-    match bytes.checked_add(WORD - 1) {
-        Some(sum) => Some(sum & !(WORD - 1)),
-        None => None,
-    }
-}

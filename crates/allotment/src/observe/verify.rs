@@ -60,7 +60,7 @@ impl Heap {
         let shared = &self.shared;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
-        shared.policy.budget.verify([]).map_err(|error| VerifyError::Budget(error.to_string()))?;
+        shared.policy.budget.verify([]).map_err(VerifyError::Budget)?;
         let scope = Scope::of(&*shared.collector);
         let mut roots = Roots {
             // SAFETY: no thread is attached, so none has a frame.

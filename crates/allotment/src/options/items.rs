@@ -4,7 +4,7 @@
 //! of [`Options`] by hand. A field and its row could then disagree.
 
 use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
-use super::kinds::{Choice, Count, GIB, KIB, Kind, MIB, Milliseconds, Path, Real, Size, Switch, TIB};
+use super::kinds::{Choice, Count, GIB, KIB, MIB, Milliseconds, Path, Real, Size, Switch, TIB, ValueKind};
 use super::table::{
     MAX_COUNT, MAX_PREFETCH_DISTANCE, MAX_PREFETCH_LINES, MAX_PREFETCH_STEP, for_each_option,
 };
@@ -145,7 +145,7 @@ macro_rules! declare {
             #[must_use]
             pub fn text(&self, id: OptionId) -> String {
                 match id {
-                    $(OptionId::$name => Kind::<$type>::format(&($limits), Clone::clone(&self.$field)),)+
+                    $(OptionId::$name => ValueKind::<$type>::format(&($limits), Clone::clone(&self.$field)),)+
                 }
             }
 

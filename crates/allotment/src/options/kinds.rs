@@ -1,13 +1,14 @@
 //! The types of options: how a value is read, checked, printed and described.
 //!
-//! A kind is data (its limits) and has a field type. The trait [`Kind`] ties the two, so that a
-//! table row whose kind does not fit its field does not compile. Reading and printing are inverse:
-//! `parse(format(value)) == value` for every value of every kind.
+//! A kind is data (its limits) and has a field type. The trait [`ValueKind`] ties the two, so that
+//! a table row whose kind does not fit its field does not compile. Reading and printing are
+//! inverse: `parse(format(value)) == value` for every value of every kind.
 //!
 //! Refused: a dynamic value type, converted at each use. It would leave a mismatch to run time.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use super::choices::Named;
 use super::nearest::nearest;
@@ -25,13 +26,15 @@ pub(super) const TIB: usize = 1 << 40;
 const UNITS: [(char, usize); 4] = [('t', TIB), ('g', GIB), ('m', MIB), ('k', KIB)];
 
 /// Defines how values of type `Value` are read, checked and printed within the limits in `self`.
-pub(super) trait Kind<Value> {
+pub(super) trait ValueKind<Value> {
     /// Parses `text` as a value, whether or not the value is within the limits; or returns the
     /// fault in `text`.
     fn parse(&self, text: &str) -> Result<Value, String>;
 
-    /// Returns the fault in `value` if it is outside the limits.
-    fn check(&self, value: Value) -> Result<(), String>;
+    /// Returns the fault in `value` if it is outside the limits. A kind may have none.
+    fn check(&self, _value: Value) -> Result<(), String> {
+        Ok(())
+    }
 
     /// `value` in the user's notation.
     fn format(&self, value: Value) -> String;
@@ -158,7 +161,7 @@ pub(super) fn format_size(bytes: usize) -> String {
 }
 
 /// Parses a whole number in decimal digits alone: `str::parse` would also take a sign.
-fn parse_digits(text: &str) -> Result<u64, String> {
+fn parse_digits<Value: FromStr>(text: &str) -> Result<Value, String> {
     if text.is_empty() {
         return Err("the value is missing".to_owned());
     }
@@ -187,7 +190,7 @@ fn check_range<Value: PartialOrd>(value: Value, min: Value, max: Value) -> Resul
     }
 }
 
-impl Kind<bool> for Switch {
+impl ValueKind<bool> for Switch {
     fn parse(&self, text: &str) -> Result<bool, String> {
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
@@ -196,16 +199,12 @@ impl Kind<bool> for Switch {
         }
     }
 
-    fn check(&self, _: bool) -> Result<(), String> {
-        Ok(())
-    }
-
     fn format(&self, value: bool) -> String {
         value.to_string()
     }
 }
 
-impl Kind<usize> for Size {
+impl ValueKind<usize> for Size {
     fn parse(&self, text: &str) -> Result<usize, String> {
         let suffix = text.chars().next_back().map(|last| last.to_ascii_lowercase());
         let unit = UNITS.iter().find(|(name, _)| Some(*name) == suffix);
@@ -216,15 +215,14 @@ impl Kind<usize> for Size {
         if let (true, Some(size)) = (number.contains('.'), suggest_size(number, unit)) {
             return Err(format!("a size is a whole number, write {size}"));
         }
-        let number = parse_digits(number).map_err(|reason| {
+        let number: usize = parse_digits(number).map_err(|reason| {
             if reason.starts_with("not") {
                 "not a whole number with k, m, g, t or no suffix".to_owned()
             } else {
                 reason
             }
         })?;
-        let bytes = usize::try_from(number).ok().and_then(|number| number.checked_mul(unit));
-        bytes.ok_or_else(|| "too large to be represented".to_owned())
+        number.checked_mul(unit).ok_or_else(|| "too large to be represented".to_owned())
     }
 
     fn check(&self, value: usize) -> Result<(), String> {
@@ -246,35 +244,27 @@ impl Kind<usize> for Size {
     }
 }
 
-impl Kind<usize> for Count {
-    fn parse(&self, text: &str) -> Result<usize, String> {
-        usize::try_from(parse_digits(text)?).map_err(|_| "too large to be represented".to_owned())
-    }
+/// Kinds whose values are whole numbers without a unit.
+macro_rules! whole_numbers {
+    ($($kind:ty: $value:ty),+) => {$(
+        impl ValueKind<$value> for $kind {
+            fn parse(&self, text: &str) -> Result<$value, String> {
+                parse_digits(text)
+            }
 
-    fn check(&self, value: usize) -> Result<(), String> {
-        check_range(value, self.min, self.max)
-    }
+            fn check(&self, value: $value) -> Result<(), String> {
+                check_range(value, self.min, self.max)
+            }
 
-    fn format(&self, value: usize) -> String {
-        value.to_string()
-    }
+            fn format(&self, value: $value) -> String {
+                value.to_string()
+            }
+        }
+    )+};
 }
+whole_numbers!(Count: usize, Milliseconds: u64);
 
-impl Kind<u64> for Milliseconds {
-    fn parse(&self, text: &str) -> Result<u64, String> {
-        parse_digits(text)
-    }
-
-    fn check(&self, value: u64) -> Result<(), String> {
-        check_range(value, self.min, self.max)
-    }
-
-    fn format(&self, value: u64) -> String {
-        value.to_string()
-    }
-}
-
-impl Kind<f64> for Real {
+impl ValueKind<f64> for Real {
     fn parse(&self, text: &str) -> Result<f64, String> {
         text.parse().map_err(|_| "not a number".to_owned())
     }
@@ -292,7 +282,7 @@ impl Kind<f64> for Real {
     }
 }
 
-impl Kind<PathBuf> for Path {
+impl ValueKind<PathBuf> for Path {
     fn parse(&self, text: &str) -> Result<PathBuf, String> {
         if text.contains('\0') { Err("no path has a zero byte".to_owned()) } else { Ok(text.into()) }
     }
@@ -306,17 +296,13 @@ impl Kind<PathBuf> for Path {
     }
 }
 
-impl<Value: Named + Debug> Kind<Value> for Choice {
+impl<Value: Named + Debug> ValueKind<Value> for Choice {
     fn parse(&self, text: &str) -> Result<Value, String> {
         let found = Value::ALL.iter().find(|value| value.name().eq_ignore_ascii_case(text));
         found.copied().ok_or_else(|| match nearest(text, Value::ALL.iter().map(|value| value.name())) {
             Some(name) => format!("no such choice, did you mean {name}?"),
             None => "no such choice".to_owned(),
         })
-    }
-
-    fn check(&self, _: Value) -> Result<(), String> {
-        Ok(())
     }
 
     fn format(&self, value: Value) -> String {

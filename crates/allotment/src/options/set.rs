@@ -12,7 +12,7 @@ use super::choices::{CollectorKind, RefillStrategy, ShenandoahMode, TlabPolicy};
 use super::error::OptionError;
 use super::items::{OPTIONS, OptionId, OptionInfo, OptionKind, Options};
 use super::jvm_flags;
-use super::kinds::{Kind, Switch};
+use super::kinds::{Switch, ValueKind};
 use super::nearest::nearest;
 use super::origin::{ENVIRONMENT_VARIABLE, Origin, Source};
 use super::table::for_each_option;

@@ -157,16 +157,9 @@ struct Bytes(usize);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-        let mut unit = 1_usize;
-        let mut name = "bytes";
-        for next in UNITS {
-            if self.0 / 1024 < unit {
-                break;
-            }
-            unit *= 1024;
-            name = next;
-        }
+        const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+        let index = (self.0.checked_ilog2().unwrap_or(0) as usize / 10).min(UNITS.len() - 1);
+        let (unit, name) = (1 << (10 * index), UNITS[index]);
         if self.0.is_multiple_of(unit) {
             write!(f, "{} {name}", self.0 / unit)
         } else {

@@ -61,7 +61,6 @@ pub(crate) use standard_error::{abort_because, tell};
 pub(crate) use x86_64::is_above_word;
 pub use x86_64::write_word_and_zeroes;
 pub(crate) use x86_64::{
-    PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, store_eight,
-    write_word_and_any_zeroes,
+    PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, prefetch_read,
+    prefetch_write, store_eight, write_word_and_any_zeroes,
 };
-pub(crate) use x86_64::{prefetch_read, prefetch_write};

@@ -96,14 +96,9 @@ crate::debug::debug_is_display!(PrefetchError);
 
 impl PrefetchStyle {
     /// The style with that number.
-    pub const fn from_number(number: usize) -> Option<PrefetchStyle> {
-        match number {
-            0 => Some(PrefetchStyle::None),
-            1 => Some(PrefetchStyle::Always),
-            2 => Some(PrefetchStyle::Watermark),
-            3 => Some(PrefetchStyle::Lines),
-            _ => None,
-        }
+    pub fn from_number(number: usize) -> Option<PrefetchStyle> {
+        use PrefetchStyle::{Always, Lines, Watermark};
+        [PrefetchStyle::None, Always, Watermark, Lines].get(number).copied()
     }
 
     /// The style's number in `AllocatePrefetchStyle`.
@@ -114,14 +109,9 @@ impl PrefetchStyle {
 
 impl PrefetchInstruction {
     /// The instruction with that number.
-    pub const fn from_number(number: usize) -> Option<PrefetchInstruction> {
-        match number {
-            0 => Some(PrefetchInstruction::Nta),
-            1 => Some(PrefetchInstruction::T0),
-            2 => Some(PrefetchInstruction::T2),
-            3 => Some(PrefetchInstruction::Write),
-            _ => None,
-        }
+    pub fn from_number(number: usize) -> Option<PrefetchInstruction> {
+        use PrefetchInstruction::{Nta, T0, T2, Write};
+        [Nta, T0, T2, Write].get(number).copied()
     }
 
     /// The instruction's number in `AllocatePrefetchInstr`.

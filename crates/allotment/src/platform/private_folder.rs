@@ -22,7 +22,7 @@
 //! Refused: sockets in the abstract namespace, which leave nothing. Any user may take such a name
 //! first, and a container with its own network does not show them.
 
-use super::linux::process_number;
+use super::linux::{plain_name, process_number};
 use super::{AttachListenerError, call_socket};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
 use rustix::io::Errno;
@@ -61,8 +61,7 @@ pub fn parse_socket_name(name: &OsStr) -> Option<(u32, &str)> {
 /// character that a file's name may not have.
 #[must_use]
 pub fn listening_name(heap: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let name: String = heap.chars().take(32).map(keep).collect();
+    let name = plain_name(heap, 32);
     if name.is_empty() { "heap".into() } else { name }
 }
 

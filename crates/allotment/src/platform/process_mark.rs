@@ -45,10 +45,7 @@ impl ProcessMark {
     /// The number that was stored last in this process; 0 if none was.
     #[inline]
     pub(crate) fn load(&self) -> u32 {
-        match &self.0 {
-            Place::Wiped(_) => self.word().load(Ordering::Acquire) as u32,
-            Place::Numbered(word) => number_of(word.load(Ordering::Acquire)),
-        }
+        self.decode(self.word().load(Ordering::Acquire))
     }
 
     /// Stores `number`.
@@ -59,12 +56,9 @@ impl ProcessMark {
     /// Stores `number` if this process has stored none yet. Returns whether it did.
     pub(crate) fn store_first(&self, number: u32) -> bool {
         let before = self.word().load(Ordering::Acquire);
-        let is_empty = match &self.0 {
-            Place::Wiped(_) => before == 0,
-            Place::Numbered(_) => number_of(before) == 0,
-        };
         let new = self.encode(number);
-        is_empty && self.word().compare_exchange(before, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.decode(before) == 0
+            && self.word().compare_exchange(before, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     fn word(&self) -> &AtomicU64 {
@@ -75,17 +69,21 @@ impl ProcessMark {
         }
     }
 
+    /// The number in a word; 0 if another process has stored it.
+    #[inline]
+    fn decode(&self, word: u64) -> u32 {
+        match &self.0 {
+            Place::Numbered(_) if word >> 32 != u64::from(linux::process_number()) => 0,
+            _ => word as u32,
+        }
+    }
+
     fn encode(&self, number: u32) -> u64 {
         match &self.0 {
             Place::Wiped(_) => u64::from(number),
             Place::Numbered(_) => u64::from(linux::process_number()) << 32 | u64::from(number),
         }
     }
-}
-
-/// The number in a word that also names its process: 0 if that is another process.
-fn number_of(word: u64) -> u32 {
-    if word >> 32 == u64::from(linux::process_number()) { word as u32 } else { 0 }
 }
 
 impl Drop for ProcessMark {

@@ -62,15 +62,12 @@ impl Processor {
 
     fn ask() -> Processor {
         let cpuid = CpuId::new();
-        let vendor = match cpuid.get_vendor_info() {
-            Some(info) => match info.as_str() {
-                "GenuineIntel" => Vendor::Intel,
-                "AuthenticAMD" => Vendor::Amd,
-                "HygonGenuine" => Vendor::Hygon,
-                "CentaurHauls" | "  Shanghai  " => Vendor::Zhaoxin,
-                _ => Vendor::Other,
-            },
-            None => Vendor::Other,
+        let vendor = match cpuid.get_vendor_info().as_ref().map(|info| info.as_str()) {
+            Some("GenuineIntel") => Vendor::Intel,
+            Some("AuthenticAMD") => Vendor::Amd,
+            Some("HygonGenuine") => Vendor::Hygon,
+            Some("CentaurHauls" | "  Shanghai  ") => Vendor::Zhaoxin,
+            _ => Vendor::Other,
         };
         let features = cpuid.get_feature_info();
         let has = |feature: fn(&raw_cpuid::FeatureInfo) -> bool| features.as_ref().is_some_and(feature);

@@ -44,19 +44,15 @@ mod tests;
 pub struct CensusEntry {
     /// [`Sizing::desired_size`], in bytes.
     pub size: usize,
-    /// [`Sizing::last_refill_ms`].
+    /// Time of the last refill, in the caller's ms; 0 before the first.
     pub last_refill_ms: u64,
-    /// [`Sizing::is_grower`].
+    /// Whether the budget counts this thread among those that want more than the floor.
     pub grower: bool,
 }
 
 impl From<&Sizing> for CensusEntry {
     fn from(sizing: &Sizing) -> Self {
-        Self {
-            size: sizing.desired_size(),
-            last_refill_ms: sizing.last_refill_ms(),
-            grower: sizing.is_grower(),
-        }
+        Self { size: sizing.desired_size, last_refill_ms: sizing.last_refill_ms, grower: sizing.grower }
     }
 }
 
@@ -70,16 +66,6 @@ pub enum Settlement {
     /// [`Budget::census`].
     RunCensus,
 }
-
-/// An invariant of the budget that does not hold.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("TLAB budget: {what} is {found}, and must be {expected}")]
-pub struct BudgetError {
-    what: &'static str,
-    found: usize,
-    expected: String,
-}
-crate::debug::debug_is_display!(BudgetError);
 
 /// The part that every refill reads. Written when the number of growers changes.
 #[derive(Debug)]
@@ -127,13 +113,13 @@ impl Budget {
     #[must_use]
     pub fn new(config: &Config, capacity: usize, idle_percent: f64) -> Self {
         let bound = bound_of(capacity, idle_percent);
-        let (floor, max) = (config.floor(), config.max_tlab_size());
+        let (floor, max) = (config.floor(), config.max_tlab_size);
         Self {
             idle_percent,
             bound: AtomicUsize::new(bound),
             floor,
             max,
-            decay_ms: config.decay_ms(),
+            decay_ms: config.decay_ms,
             terms: CachePadded::new(Terms {
                 share: AtomicUsize::new(fair_share(bound, 0, 1, floor, max)),
                 last_census_ms: AtomicU64::new(0),
@@ -152,12 +138,12 @@ impl Budget {
     /// `adaptive`.
     #[inline]
     pub fn settle(&self, config: &Config, sizing: &mut Sizing, now_ms: u64) -> Settlement {
-        if config.policy() != TlabPolicy::Adaptive {
+        if config.policy != TlabPolicy::Adaptive {
             return Settlement::Done;
         }
-        let size = sizing.desired_size();
+        let size = sizing.desired_size;
         let wish = sizing.wish(config, now_ms);
-        if wish == size && size <= self.share() && sizing.is_grower() == (wish > self.floor) {
+        if wish == size && size <= self.share() && sizing.grower == (wish > self.floor) {
             return Settlement::Done;
         }
         self.change(config, sizing, wish, now_ms)
@@ -168,12 +154,12 @@ impl Budget {
     #[cold]
     fn change(&self, config: &Config, sizing: &mut Sizing, wish: usize, now_ms: u64) -> Settlement {
         self.set_grower(sizing, wish > self.floor);
-        let size = sizing.desired_size();
+        let size = sizing.desired_size;
         let to = wish.min(self.share());
         if to != size && self.resize(size, to) {
             sizing.set_desired_size(config, to);
         }
-        if sizing.desired_size() < wish && self.census_due(now_ms) {
+        if sizing.desired_size < wish && self.census_due(now_ms) {
             Settlement::RunCensus
         } else {
             Settlement::Done
@@ -185,10 +171,10 @@ impl Budget {
     ///
     /// After the last thread, call [`forget_census`](Self::forget_census).
     pub fn end_cycle(&self, config: &Config, averages: &Averages, sizing: &mut Sizing, cycle: &Cycle) {
-        let before = sizing.desired_size();
+        let before = sizing.desired_size;
         sizing.end_cycle(config, averages, cycle);
-        if config.policy() == TlabPolicy::Adaptive {
-            let after = sizing.desired_size();
+        if config.policy == TlabPolicy::Adaptive {
+            let after = sizing.desired_size;
             // A cycle's end never makes a thread grow, so nothing can be denied here.
             let shrunk = after <= before && self.resize(before, after);
             debug_assert!(shrunk, "a cycle's end grew a buffer from {before} to {after} bytes");
@@ -213,12 +199,16 @@ impl Budget {
 
     /// Takes the bytes above the share from a thread.
     pub fn trim(&self, config: &Config, sizing: &mut Sizing, share: usize) {
-        if config.policy() == TlabPolicy::Adaptive && sizing.desired_size() > share {
-            let returned = self.resize(sizing.desired_size(), share);
-            debug_assert!(returned, "shrinking is never denied");
-            sizing.set_desired_size(config, share);
-            self.set_grower(sizing, share > self.floor);
+        if config.policy == TlabPolicy::Adaptive && sizing.desired_size > share {
+            self.shrink(config, sizing, share);
         }
+    }
+
+    fn shrink(&self, config: &Config, sizing: &mut Sizing, to: usize) {
+        let returned = self.resize(sizing.desired_size, to);
+        debug_assert!(returned, "shrinking is never denied");
+        sizing.set_desired_size(config, to);
+        self.set_grower(sizing, to > self.floor);
     }
 
     /// Discards the result of the last census: after a cycle's end, threads that idled are growers
@@ -229,11 +219,8 @@ impl Budget {
 
     /// Returns all bytes that a thread holds, when it detaches. The thread is back at the floor.
     pub fn leave(&self, config: &Config, sizing: &mut Sizing) {
-        if config.policy() == TlabPolicy::Adaptive {
-            let returned = self.resize(sizing.desired_size(), self.floor);
-            debug_assert!(returned, "shrinking is never denied");
-            sizing.set_desired_size(config, self.floor);
-            self.set_grower(sizing, false);
+        if config.policy == TlabPolicy::Adaptive {
+            self.shrink(config, sizing, self.floor);
         }
     }
 
@@ -308,10 +295,10 @@ impl Budget {
 
     /// Adds the thread to the growers, or removes it.
     fn set_grower(&self, sizing: &mut Sizing, grower: bool) {
-        if sizing.is_grower() == grower {
+        if sizing.grower == grower {
             return;
         }
-        sizing.set_grower(grower);
+        sizing.grower = grower;
         if grower {
             self.ledger.growers.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -351,26 +338,28 @@ impl Budget {
     ///
     /// # Errors
     /// The first invariant that does not hold, with both sides.
-    pub fn verify(&self, threads: impl IntoIterator<Item = CensusEntry>) -> Result<(), BudgetError> {
+    pub fn verify(&self, threads: impl IntoIterator<Item = CensusEntry>) -> Result<(), String> {
+        let fault = |what, found: usize, expected| {
+            Err(format!("TLAB budget: {what} is {found}, and must be {expected}"))
+        };
         let (mut held, mut growers) = (0_usize, 0_usize);
         for thread in threads {
             held += thread.size.saturating_sub(self.floor);
             growers += usize::from(thread.grower);
             if thread.size < self.floor || thread.size > self.max {
                 let expected = format!("from {} to {}", self.floor, self.max);
-                return Err(BudgetError { what: "a thread's size", found: thread.size, expected });
+                return fault("a thread's size", thread.size, expected);
             }
         }
         let equal = |what, found: usize, expected: usize| match found == expected {
             true => Ok(()),
-            false => Err(BudgetError { what, found, expected: expected.to_string() }),
+            false => fault(what, found, expected.to_string()),
         };
         equal("granted", self.granted(), held)?;
         equal("growers", self.ledger.growers.load(Ordering::Relaxed), growers)?;
         equal("share", self.share(), self.implied_share())?;
         if self.granted() > self.bound() {
-            let expected = format!("at most {}", self.bound());
-            return Err(BudgetError { what: "granted", found: self.granted(), expected });
+            return fault("granted", self.granted(), format!("at most {}", self.bound()));
         }
         Ok(())
     }

@@ -10,11 +10,9 @@
 //! - [`sizing`]: how large a thread's next buffer is, and whether a nearly full one is kept;
 //! - [`budget`]: the bound on the bytes that the buffers of all threads hold above the smallest
 //!   size;
-//! - [`statistics`]: the cost of a thread's buffers, and the line that reports it;
-//! - [`counters`]: the counts of a running thread.
+//! - [`statistics`]: the counts of a thread's buffers, and the line that reports their cost.
 
 pub(crate) mod budget;
-pub(crate) mod counters;
 #[cfg(all(test, not(loom)))]
 mod scenarios;
 pub(crate) mod sizing;

@@ -144,7 +144,7 @@ impl Simulation {
         self.used += request.size;
         self.idle += request.size;
         self.worst_idle = self.worst_idle.max(self.idle);
-        if self.config.policy() == TlabPolicy::Adaptive {
+        if self.config.policy == TlabPolicy::Adaptive {
             let bound = self.budget.bound() + self.alive * (self.config.floor() + OBJECT);
             assert!(self.idle <= bound, "{} bytes idle, more than {bound}", self.idle);
         }
@@ -174,7 +174,7 @@ impl Simulation {
 
     fn verify(&self) {
         // The budget ignores threads under another policy.
-        if self.config.policy() != TlabPolicy::Adaptive {
+        if self.config.policy != TlabPolicy::Adaptive {
             return;
         }
         let entries = self.threads.iter().flatten().map(|thread| CensusEntry::from(&thread.sizing));

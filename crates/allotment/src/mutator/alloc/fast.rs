@@ -30,7 +30,7 @@ impl<'t> RawMutator<'t> {
     /// Allocates an object of a size known at compile time, without a safepoint. `None`: the slow
     /// path has no memory without a safepoint; [`make_room`](Mutator::make_room) may find some.
     ///
-    /// The site's policy determines the memory behind the header.
+    /// The site's policy determines what the memory after the header holds.
     ///
     /// # Safety
     /// - The site's shape was registered with the heap this thread is attached to.
@@ -170,7 +170,7 @@ impl<'t> RawMutator<'t> {
         Some(unsafe { in_buffer(start) })
     }
 
-    /// Moves the top behind `bytes` at `start`, the top. To be called after the bytes are written:
+    /// Moves the top past `bytes` at `start`, the top. To be called after the bytes are written:
     /// on Zen 3 that is 4 % faster than before.
     #[inline(always)]
     fn claim<P: Prefetch>(&self, start: NonNull<u8>, bytes: usize) {

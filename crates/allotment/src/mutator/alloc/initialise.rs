@@ -1,6 +1,6 @@
 //! The compile-time policy of an allocation that decides who zeroes the memory.
 //!
-//! | policy | memory behind the header | who should use it |
+//! | policy | memory after the header | who should use it |
 //! |---|---|---|
 //! | [`ByCaller`] | anything | typed objects, whose initialiser writes every word |
 //! | [`PerObject`] | zero, written at each allocation | small objects, size known at compile time |
@@ -9,7 +9,7 @@
 //! Memory fresh from the system is zero, so the window does not zero it again. A window of 8 KiB
 //! stays in the first-level cache until it is used, and has the effect of a prefetch.
 
-/// How the memory behind a new header is initialised. Sealed.
+/// How the memory after a new header is initialised. Sealed.
 pub trait Zeroing: sealed::Sealed + Copy {
     /// Whether the slow path must hand out zeroed memory.
     #[doc(hidden)]
@@ -19,7 +19,7 @@ pub trait Zeroing: sealed::Sealed + Copy {
     const ZEROES_BODY: bool;
 }
 
-/// The caller writes every word behind the header that any code will read.
+/// The caller writes every word after the header that any code will read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByCaller;
 

@@ -15,8 +15,8 @@ pub trait Prefetch: sealed::Sealed + Copy {
     #[doc(hidden)]
     fn ahead(top: usize, bytes: usize);
 
-    /// The same in a burst, which finishes an object of a few words before a prefetch has left the
-    /// core.
+    /// Prefetches lines in a burst, which finishes an object of a few words before a prefetch has
+    /// left the core.
     #[doc(hidden)]
     #[inline(always)]
     fn ahead_in_burst(top: usize, bytes: usize) {
@@ -28,7 +28,7 @@ pub trait Prefetch: sealed::Sealed + Copy {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPrefetch;
 
-/// Prefetches `LINES` lines of 64 bytes for writing. The first is `DISTANCE` bytes behind the new
+/// Prefetches `LINES` lines of 64 bytes for writing. The first is `DISTANCE` bytes past the new
 /// top.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Write<const DISTANCE: usize, const LINES: usize>;

@@ -21,8 +21,8 @@
 //! ```
 
 use crate::mutator::RawMutator;
-use crate::mutator::thread::Private;
 use crate::mutator::thread::state::State;
+use crate::mutator::thread::{LogPosition, Private};
 use crate::platform::Processor;
 use std::marker::PhantomData;
 
@@ -42,9 +42,7 @@ pub(crate) fn hot_bytes(processor: &Processor, l2_bytes: usize) -> usize {
 pub struct Mark<'t> {
     /// How often the thread's regions had been dissolved. Older marks are void.
     dissolved: u64,
-    /// The number of log entries, and the top of the region that was being filled (0 if there was
-    /// none).
-    moment: (usize, usize),
+    moment: LogPosition,
     /// The rest of the buffer; `top = end = 0` if there was none.
     top: usize,
     end: usize,

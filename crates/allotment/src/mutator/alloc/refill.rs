@@ -1,6 +1,6 @@
 //! Allocation beyond the limit: the window, the sampling point, the next buffer.
 //!
-//! A refill first lengthens the buffer in place, if no other thread took the memory behind it. This
+//! A refill first lengthens the buffer in place, if no other thread took the memory after it. This
 //! always works for a thread alone on its core. It wastes nothing and writes no filler. Only if it
 //! fails does the policy decide whether the buffer is kept and the object goes outside. (HotSpot
 //! asks the policy first, so many objects that are large beside their buffer go outside.) Then the
@@ -62,16 +62,16 @@ impl State {
     /// region that the thread fills alone becomes a buffer as a whole, without asking the policy.
     fn refill(&self, bytes: usize) -> bool {
         let shared = &*self.shared;
-        if !shared.policy.use_tlab || bytes > shared.policy.sizing.max_tlab_size() {
+        if !shared.policy.use_tlab || bytes > shared.policy.sizing.max_tlab_size {
             return false;
         }
         let mut owned = self.owned.borrow_mut();
         if owned.private.is_some() {
             return self.refill_from_own(&mut owned, bytes);
         }
-        let least = bytes.max(shared.policy.sizing.min_tlab_size());
+        let least = bytes.max(shared.policy.sizing.min_tlab_size);
         let in_place = self.hot.has_buffer() && shared.space.free.can_extend(self.hot.end(), least);
-        // Asked before sizes are settled. An object outside is no refill, and only refills make
+        // Asked before sizes are settled. An object outside is not a refill, and only refills make
         // sizes grow and decay.
         if !in_place && self.keeps(&mut owned) {
             return false;
@@ -98,7 +98,7 @@ impl State {
         true
     }
 
-    /// The same for a thread that fills regions alone.
+    /// Takes a new buffer, for a thread that fills regions alone.
     fn refill_from_own(&self, owned: &mut Owned, bytes: usize) -> bool {
         if self.keeps(owned) {
             return false;
@@ -128,8 +128,8 @@ impl State {
         self.retire_buffer(true);
     }
 
-    /// The same. `give_back`: whether the heap may use the tail at once. Otherwise the tail is
-    /// waste until a collection.
+    /// Gives up the buffer. `give_back`: whether the heap may use the tail at once. Otherwise the
+    /// tail is waste until a collection.
     pub(in crate::mutator) fn retire_buffer(&self, give_back: bool) {
         let (top, end) = (self.hot.top(), self.hot.end());
         if self.hot.has_buffer() {
@@ -169,10 +169,10 @@ impl State {
     fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Block {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
-        let clean = if end <= hot.zeroed() { start } else { hot.clean().clamp(start, end) };
+        let clean = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
         let passed = self.sampling.pass(start, end);
         hot.set_top(end);
-        if zeroed && hot.zeroed() <= end {
+        if zeroed && hot.zeroed.get() <= end {
             self.advance_window(end);
         }
         self.arm();
@@ -188,11 +188,11 @@ impl State {
         let hot = &self.hot;
         let end = top.saturating_add(self.shared.policy.zero_window).min(hot.end());
         // SAFETY: `[top, end)` is the unused part of this thread's buffer.
-        unsafe { zero(top, end.min(hot.clean())) };
-        hot.set_zeroed(if end >= hot.clean() { hot.end() } else { end });
+        unsafe { zero(top, end.min(hot.clean.get())) };
+        hot.zeroed.set(if end >= hot.clean.get() { hot.end() } else { end });
     }
 
-    /// Takes `min` to `size` bytes behind the buffer into it, if no other thread has taken them.
+    /// Takes `min` to `size` bytes after the buffer into it, if no other thread has taken them.
     /// Returns how many. Most refills of a thread that allocates much do only this.
     fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
         let mut attempts = Attempts::default();

@@ -9,10 +9,10 @@
 use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
 use super::refill::{Block, Content};
-use super::stall::Stall;
+use super::stall::stall;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
-use crate::object::{Header, Kind, align_to_word, fill};
+use crate::object::{Header, Kind, WORD, fill};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
@@ -104,10 +104,8 @@ impl Mutator<'_> {
     /// The thread waits for that, or does it.
     fn collect_as(&mut self, cause: Cause, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
         let shared = self.state().shared.clone();
-        let stall = Stall::begin(cause);
-        let outcome = shared.collector.collect(self, cause, satisfied);
-        stall.end(&shared.threads, &shared.watch, outcome);
-        outcome
+        let collect = || shared.collector.collect(self, cause, satisfied);
+        stall(cause, &shared.threads, &shared.watch, collect)
     }
 }
 
@@ -141,10 +139,10 @@ impl<'t> Mutator<'t> {
         self.after_fork_or_abort();
         self.safepoint();
         self.state().hand_over_many();
-        let rounded = align_to_word(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        let rounded = bytes.checked_next_multiple_of(WORD).ok_or_else(|| self.out_of_memory(bytes))?;
         if !self.zeal_permits() {
             let mut error = self.out_of_memory(bytes);
-            error.set_on_purpose();
+            error.0.on_purpose = true;
             return Err(error);
         }
         loop {
@@ -173,8 +171,8 @@ impl<'t> Mutator<'t> {
             }
             let mut error = self.out_of_memory(bytes);
             match outcome {
-                Outcome::Refused => error.set_refused_by_system(),
-                Outcome::OverLimit(overhead) => error.set_gc_overhead(overhead),
+                Outcome::Refused => error.0.refused_by_system = true,
+                Outcome::OverLimit(overhead) => error.0.overhead = Some(overhead),
                 _ => {}
             }
             if !shared.at_heap_limit(&error) {
@@ -289,7 +287,7 @@ impl State {
     #[cold]
     fn stop(&self) {
         self.come_to_safepoint();
-        self.shared.threads.registry.park(self);
+        self.shared.threads.registry.threads.park(&self.into());
     }
 
     /// The beginning of every safepoint.
@@ -299,7 +297,8 @@ impl State {
         let gives_up = self.hot.limit.acknowledge();
         self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
-        self.adopt_sample_interval();
+        // Takes over the interval of the heap.
+        self.sampling.restart(&self.hot, self.shared.watch.sampler.interval());
         if gives_up {
             self.let_lapse();
         } else {

@@ -6,42 +6,37 @@ use crate::probes::probe;
 use crate::timeline::{Arguments, Category};
 use std::time::Instant;
 
-/// A wait that is under way.
-pub(super) struct Stall {
+/// Runs `collect`, for which the calling thread waits. Returns its outcome.
+pub(super) fn stall(
     cause: Cause,
-    start: Instant,
-}
-
-impl Stall {
-    pub(super) fn begin(cause: Cause) -> Stall {
-        probe!(stall_begin, number(cause));
-        Stall { cause, start: Instant::now() }
+    threads: &Threads,
+    watch: &Watch,
+    collect: impl FnOnce() -> Outcome,
+) -> Outcome {
+    probe!(stall_begin, number(cause));
+    let start = Instant::now();
+    let outcome = collect();
+    let time = start.elapsed();
+    probe!(stall_end, number(cause), time.as_nanos());
+    let text = match outcome {
+        Outcome::Found | Outcome::Never => return outcome,
+        Outcome::Collected => "collected",
+        Outcome::Elsewhere => "another thread stopped the world",
+        Outcome::Refused => "the system refused memory",
+        Outcome::OverLimit(_) => "collections take too much time",
+    };
+    if cause == Cause::AllocationFailure {
+        threads.stalls.record(time);
     }
-
-    /// Ends the wait of the calling thread.
-    pub(super) fn end(self, threads: &Threads, watch: &Watch, outcome: Outcome) {
-        let time = self.start.elapsed();
-        probe!(stall_end, number(self.cause), time.as_nanos());
-        let outcome = match outcome {
-            Outcome::Found | Outcome::Never => return,
-            Outcome::Collected => "collected",
-            Outcome::Elsewhere => "another thread stopped the world",
-            Outcome::Refused => "the system refused memory",
-            Outcome::OverLimit(_) => "collections take too much time",
+    if let Some(timeline) = &watch.timeline {
+        let name = match cause {
+            Cause::AllocationFailure => "Allocation stall",
+            Cause::Requested => "Requested collection",
+            _ => "Collection",
         };
-        if self.cause == Cause::AllocationFailure {
-            threads.stalls.record(time);
-        }
-        if let Some(timeline) = &watch.timeline {
-            let name = match self.cause {
-                Cause::AllocationFailure => "Allocation stall",
-                Cause::Requested => "Requested collection",
-                _ => "Collection",
-            };
-            let arguments = Arguments::default().text("outcome", outcome);
-            timeline.did(Category::Stall, name, (self.start, time), arguments);
-        }
+        timeline.did(Category::Stall, name, (start, time), Arguments::default().text("outcome", text));
     }
+    outcome
 }
 
 /// The cause as an argument of probes.

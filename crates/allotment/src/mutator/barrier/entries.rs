@@ -46,15 +46,9 @@ macro_rules! entry {
             naked_asm!(
                 "push rbp",
                 "mov rbp, rsp",
-                "push rax",
-                "push rcx",
-                "push rdx",
-                "push rsi",
-                "push rdi",
-                "push r8",
-                "push r9",
-                "push r10",
-                "push r11",
+                ".irp register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11",
+                r"push \register",
+                ".endr",
                 "sub rsp, 256",
                 "and rsp, -16",
                 ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
@@ -65,14 +59,9 @@ macro_rules! entry {
                 r"movaps xmm\number, [rsp + 16 * \number]",
                 ".endr",
                 "lea rsp, [rbp - 72]",
-                "pop r11",
-                "pop r10",
-                "pop r9",
-                "pop r8",
-                "pop rdi",
-                "pop rsi",
-                "pop rdx",
-                "pop rcx",
+                ".irp register, r11, r10, r9, r8, rdi, rsi, rdx, rcx",
+                r"pop \register",
+                ".endr",
                 $restore_rax,
                 "pop rbp",
                 "ret",
@@ -213,7 +202,7 @@ mod tests {
         store_like(slot: *const u64), "pop rax" => changes_all
     );
 
-    /// Calls `entry` with these registers, and with the stack lower by so many bytes.
+    /// Calls `entry` with these registers, and with the stack lower by that many bytes.
     #[unsafe(naked)]
     unsafe extern "C" fn run(registers: *mut Registers, entry: *const (), lower: usize) {
         naked_asm!(

@@ -125,7 +125,7 @@ impl RawMutator<'_> {
     /// The word that the slot held, if it was another.
     ///
     /// # Safety
-    /// - As for [`store`](Self::store), for both words; `slot` is no weak slot.
+    /// - As for [`store`](Self::store), for both words; `slot` is not a weak slot.
     #[inline(always)]
     pub unsafe fn compare_exchange(&self, slot: *mut u64, expected: u64, new: u64) -> Result<u64, u64> {
         // SAFETY: as for `load`.

@@ -2,7 +2,7 @@
 //!
 //! The collector says which objects it has yet to mark, which are live, and where an object is now
 //! ([`Concurrent`]). This file says what that means for a slot. No slow path waits or reaches a
-//! safepoint: the caller is in the midst of a span.
+//! safepoint: the caller is inside a span.
 //!
 //! A slot is *healed* by a compare-and-swap from the word that was read: another thread may have
 //! stored since. Its Release publishes the copy (Flood, Kennke and others, PPPJ 2016: Shenandoah).

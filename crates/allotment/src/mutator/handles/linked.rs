@@ -2,14 +2,14 @@
 //! has the operations that a collector shares, and the reason for the list.
 
 use crate::mutator::RawMutator;
-use crate::mutator::roots::{Entry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
+use crate::mutator::roots::{LinkEntry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
 use crate::mutator::thread::state::State;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// A root on its thread's list. Dropping it removes the root, at any place in the list.
 pub struct LinkedRoot<'f> {
-    entry: Entry,
+    entry: LinkEntry,
     state: NonNull<State>,
     /// The link's memory, borrowed; neither `Send` nor `Sync`.
     frame: PhantomData<&'f mut RootLink>,
@@ -43,7 +43,7 @@ impl RawMutator<'_> {
     /// # Safety
     /// - As for `link_root`; the entry says what it is.
     #[inline(always)]
-    unsafe fn link<'f>(&self, entry: Entry) -> LinkedRoot<'f> {
+    unsafe fn link<'f>(&self, entry: LinkEntry) -> LinkedRoot<'f> {
         let state = self.state();
         // SAFETY: the entry is alive and this thread's alone.
         unsafe { below(entry) }.set(state.links.replace(entry));
@@ -69,7 +69,7 @@ impl Drop for LinkedRoot<'_> {
 /// collector may walk the list.
 #[cold]
 #[inline(never)]
-fn unlink(state: &State, entry: Entry) {
+fn unlink(state: &State, entry: LinkEntry) {
     if state.links.get() == OUTSIDE {
         state.shared.after_fork_or_abort();
         let _walks = state.lock_roots();

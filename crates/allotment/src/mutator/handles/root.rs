@@ -1,6 +1,6 @@
 //! Owned roots: handles that may be stored anywhere and dropped by any thread, attached or not.
 
-use crate::mutator::roots::{RootTable, Slot};
+use crate::mutator::roots::{RootSlot, RootTable};
 use crate::mutator::{Mutator, RawMutator, Shared};
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// It keeps its heap's memory alive, but does not keep a thread attached.
 pub struct RootHandle {
     shared: Arc<Shared>,
-    slot: Slot,
+    slot: RootSlot,
     weak: bool,
 }
 
@@ -45,7 +45,7 @@ impl RootHandle {
     }
 
     fn table(&self) -> &RootTable {
-        if self.weak { &self.shared.threads.roots.weak } else { &self.shared.threads.roots.strong }
+        self.shared.threads.roots.handles(self.weak)
     }
 }
 
@@ -74,10 +74,7 @@ impl RawMutator<'_> {
     /// # Safety
     /// - `bits` refers to a live object of this heap, or to none.
     pub unsafe fn new_root(&self, bits: u64) -> RootHandle {
-        self.after_fork_or_abort();
-        let shared = self.state().shared.clone();
-        let slot = shared.threads.roots.strong.take(bits);
-        RootHandle { shared, slot, weak: false }
+        self.root(bits, false)
     }
 
     /// A root that does not keep its referent alive. It becomes null when the referent dies.
@@ -85,9 +82,13 @@ impl RawMutator<'_> {
     /// # Safety
     /// - As for [`new_root`](Self::new_root).
     pub unsafe fn new_weak_root(&self, bits: u64) -> RootHandle {
+        self.root(bits, true)
+    }
+
+    fn root(&self, bits: u64, weak: bool) -> RootHandle {
         self.after_fork_or_abort();
         let shared = self.state().shared.clone();
-        let slot = shared.threads.roots.weak.take(bits);
-        RootHandle { shared, slot, weak: true }
+        let slot = shared.threads.roots.handles(weak).take(bits);
+        RootHandle { shared, slot, weak }
     }
 }

@@ -10,7 +10,7 @@ pub struct GeneratedFrame {
     pub(in crate::mutator) previous: *const GeneratedFrame,
     /// The caller's `rbp`.
     pub(in crate::mutator) frame_pointer: usize,
-    /// The address behind the caller's call.
+    /// The address after the caller's call.
     pub(in crate::mutator) return_address: usize,
 }
 
@@ -20,7 +20,7 @@ impl GeneratedFrame {
         self.frame_pointer
     }
 
-    /// The address behind the caller's call: the key of a stack map.
+    /// The address after the caller's call: the key of a stack map.
     pub fn return_address(&self) -> usize {
         self.return_address
     }

@@ -20,7 +20,7 @@ use std::ptr;
 
 /// An entry of a thread's list: a [`RootWord`], or, with [`VISITED`] added to its address, a
 /// [`RootLink`]. Null at the end.
-pub(in crate::mutator) type Entry = *mut RootWord;
+pub(in crate::mutator) type LinkEntry = *mut RootWord;
 
 /// The bit of an entry that points to a [`RootLink`]. Both types are aligned to a word.
 pub(in crate::mutator) const VISITED: usize = 1;
@@ -29,7 +29,7 @@ pub(in crate::mutator) const VISITED: usize = 1;
 #[repr(C)]
 pub struct RootWord {
     /// The next entry outward. The thread writes it when it links and unlinks.
-    below: Cell<Entry>,
+    below: Cell<LinkEntry>,
     bits: Cell<u64>,
 }
 
@@ -61,7 +61,7 @@ impl RootWord {
 #[repr(C)]
 pub struct RootLink {
     /// As in a [`RootWord`]: linking and unlinking treat a link as one.
-    below: Cell<Entry>,
+    below: Cell<LinkEntry>,
     /// Visits the slots behind the link.
     visit: unsafe fn(*mut RootLink, &mut SlotVisitor<'_>),
 }
@@ -79,20 +79,20 @@ impl RootLink {
 /// # Safety
 /// - The entry is not null, and its target is alive for `'e`.
 #[inline(always)]
-pub(in crate::mutator) unsafe fn below<'e>(entry: Entry) -> &'e Cell<Entry> {
-    let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<Entry>>();
+pub(in crate::mutator) unsafe fn below<'e>(entry: LinkEntry) -> &'e Cell<LinkEntry> {
+    let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<LinkEntry>>();
     // SAFETY: the first field of both kinds.
     unsafe { &*first }
 }
 
 /// Head of the list of a thread in a blocking region: equal to no link.
-pub(in crate::mutator) const OUTSIDE: Entry = ptr::without_provenance_mut(8);
+pub(in crate::mutator) const OUTSIDE: LinkEntry = ptr::without_provenance_mut(8);
 
 /// Takes an entry off the list that begins at `head`.
 ///
 /// # Safety
 /// - The entry is on that list, and no other thread walks or changes the list meanwhile.
-pub(in crate::mutator) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
+pub(in crate::mutator) unsafe fn take_off(head: &Cell<LinkEntry>, entry: LinkEntry) {
     let mut place = head;
     while place.get() != entry {
         // SAFETY: the entry is on the list, so every place before it belongs to a live entry.
@@ -107,7 +107,7 @@ pub(in crate::mutator) unsafe fn take_off(head: &Cell<Entry>, entry: Entry) {
 /// # Safety
 /// - The list is the calling thread's own; or that of a thread that is stopped, or kept in a
 ///   blocking region, and the caller holds that thread's lock (`State::lock_roots`).
-pub(in crate::mutator) unsafe fn visit_links(mut at: Entry, slots: &mut SlotVisitor<'_>) {
+pub(in crate::mutator) unsafe fn visit_links(mut at: LinkEntry, slots: &mut SlotVisitor<'_>) {
     while !at.is_null() {
         // SAFETY: every entry on the list is alive and of the kind that its bit says, and a link's
         // function is for that link.

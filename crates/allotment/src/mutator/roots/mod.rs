@@ -20,10 +20,10 @@ mod providers;
 mod table;
 
 pub use frame::GeneratedFrame;
-pub(super) use links::{Entry, OUTSIDE, VISITED, below, take_off, visit_links};
+pub(super) use links::{LinkEntry, OUTSIDE, VISITED, below, take_off, visit_links};
 pub use links::{RootLink, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
-pub(super) use table::{Changed, RootTable, Slot};
+pub(super) use table::{Changed, RootSlot, RootTable};
 
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::platform::abort_because;
@@ -96,11 +96,16 @@ pub(crate) struct Roots {
     pub(super) weak: RootTable,
     /// Weak roots of sampled objects: [`sampling`](super::sampling).
     pub(super) sampled: RootTable,
-    providers: Providers,
+    pub(crate) providers: Providers,
     pub(super) pins: Pins,
 }
 
 impl Roots {
+    /// The table of weak or strong handles.
+    pub(super) fn handles(&self, weak: bool) -> &RootTable {
+        if weak { &self.weak } else { &self.strong }
+    }
+
     /// Whether no thread holds a lock. Asked in a child of `fork()`, where a held lock is never
     /// released.
     pub(super) fn is_at_rest(&self) -> bool {
@@ -201,7 +206,7 @@ impl Roots {
 
     /// Whether there are providers.
     pub(crate) fn has_providers(&self) -> bool {
-        !self.providers.is_empty()
+        self.providers.count() > 0
     }
 
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it

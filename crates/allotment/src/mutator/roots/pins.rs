@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Default)]
 pub(in crate::mutator) struct Pins {
-    inner: Mutex<Inner>,
+    inner: Mutex<PinCounts>,
     /// Number of pinned objects. Written under the lock, Relaxed: for readers without it.
     objects: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Inner {
+struct PinCounts {
     /// Number of pins of each object, by its address. Never 0.
     counts: BTreeMap<usize, usize>,
     /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot). Changed in stops.
@@ -27,7 +27,7 @@ impl Pins {
         self.inner.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, PinCounts> {
         super::lock_roots(&self.inner, "a thread panicked while it changed the table of pins")
     }
 

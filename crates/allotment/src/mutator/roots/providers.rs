@@ -69,14 +69,14 @@ impl<'v, 's> RootVisitor<'v, 's> {
 pub struct ProviderId(u64);
 
 #[derive(Default)]
-pub(super) struct Providers {
-    inner: Mutex<Inner>,
+pub(crate) struct Providers {
+    inner: Mutex<ProviderList>,
     /// Number of providers. Written under the lock, Relaxed: for readers without it.
     count: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ProviderList {
     providers: Vec<(ProviderId, Box<dyn RootProvider>)>,
     /// Number of providers ever added.
     ever: u64,
@@ -87,11 +87,11 @@ impl Providers {
         self.inner.try_lock().is_ok()
     }
 
-    fn with<R>(&self, action: impl FnOnce(&mut Inner) -> R) -> R {
+    fn with<R>(&self, action: impl FnOnce(&mut ProviderList) -> R) -> R {
         action(&mut super::lock_roots(&self.inner, "a root provider panicked"))
     }
 
-    fn add(&self, provider: Box<dyn RootProvider>) -> ProviderId {
+    pub(crate) fn add(&self, provider: Box<dyn RootProvider>) -> ProviderId {
         self.with(|inner| {
             inner.ever += 1;
             let id = ProviderId(inner.ever);
@@ -101,7 +101,7 @@ impl Providers {
         })
     }
 
-    fn remove(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
+    pub(crate) fn remove(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
         self.with(|inner| {
             let place = inner.providers.iter().position(|(other, _)| *other == id)?;
             let (_, provider) = inner.providers.swap_remove(place);
@@ -115,21 +115,7 @@ impl Providers {
         self.count.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.with(|inner| inner.providers.is_empty())
-    }
-
     pub(super) fn visit(&self, roots: &mut RootVisitor<'_, '_>) {
         self.with(|inner| inner.providers.iter().for_each(|(_, provider)| provider.visit_roots(roots)));
-    }
-}
-
-impl super::Roots {
-    pub(crate) fn add_provider(&self, provider: Box<dyn RootProvider>) -> ProviderId {
-        self.providers.add(provider)
-    }
-
-    pub(crate) fn remove_provider(&self, id: ProviderId) -> Option<Box<dyn RootProvider>> {
-        self.providers.remove(id)
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A slot keeps its address for life. A handle reads and writes its own slot without a lock. Only
 //! making a handle, dropping it, and a collector's visit take the lock. A free slot holds an
-//! immediate, so a visit passes over it as over any word that is no reference.
+//! immediate, so a visit passes over it as over any word that is not a reference.
 //!
 //! A collector that works while threads run visits the table [chunk by
 //! chunk](RootTable::visit_chunk) and gives the lock back in between. A thread that is not attached
@@ -26,21 +26,21 @@ const FREE: u64 = 1;
 /// All handles of one kind.
 #[derive(Default)]
 pub(in crate::mutator) struct RootTable {
-    inner: Mutex<Inner>,
+    inner: Mutex<TableSlots>,
     /// Number of slots with a handle. Written under the lock, Relaxed: for readers without it.
     in_use: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Inner {
+struct TableSlots {
     chunks: Vec<Chunk>,
     /// Slots without a handle.
-    free: Vec<Slot>,
+    free: Vec<RootSlot>,
     /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot). Changed in stops.
     barriers: u32,
     /// Slots that were made by copying while references are being updated. The update's visit of
     /// the chunks may have passed them.
-    copies: Vec<Slot>,
+    copies: Vec<RootSlot>,
     /// Visits of all slots that ended.
     visits: u64,
 }
@@ -76,10 +76,10 @@ impl Chunk {
 
     /// The chunk's slots. Their pointers are valid as long as the chunk, wherever the chunk is
     /// moved.
-    fn slots(&self) -> impl DoubleEndedIterator<Item = Slot> + use<> {
+    fn slots(&self) -> impl DoubleEndedIterator<Item = RootSlot> + use<> {
         let first = self.0.cast::<AtomicU64>();
         // SAFETY: the elements of the array.
-        (0..CHUNK).map(move |index| Slot(unsafe { first.add(index) }))
+        (0..CHUNK).map(move |index| RootSlot(unsafe { first.add(index) }))
     }
 
     fn words(&self) -> &[AtomicU64; CHUNK] {
@@ -98,14 +98,14 @@ impl Drop for Chunk {
 
 /// A slot of a table, valid as long as the table.
 #[derive(Clone, Copy)]
-pub(in crate::mutator) struct Slot(NonNull<AtomicU64>);
+pub(in crate::mutator) struct RootSlot(NonNull<AtomicU64>);
 
 // SAFETY: an atomic in a table that every holder keeps alive.
-unsafe impl Send for Slot {}
+unsafe impl Send for RootSlot {}
 // SAFETY: as above.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for RootSlot {}
 
-impl Slot {
+impl RootSlot {
     pub(in crate::mutator) fn word(&self) -> &AtomicU64 {
         // SAFETY: the table outlives its slots' holders, and its chunks do not free their memory
         // before that. The pointer came from the chunk's own pointer, which nothing has
@@ -114,9 +114,9 @@ impl Slot {
     }
 }
 
-impl Inner {
+impl TableSlots {
     /// A free slot; `None`: the system has no memory.
-    fn free(&mut self) -> Option<Slot> {
+    fn free(&mut self) -> Option<RootSlot> {
         if self.free.is_empty() {
             self.chunks.try_reserve(1).ok()?;
             // Room for all slots, so that giving one back takes no memory.
@@ -127,11 +127,11 @@ impl Inner {
         }
         self.free.pop()
     }
+}
 
-    /// A free slot. Ends the process if the system has no memory, as any allocation of Rust does.
-    fn free_or_abort(&mut self) -> Slot {
-        self.free().unwrap_or_else(|| handle_alloc_error(Layout::new::<[AtomicU64; CHUNK]>()))
-    }
+/// Ends the process, as any allocation of Rust does without memory.
+fn out_of_memory() -> ! {
+    handle_alloc_error(Layout::new::<[AtomicU64; CHUNK]>())
 }
 
 impl RootTable {
@@ -139,7 +139,7 @@ impl RootTable {
         self.inner.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, TableSlots> {
         super::lock_roots(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
@@ -149,20 +149,17 @@ impl RootTable {
     }
 
     /// Notes how many slots are in use, for readers without the lock.
-    fn count(&self, inner: &Inner) {
+    fn count(&self, inner: &TableSlots) {
         self.in_use.store(inner.chunks.len() * CHUNK - inner.free.len(), Ordering::Relaxed);
     }
 
-    pub(in crate::mutator) fn take(&self, bits: u64) -> Slot {
-        let mut inner = self.lock();
-        let slot = inner.free_or_abort();
-        self.count(&inner);
-        slot.word().store(bits, Ordering::Release);
-        slot
+    /// A slot that holds `bits`.
+    pub(in crate::mutator) fn take(&self, bits: u64) -> RootSlot {
+        self.try_take(bits).unwrap_or_else(|| out_of_memory())
     }
 
-    /// The same; `None`: the system has no memory.
-    pub(in crate::mutator) fn try_take(&self, bits: u64) -> Option<Slot> {
+    /// As [`take`](Self::take); `None` if the system has no memory.
+    pub(in crate::mutator) fn try_take(&self, bits: u64) -> Option<RootSlot> {
         let mut inner = self.lock();
         let slot = inner.free()?;
         self.count(&inner);
@@ -172,9 +169,9 @@ impl RootTable {
 
     /// A slot that holds what `copied` makes of the word of `other`. Copied under the lock, so no
     /// visit comes in between.
-    pub(in crate::mutator) fn copy(&self, other: Slot, copied: impl FnOnce(Changed) -> u64) -> Slot {
+    pub(in crate::mutator) fn copy(&self, other: RootSlot, copied: impl FnOnce(Changed) -> u64) -> RootSlot {
         let mut inner = self.lock();
-        let slot = inner.free_or_abort();
+        let slot = inner.free().unwrap_or_else(|| out_of_memory());
         self.count(&inner);
         let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
         slot.word().store(copied(Changed { barriers, word }), Ordering::Release);
@@ -185,7 +182,7 @@ impl RootTable {
     }
 
     /// Takes back a slot. `taken` learns, under the lock, which word it held.
-    pub(in crate::mutator) fn give(&self, slot: Slot, taken: impl FnOnce(Changed)) {
+    pub(in crate::mutator) fn give(&self, slot: RootSlot, taken: impl FnOnce(Changed)) {
         let mut inner = self.lock();
         let word = slot.word().swap(FREE, Ordering::Relaxed);
         taken(Changed { barriers: inner.barriers, word });
@@ -195,7 +192,7 @@ impl RootTable {
 
     /// Takes back a slot that holds no reference any more; `false`: it holds one. Collectors write
     /// to slots under the lock.
-    pub(in crate::mutator) fn give_if_cleared(&self, slot: Slot) -> bool {
+    pub(in crate::mutator) fn give_if_cleared(&self, slot: RootSlot) -> bool {
         let mut inner = self.lock();
         let is_cleared = reference(slot.word().load(Ordering::Relaxed)).is_none();
         if is_cleared {

@@ -33,25 +33,21 @@ impl fmt::Display for LateThread {
 }
 
 /// A hook that is called for a late thread.
-pub(crate) type Hook = Arc<dyn Fn(&LateThread) + Send + Sync>;
+pub(crate) type LateThreadHook = Arc<dyn Fn(&LateThread) + Send + Sync>;
 
 /// When a thread counts as late, and the hook to call.
 #[derive(Clone)]
 pub(crate) struct Late {
     /// Time after which a thread is late; `None`: never.
     pub(super) delay: Option<Duration>,
-    hook: Hook,
+    hook: LateThreadHook,
 }
 
 impl Late {
-    /// Reports with a printed line after `delay_ms`; 0: never.
-    pub(crate) fn new(delay_ms: u64) -> Late {
+    /// Reports after `delay_ms`; 0: never. Without a hook it prints a line.
+    pub(crate) fn new(delay_ms: u64, hook: Option<LateThreadHook>) -> Late {
         let delay = (delay_ms > 0).then(|| Duration::from_millis(delay_ms));
-        Late { delay, hook: Arc::new(|late| tell(format_args!("allotment: {late}"))) }
-    }
-
-    pub(crate) fn with_hook(self, hook: Option<Hook>) -> Late {
-        Late { hook: hook.unwrap_or(self.hook), ..self }
+        Late { delay, hook: hook.unwrap_or_else(|| Arc::new(|late| tell(format_args!("allotment: {late}")))) }
     }
 
     pub(super) fn tell(&self, late: &LateThread) {

@@ -25,7 +25,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Whether so many threads may spin.
+    /// Whether that many threads may spin.
     pub(super) fn suits(self, threads: usize) -> bool {
         threads <= self.cpus
     }
@@ -45,7 +45,7 @@ impl Patience {
         }
     }
 
-    /// The same in a model: one iteration.
+    /// In a model a thread spins for one iteration.
     #[cfg(loom)]
     pub(super) fn look_on(self, over: impl Fn() -> bool) -> bool {
         over()

@@ -9,8 +9,8 @@ const SAFE: u32 = 1;
 const STOP: u32 = 2;
 /// The thread waits for the end of the stop, and wants to be woken.
 const WAITS: u32 = 4;
-/// With `WAITS`: the thread was stopped in the midst of its work.
-const MIDST: u32 = 8;
+/// With `WAITS`: the thread was stopped during its work.
+const AT_WORK: u32 = 8;
 /// The thread has a duty: what a light stop left to it. It does its duty as soon as it runs, before
 /// any other work.
 const DUTY: u32 = 16;
@@ -18,8 +18,8 @@ const DUTY: u32 = 16;
 /// What a thread was doing that waits for the end of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// The thread was stopped in the midst of its work.
-    InTheMidst,
+    /// The thread was stopped during its work.
+    AtWork,
     /// The thread came back from `blocking`.
     AfterBlocking,
 }
@@ -82,7 +82,7 @@ impl Status {
     /// As [`leave`](Self::leave), but waits for the end of a stop by calling `wait`, which may
     /// return too early. Returns whether the thread has a duty, which it then does at once.
     pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) -> bool {
-        let bits = if waits == Waits::InTheMidst { WAITS | MIDST } else { WAITS };
+        let bits = if waits == Waits::AtWork { WAITS | AT_WORK } else { WAITS };
         loop {
             if self.leave() {
                 return false;
@@ -113,8 +113,8 @@ impl Status {
     /// the stopper, under the lock.
     pub(super) fn resume(&self) -> Option<Waits> {
         let before = self.0.fetch_and(!STOP, Ordering::Release);
-        (before & WAITS != 0).then_some(if before & MIDST != 0 {
-            Waits::InTheMidst
+        (before & WAITS != 0).then_some(if before & AT_WORK != 0 {
+            Waits::AtWork
         } else {
             Waits::AfterBlocking
         })

@@ -2,7 +2,7 @@
 //!
 //! A thread that waits for the end sleeps until its own status word says so, and takes no lock to
 //! resume. With a condition variable, hundreds of threads woke up to queue for its lock. Each was
-//! woken by the one before it, behind all that already ran again. That took seconds on two cores,
+//! woken by the one before it, after all that already ran again. That took seconds on two cores,
 //! where the stop itself took milliseconds. `wakes.rs` says which thread wakes which.
 
 use super::limit::{Limit, Wish};
@@ -11,6 +11,7 @@ use super::status::Waits;
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
+use crate::mutator::ForkError;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, POISONED, park};
 use std::time::{Duration, Instant};
 
@@ -22,10 +23,10 @@ pub(in crate::mutator) trait Participant {
     fn status(&self) -> &Status;
     /// The thread's identity.
     fn identity(&self) -> &ThreadIdentity;
-    /// Called by the thread before it waits for others in the midst of its work: they may be in
+    /// Called by the thread before it interrupts its work to wait for others: they may be in
     /// another process.
     fn before_waiting(&self) {}
-    /// Called by the thread when it runs again behind a light stop, before any other work.
+    /// Called by the thread when it runs again after a light stop, before any other work.
     fn do_duty(&self) {}
 }
 
@@ -34,25 +35,14 @@ pub(in crate::mutator) trait Participant {
 pub(in crate::mutator) enum StopKind {
     /// Threads give their buffers up. The stopper does the rest for each of them.
     Full,
-    /// Threads keep their buffers. Each has a [duty](Participant::do_duty) behind the stop, so the
+    /// Threads keep their buffers. Each has a [duty](Participant::do_duty) after the stop, so the
     /// stop costs two atomic operations for a thread that is safe.
     Light,
 }
 
-/// Why the heap's state cannot be used in a child of `fork()`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::mutator) enum Unrest {
-    /// Another thread held a lock.
-    Locked,
-    /// Another thread stopped the world.
-    Stopping,
-    /// Another thread took part and ran.
-    Running,
-}
-
 /// The threads of a heap, and whether they are stopped.
 pub(in crate::mutator) struct Safepoints<T, D> {
-    inner: Mutex<Inner<T, D>>,
+    inner: Mutex<SafepointState<T, D>>,
     /// Threads that have yet to arrive. Written under the lock; Release, for a stopper that spins
     /// without the lock.
     awaited: AtomicUsize,
@@ -69,7 +59,7 @@ pub(in crate::mutator) struct Safepoints<T, D> {
 }
 
 /// What the lock guards.
-pub(in crate::mutator) struct Inner<T, D> {
+pub(in crate::mutator) struct SafepointState<T, D> {
     /// The participating threads. **Invariant:** while a stop is under way no thread is added, and
     /// a removed thread was awaited.
     pub(in crate::mutator) threads: Vec<T>,
@@ -105,7 +95,13 @@ impl<T: Participant, D> Safepoints<T, D> {
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
         let statistics = SafepointStatistics::default();
         Safepoints {
-            inner: Mutex::new(Inner { threads: Vec::new(), data, stop: None, outside: 0, statistics }),
+            inner: Mutex::new(SafepointState {
+                threads: Vec::new(),
+                data,
+                stop: None,
+                outside: 0,
+                statistics,
+            }),
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
@@ -117,17 +113,20 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 
     /// The lock, whether the world is stopped or not.
-    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, Inner<T, D>> {
+    pub(in crate::mutator) fn lock(&self) -> MutexGuard<'_, SafepointState<T, D>> {
         self.inner.lock().expect(POISONED)
     }
 
     /// The lock while no stop is under way; none begins before the lock is released. A thread that
     /// others may be waiting for must not call this, that is an attached thread that runs.
-    pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, Inner<T, D>> {
+    pub(in crate::mutator) fn lock_resumed(&self) -> MutexGuard<'_, SafepointState<T, D>> {
         self.until_resumed(self.lock())
     }
 
-    fn until_resumed<'a>(&'a self, mut inner: MutexGuard<'a, Inner<T, D>>) -> MutexGuard<'a, Inner<T, D>> {
+    fn until_resumed<'a>(
+        &'a self,
+        mut inner: MutexGuard<'a, SafepointState<T, D>>,
+    ) -> MutexGuard<'a, SafepointState<T, D>> {
         while inner.stop.is_some() {
             inner.outside += 1;
             inner = self.resumed.wait(inner).expect(POISONED);
@@ -191,17 +190,17 @@ impl<T: Participant, D> Safepoints<T, D> {
         own: Option<&T>,
         stopping: bool,
         other: impl FnMut(&T),
-    ) -> Result<(), Unrest> {
-        let inner = self.inner.try_lock().map_err(|_| Unrest::Locked)?;
+    ) -> Result<(), ForkError> {
+        let inner = self.inner.try_lock().map_err(|_| ForkError::Locked)?;
         if inner.stop.is_some() && !stopping {
-            return Err(Unrest::Stopping);
+            return Err(ForkError::WorldStopped);
         }
         let others = || inner.threads.iter().filter(|thread| !own.is_some_and(|own| same(own, thread)));
         if others().any(|thread| !thread.status().is_safe()) {
-            return Err(Unrest::Running);
+            return Err(ForkError::ThreadRan);
         }
         if !self.wakes.is_at_rest() || !self.volunteers.forget() {
-            return Err(Unrest::Locked);
+            return Err(ForkError::Locked);
         }
         others().for_each(other);
         Ok(())
@@ -248,18 +247,18 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
     }
 
-    fn park_locked(&self, mut inner: MutexGuard<'_, Inner<T, D>>, thread: &T) {
+    fn park_locked(&self, mut inner: MutexGuard<'_, SafepointState<T, D>>, thread: &T) {
         self.arrive(&mut inner, thread);
         let threads = inner.threads.len();
         drop(inner);
         if self.patience.suits(threads) {
             self.volunteers.look_on(self.patience, || !thread.status().is_requested());
         }
-        self.leave_after_stop(thread, Waits::InTheMidst);
+        self.leave_after_stop(thread, Waits::AtWork);
     }
 
     /// Makes a running thread safe, and counts its arrival if a stop is under way.
-    fn arrive(&self, inner: &mut Inner<T, D>, thread: &T) {
+    fn arrive(&self, inner: &mut SafepointState<T, D>, thread: &T) {
         thread.status().arrive();
         if let Some(stop) = &mut inner.stop
             && self.awaited.fetch_sub(1, Ordering::Release) == 1
@@ -272,7 +271,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 
     /// Stops all threads but `own`, which is the caller if it takes part and runs. Then runs `body`
-    /// and lets the threads go on, also if `body` unwinds. `None`: another thread's stop came
+    /// and lets the threads go on, even if `body` unwinds. `None`: another thread's stop came
     /// first, and is over.
     pub(in crate::mutator) fn stop<R>(
         &self,
@@ -305,7 +304,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Waits until no thread is awaited. Reports late threads.
     fn await_arrivals<'a>(
         &'a self,
-        mut inner: MutexGuard<'a, Inner<T, D>>,
+        mut inner: MutexGuard<'a, SafepointState<T, D>>,
         kind: StopKind,
         begun: Instant,
     ) -> Arrival {
@@ -340,7 +339,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     }
 }
 
-impl<T: Participant, D> Inner<T, D> {
+impl<T: Participant, D> SafepointState<T, D> {
     fn remove(&mut self, thread: &T) -> T {
         let place = self.threads.iter().rposition(|other| same(other, thread));
         self.threads.swap_remove(place.expect("an attached thread is among the threads"))
@@ -378,7 +377,8 @@ impl<T: Participant, D> Inner<T, D> {
         self.stop = None;
         let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % self.threads.len().max(1);
         let (last, first) = self.threads.split_at(first);
-        let mut lists = wakes.gather();
+        // A thread that resumes meanwhile waits until the lists are filled.
+        let mut lists = wakes.lock();
         for thread in first.iter().chain(last) {
             if let Some(waits) = thread.status().resume() {
                 lists.add(waits, thread.identity().thread());

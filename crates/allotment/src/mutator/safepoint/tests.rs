@@ -35,7 +35,7 @@ fn a_late_thread_is_named_once_for_each_stop_and_waited_for() {
     let (name_it, named) = channel::<LateThread>();
     let name_it = Mutex::new(name_it);
     let hook = move |late: &LateThread| name_it.lock().unwrap().send(late.clone()).unwrap();
-    let late = Late::new(1).with_hook(Some(Arc::new(hook)));
+    let late = Late::new(1, Some(Arc::new(hook)));
     let heap = Arc::new(Safepoints::new(late, 8, ()));
     let (ready, wait_for_it) = channel();
     let slow = {
@@ -76,7 +76,7 @@ fn a_late_thread_is_named_once_for_each_stop_and_waited_for() {
 
 #[test]
 fn a_hook_that_panics_lets_everybody_go_on() {
-    let late = Late::new(1).with_hook(Some(Arc::new(|_| std::panic::resume_unwind(Box::new("out")))));
+    let late = Late::new(1, Some(Arc::new(|_| std::panic::resume_unwind(Box::new("out")))));
     let heap = Safepoints::new(late, 8, ());
     let (running, blocking) = (thread(), thread());
     heap.attach(running.clone(), |_| ());
@@ -96,7 +96,7 @@ fn a_hook_that_panics_lets_everybody_go_on() {
 
 #[test]
 fn who_is_parked_is_not_asked_again_for_what_was_done() {
-    let heap = Safepoints::new(Late::new(0), 0, ());
+    let heap = Safepoints::new(Late::new(0, None), 0, ());
     let (own, other) = (thread(), thread());
     heap.attach(own.clone(), |_| ());
     heap.attach(other.clone(), |_| ());

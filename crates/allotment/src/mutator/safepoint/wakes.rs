@@ -1,6 +1,6 @@
 //! Waking the threads that a stop held.
 //!
-//! There are two lists. The first has the threads that stood still in the midst of their work. The
+//! There are two lists. The first has the threads that stood still during their work. The
 //! second has the threads that came back from `blocking` and have yet to begin. The stopper wakes a
 //! few threads of the first list and one of the second, and goes on. In each list, the thread that
 //! resumes first wakes the rest, one by one, before it does its own work. Each stop begins the
@@ -24,15 +24,15 @@ use super::status::Waits;
 use crate::sync::{Mutex, MutexGuard, POISONED, Thread};
 use std::collections::VecDeque;
 
-/// Threads in the midst of their work that the stopper itself wakes.
+/// Threads of the first list that the stopper itself wakes.
 const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 /// Threads that are still to be woken.
 pub(super) struct Wakes(Mutex<Lists>);
 
 #[derive(Default)]
-struct Lists {
-    /// Threads that stood still in the midst of their work.
+pub(super) struct Lists {
+    /// Threads that stood still during their work.
     running: List,
     /// Threads that came back from `blocking`.
     after: List,
@@ -48,9 +48,14 @@ struct List {
 impl Lists {
     fn of(&mut self, waits: Waits) -> &mut List {
         match waits {
-            Waits::InTheMidst => &mut self.running,
+            Waits::AtWork => &mut self.running,
             Waits::AfterBlocking => &mut self.after,
         }
+    }
+
+    /// Adds a thread that waits for the end of the stop.
+    pub(super) fn add(&mut self, waits: Waits, thread: &Thread) {
+        self.of(waits).threads.push_back(thread.clone());
     }
 }
 
@@ -69,15 +74,10 @@ impl Wakes {
         }
     }
 
-    /// Empties the lists to be filled. A thread that resumes meanwhile waits until they are filled.
-    pub(super) fn gather(&self) -> Gathering<'_> {
-        Gathering(self.lock())
-    }
-
     /// The stopper's share of the waking.
     pub(super) fn begin(&self) {
         let take = |waits| self.lock().of(waits).threads.pop_front();
-        for waits in std::iter::repeat_n(Waits::InTheMidst, FEW).chain([Waits::AfterBlocking]) {
+        for waits in std::iter::repeat_n(Waits::AtWork, FEW).chain([Waits::AfterBlocking]) {
             take(waits).iter().for_each(Thread::unpark);
         }
     }
@@ -108,17 +108,8 @@ impl Wakes {
         self.0.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lists> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Lists> {
         self.0.lock().expect(POISONED)
-    }
-}
-
-/// The lists while a stop ends.
-pub(super) struct Gathering<'a>(MutexGuard<'a, Lists>);
-
-impl Gathering<'_> {
-    pub(super) fn add(&mut self, waits: Waits, thread: &Thread) {
-        self.0.of(waits).threads.push_back(thread.clone());
     }
 }
 
@@ -138,12 +129,12 @@ mod tests {
         };
         for _ in 0..2 {
             wakes.prepare(threads.len());
-            let mut lists = wakes.gather();
-            lists.add(Waits::InTheMidst, &threads[0]);
+            let mut lists = wakes.lock();
+            lists.add(Waits::AtWork, &threads[0]);
             (1..4).for_each(|index| lists.add(Waits::AfterBlocking, &threads[index]));
             drop(lists);
             wakes.begin();
-            next(Waits::InTheMidst, true);
+            next(Waits::AtWork, true);
             next(Waits::AfterBlocking, true);
             // Another thread leaves the waking to the first.
             next(Waits::AfterBlocking, true);

@@ -26,14 +26,13 @@ mod store;
 pub(in crate::mutator) use distance::Distances;
 pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
 
-pub(in crate::mutator) use pending::{Entry, Pending};
+pub(in crate::mutator) use pending::{Pending, PendingSample};
+pub(in crate::mutator) use stack::frames;
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
-pub(in crate::mutator) use stack::{StackBounds, frames};
-pub(crate) use store::{Bucket, Dropped};
-pub(in crate::mutator) use store::{Settled, Store};
+pub(crate) use store::{Bucket, DroppedSamples};
+pub(in crate::mutator) use store::{SampleStore, SettledSample};
 
 use crate::sync::{Mutex, MutexGuard};
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -46,13 +45,13 @@ pub(crate) struct Sampler {
     /// Relaxed: a thread reads it after it has acknowledged the request.
     interval: AtomicUsize,
     /// The seed of all threads' distances. Never changes.
-    seed: u64,
-    /// The embedder's frames. Never changes.
-    walker: Option<Walker>,
+    pub(in crate::mutator) seed: u64,
+    /// The embedder's walker of stacks. Never changes.
+    pub(crate) walker: Option<Walker>,
     /// Whether this library was compiled with frame pointers. Never changes.
-    frame_pointers: bool,
-    memory: Memory,
-    store: Mutex<Store>,
+    pub(in crate::mutator) frame_pointers: bool,
+    pub(in crate::mutator) memory: SampleMemory,
+    store: Mutex<SampleStore>,
 }
 
 /// The memory that samples take.
@@ -61,7 +60,7 @@ pub(crate) struct Sampler {
 /// used = bytes of all threads' pending samples + bytes of the store <= limit
 /// ```
 #[derive(Debug)]
-pub(in crate::mutator) struct Memory {
+pub(in crate::mutator) struct SampleMemory {
     limit: usize,
     /// Any thread. Relaxed: nothing else depends on it.
     used: AtomicUsize,
@@ -73,8 +72,8 @@ pub(in crate::mutator) struct Memory {
     recycled: AtomicU64,
 }
 
-impl Memory {
-    /// Takes `bytes` of the limit; `false` if so many are not left.
+impl SampleMemory {
+    /// Takes `bytes` of the limit; `false` if less is left.
     pub(in crate::mutator) fn take(&self, bytes: usize) -> bool {
         let fits = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
@@ -104,14 +103,14 @@ impl Sampler {
             seed,
             walker,
             frame_pointers: stack::has_frame_pointers(),
-            memory: Memory {
+            memory: SampleMemory {
                 limit,
                 used: AtomicUsize::new(0),
                 samples: AtomicU64::new(0),
                 bytes: AtomicU64::new(0),
                 recycled: AtomicU64::new(0),
             },
-            store: Mutex::new(Store::default()),
+            store: Mutex::new(SampleStore::default()),
         }
     }
 
@@ -125,44 +124,21 @@ impl Sampler {
         self.interval.store(bytes, Ordering::Relaxed);
     }
 
-    pub(in crate::mutator) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// The embedder's walker of stacks.
-    pub(crate) fn walker(&self) -> Option<&Walker> {
-        self.walker.as_ref()
-    }
-
-    pub(in crate::mutator) fn has_frame_pointers(&self) -> bool {
-        self.frame_pointers
-    }
-
-    pub(in crate::mutator) fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
     /// Whether no thread holds the lock. Asked in a child of `fork()`.
     pub(in crate::mutator) fn is_at_rest(&self) -> bool {
         self.store.try_lock().is_ok()
     }
 
-    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, SampleStore> {
         self.store.lock().expect("nothing panics while it has the samples")
     }
 
     /// The samples that were dropped.
-    pub(crate) fn dropped(&self) -> Dropped {
-        Dropped {
+    pub(crate) fn dropped(&self) -> DroppedSamples {
+        DroppedSamples {
             samples: self.memory.samples.load(Ordering::Relaxed),
             bytes: self.memory.bytes.load(Ordering::Relaxed),
             recycled: self.memory.recycled.load(Ordering::Relaxed),
         }
-    }
-}
-
-impl fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampler").field("interval", &self.interval()).field("memory", &self.memory).finish()
     }
 }

@@ -5,7 +5,7 @@
 //! frames:  [cut off?, frame, frame ...] of each entry    in the same order
 //! ```
 
-use super::Memory;
+use super::SampleMemory;
 use super::stack::{FrameSink, MAX_FRAMES};
 use std::cell::{Cell, RefCell};
 
@@ -19,7 +19,7 @@ const WORDS: usize = 1 + MAX_FRAMES;
 
 /// A sample whose object may not be complete yet.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::mutator) struct Entry {
+pub(in crate::mutator) struct PendingSample {
     /// Points that the thread had passed, this one included.
     pub(in crate::mutator) number: u64,
     /// The memory: one object, or several with fillers between them.
@@ -47,7 +47,7 @@ pub(in crate::mutator) struct Pending {
 #[derive(Debug, Default)]
 struct Lists {
     /// Each entry, and the number of words of its stack.
-    entries: Vec<(Entry, usize)>,
+    entries: Vec<(PendingSample, usize)>,
     frames: Vec<u64>,
     /// Bytes that were taken for both lists.
     taken: usize,
@@ -74,12 +74,15 @@ impl Pending {
     /// makes.
     pub(in crate::mutator) fn push(
         &self,
-        memory: &Memory,
-        entry: Entry,
+        memory: &SampleMemory,
+        entry: PendingSample,
         walk: impl FnOnce(&mut FrameSink<'_>),
     ) -> bool {
         let pushed = self.lists.try_borrow_mut().ok().map(|mut lists| {
-            let has_room = lists.make_room(memory);
+            let Lists { entries, frames, taken } = &mut *lists;
+            // Room for an entry with a whole stack.
+            let has_room =
+                grow(entries, 1, HAND_OVER / 4, memory, taken) && grow(frames, WORDS, WORDS, memory, taken);
             if has_room {
                 let start = lists.frames.len();
                 lists.frames.push(0);
@@ -102,7 +105,7 @@ impl Pending {
 
     /// Calls `take` with each entry and its stack, oldest first. It stays if `take` returns
     /// `false`.
-    pub(in crate::mutator) fn drain(&self, mut take: impl FnMut(&Entry, &[u64]) -> bool) {
+    pub(in crate::mutator) fn drain(&self, mut take: impl FnMut(&PendingSample, &[u64]) -> bool) {
         // A walker that reached a safepoint finds the lists in use: the entries wait for the next.
         let Ok(mut lists) = self.lists.try_borrow_mut() else { return };
         let Lists { entries, frames, .. } = &mut *lists;
@@ -123,7 +126,7 @@ impl Pending {
     }
 
     /// Gives the memory back: the thread leaves.
-    pub(in crate::mutator) fn release(&self, memory: &Memory) {
+    pub(in crate::mutator) fn release(&self, memory: &SampleMemory) {
         if let Ok(mut lists) = self.lists.try_borrow_mut() {
             memory.give(lists.taken);
             *lists = Lists::default();
@@ -133,18 +136,9 @@ impl Pending {
     }
 }
 
-impl Lists {
-    /// Ensures that there is room for an entry with a whole stack; `false`: there is no memory.
-    /// Each list doubles.
-    fn make_room(&mut self, memory: &Memory) -> bool {
-        let Lists { entries, frames, taken } = self;
-        grow(entries, 1, HAND_OVER / 4, memory, taken) && grow(frames, WORDS, WORDS, memory, taken)
-    }
-}
-
 /// Ensures that there is room for `wanted` elements more in a list, whose bytes count in `taken`. A
 /// list that grows doubles, or begins with `first`. `false`: there is no memory.
-fn grow<T>(list: &mut Vec<T>, wanted: usize, first: usize, memory: &Memory, taken: &mut usize) -> bool {
+fn grow<T>(list: &mut Vec<T>, wanted: usize, first: usize, memory: &SampleMemory, taken: &mut usize) -> bool {
     let spare = list.capacity() - list.len();
     if spare >= wanted {
         return true;
@@ -167,8 +161,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-    fn memory(limit: usize) -> Memory {
-        Memory {
+    fn memory(limit: usize) -> SampleMemory {
+        SampleMemory {
             limit,
             used: AtomicUsize::new(0),
             samples: AtomicU64::new(0),
@@ -177,8 +171,8 @@ mod tests {
         }
     }
 
-    fn entry(number: u64) -> Entry {
-        Entry { number, address: 0, bytes: 16, offset: 0, interval: 1, is_group: false }
+    fn entry(number: u64) -> PendingSample {
+        PendingSample { number, address: 0, bytes: 16, offset: 0, interval: 1, is_group: false }
     }
 
     fn numbers(pending: &Pending, mut take: impl FnMut(u64) -> bool) -> Vec<(u64, Vec<u64>)> {
@@ -227,7 +221,7 @@ mod tests {
         {
             let lists = pending.lists.borrow();
             let capacity =
-                lists.entries.capacity() * size_of::<(Entry, usize)>() + lists.frames.capacity() * 8;
+                lists.entries.capacity() * size_of::<(PendingSample, usize)>() + lists.frames.capacity() * 8;
             assert!(capacity <= used && used <= 8 << 10, "{capacity} <= {used}");
         }
         let kept = numbers(&pending, |_| true);

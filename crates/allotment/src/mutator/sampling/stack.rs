@@ -12,6 +12,7 @@
 //! address from there: the entry of the heap has no frame of its own.
 
 use crate::mutator::GeneratedFrame;
+use std::ops::Range;
 use std::ptr;
 
 /// The most frames of a stack. Of a deeper stack the outermost frames are cut off, and it is
@@ -97,13 +98,6 @@ impl<'f> FrameSink<'f> {
     }
 }
 
-/// The addresses of a thread's stack.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::mutator) struct StackBounds {
-    pub(in crate::mutator) low: usize,
-    pub(in crate::mutator) high: usize,
-}
-
 const WORD: usize = size_of::<usize>();
 
 /// Pushes the return addresses of a stack, innermost first.
@@ -116,16 +110,16 @@ const WORD: usize = size_of::<usize>();
 /// - `generated` is null or on that stack, and so are those that it leads to.
 pub(in crate::mutator) unsafe fn frames(
     mut at: usize,
-    bounds: StackBounds,
+    bounds: Range<usize>,
     generated: *const GeneratedFrame,
     sink: &mut FrameSink<'_>,
 ) {
     // SAFETY: the caller's predicate.
     let mut generated = unsafe { generated.as_ref() };
     let within = |frame: usize, above: usize| {
-        frame > above && frame.is_multiple_of(WORD) && frame.saturating_add(2 * WORD) <= bounds.high
+        frame > above && frame.is_multiple_of(WORD) && frame.saturating_add(2 * WORD) <= bounds.end
     };
-    let mut above = bounds.low.saturating_sub(1);
+    let mut above = bounds.start.saturating_sub(1);
     loop {
         let is_frame = within(at, above);
         // The calls from generated code that lie further in than the next frame.
@@ -171,7 +165,7 @@ pub(super) fn has_frame_pointers() -> bool {
     #[inline(never)]
     fn caller() -> bool {
         let own = frame_pointer();
-        // Behind the call, so that it is no jump.
+        // After the call, so that the call is not a jump.
         std::hint::black_box(callee(own))
     }
 
@@ -197,7 +191,7 @@ mod tests {
                 *word = low + *word * WORD;
             }
         }
-        let bounds = StackBounds { low, high: low + stack.len() * WORD };
+        let bounds = low..low + stack.len() * WORD;
         let mut found = Vec::new();
         let mut sink = FrameSink::new(&mut found);
         // SAFETY: the bounds are those of a vector.
@@ -227,12 +221,12 @@ mod tests {
         // A register that is no frame pointer.
         let (mut none, words) = (Vec::new(), [0_usize; 4]);
         let low = words.as_ptr().expose_provenance();
-        let bounds = StackBounds { low, high: low + size_of_val(&words) };
-        for at in [0, 1, low + 1, low - WORD, bounds.high, usize::MAX - 7, usize::MAX] {
+        let bounds = low..low + size_of_val(&words);
+        for at in [0, 1, low + 1, low - WORD, bounds.end, usize::MAX - 7, usize::MAX] {
             // SAFETY: the bounds are those of an array.
-            unsafe { frames(at, bounds, ptr::null(), &mut FrameSink::new(&mut none)) };
+            unsafe { frames(at, bounds.clone(), ptr::null(), &mut FrameSink::new(&mut none)) };
             // SAFETY: no stack at all.
-            unsafe { frames(at, StackBounds::default(), ptr::null(), &mut FrameSink::new(&mut none)) };
+            unsafe { frames(at, 0..0, ptr::null(), &mut FrameSink::new(&mut none)) };
         }
         assert!(none.is_empty());
     }
@@ -248,7 +242,7 @@ mod tests {
                 stack[2 * frame] = low + (2 * frame + 2) * WORD;
                 stack[2 * frame + 1] = 1000 + frame;
             }
-            let bounds = StackBounds { low, high: low + stack.len() * WORD };
+            let bounds = low..low + stack.len() * WORD;
             let mut found = vec![7];
             let mut sink = FrameSink::new(&mut found);
             // SAFETY: the bounds are those of a vector.
@@ -260,7 +254,7 @@ mod tests {
         assert_eq!(deep(MAX_FRAMES + 1), (MAX_FRAMES, 1000, true));
     }
 
-    unsafe fn frames_of(at: usize, bounds: StackBounds, sink: &mut FrameSink<'_>) {
+    unsafe fn frames_of(at: usize, bounds: Range<usize>, sink: &mut FrameSink<'_>) {
         // SAFETY: the caller's predicates.
         unsafe { frames(at, bounds, ptr::null(), sink) }
     }
@@ -274,12 +268,12 @@ mod tests {
         words[1..3].copy_from_slice(&[at(7), 1000]);
         words[3..6].copy_from_slice(&[0, at(7), 2000]);
         words[7..9].copy_from_slice(&[at(10), 3000]);
-        let bounds = StackBounds { low, high: at(12) };
+        let bounds = low..at(12);
         let generated = ptr::with_exposed_provenance::<GeneratedFrame>(at(3));
         for (first, expected) in [(at(1), &[1000, 2000, 3000][..]), (1, &[2000])] {
             let mut found = Vec::new();
             // SAFETY: the bounds are those of an array, in which the record lies.
-            unsafe { frames(first, bounds, generated, &mut FrameSink::new(&mut found)) };
+            unsafe { frames(first, bounds.clone(), generated, &mut FrameSink::new(&mut found)) };
             assert_eq!(found, expected);
         }
     }

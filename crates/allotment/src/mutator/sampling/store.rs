@@ -14,10 +14,9 @@
 //! Refused: a list of young samples beside the old ones. A young collection looks at a slot in a
 //! few ns, and a heap of 10 GiB has 20,000 of them.
 
-use super::Memory;
-use crate::mutator::roots::{RootTable, Slot};
+use super::SampleMemory;
+use crate::mutator::roots::{RootSlot, RootTable};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Living samples up to which no search for dead ones is worth while.
 const FIRST_SEARCH: usize = 1024;
@@ -26,11 +25,11 @@ const FIRST_SEARCH: usize = 1024;
 /// maps are up to twice as large as what is in them, and maps have 1/7 and a byte more.
 const STACK_BYTES: usize = 3 * (size_of::<(Box<[u64]>, u32)>() + 1) + 32;
 const BUCKET_BYTES: usize = 2 * size_of::<Bucket>() + 3 * (size_of::<(Key, u32)>() + 1);
-const LIVING_BYTES: usize = 2 * size_of::<Living>() + 3 * size_of::<Slot>();
+const LIVING_BYTES: usize = 2 * size_of::<Living>() + 3 * size_of::<RootSlot>();
 
 /// A sample whose object is complete.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::mutator) struct Settled<'s> {
+pub(in crate::mutator) struct SettledSample<'s> {
     /// Number of the object's shape.
     pub(in crate::mutator) shape: u32,
     pub(in crate::mutator) bytes: usize,
@@ -58,7 +57,7 @@ pub(crate) struct Bucket {
 
 /// Samples that are missing: for most there was no memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedSamples {
     /// Samples for which there was no memory.
     pub(crate) samples: u64,
     /// Bytes of their objects, without weights.
@@ -71,30 +70,30 @@ type Key = (u32, u32, usize, usize);
 
 #[derive(Clone, Copy)]
 struct Living {
-    slot: Slot,
+    slot: RootSlot,
     bucket: u32,
 }
 
 /// All samples of a heap, under one lock.
 #[derive(Default)]
-pub(in crate::mutator) struct Store {
-    stacks: HashMap<Box<[u64]>, u32, BuildHasherDefault<WordHasher>>,
-    numbers: HashMap<Key, u32, BuildHasherDefault<WordHasher>>,
+pub(in crate::mutator) struct SampleStore {
+    stacks: HashMap<Box<[u64]>, u32>,
+    numbers: HashMap<Key, u32>,
     buckets: Vec<Bucket>,
     living: Vec<Living>,
     /// Number of living samples at which dead ones are searched for.
     search_at: usize,
-    /// Visits of the table at the last search for want of memory.
+    /// Visits of the table at the last search that a lack of memory caused.
     searched: Option<u64>,
 }
 
-impl Store {
+impl SampleStore {
     /// Counts a sample. Returns its bucket; `None` if there is no memory for it.
     pub(in crate::mutator) fn count(
         &mut self,
-        memory: &Memory,
+        memory: &SampleMemory,
         table: &RootTable,
-        sample: &Settled<'_>,
+        sample: &SettledSample<'_>,
     ) -> Option<u32> {
         let bucket = self.bucket(memory, table, sample);
         match bucket {
@@ -104,8 +103,13 @@ impl Store {
         bucket
     }
 
-    fn bucket(&mut self, memory: &Memory, table: &RootTable, sample: &Settled<'_>) -> Option<u32> {
-        let Settled { shape, bytes, interval, stack } = *sample;
+    fn bucket(
+        &mut self,
+        memory: &SampleMemory,
+        table: &RootTable,
+        sample: &SettledSample<'_>,
+    ) -> Option<u32> {
+        let SettledSample { shape, bytes, interval, stack } = *sample;
         let stack = match self.stacks.get(stack) {
             Some(&number) => number,
             None => {
@@ -145,7 +149,7 @@ impl Store {
     /// object counts as dead, and its sample as dropped.
     pub(in crate::mutator) fn follow(
         &mut self,
-        memory: &Memory,
+        memory: &SampleMemory,
         table: &RootTable,
         address: usize,
         bucket: u32,
@@ -164,14 +168,19 @@ impl Store {
         memory.drop_sample(self.buckets[bucket as usize].bytes);
     }
 
-    /// Takes `bytes` of the memory. If so many are not left, it gives up the dead samples first.
-    pub(in crate::mutator) fn take(&mut self, memory: &Memory, table: &RootTable, bytes: usize) -> bool {
+    /// Takes `bytes` of the memory. If less is left, it gives up the dead samples first.
+    pub(in crate::mutator) fn take(
+        &mut self,
+        memory: &SampleMemory,
+        table: &RootTable,
+        bytes: usize,
+    ) -> bool {
         memory.take(bytes) || (self.forget_newly_dead(memory, table) && memory.take(bytes))
     }
 
     /// Gives up the dead samples, if a collection may have found some since the last call. Returns
     /// whether it looked.
-    pub(in crate::mutator) fn forget_newly_dead(&mut self, memory: &Memory, table: &RootTable) -> bool {
+    pub(in crate::mutator) fn forget_newly_dead(&mut self, memory: &SampleMemory, table: &RootTable) -> bool {
         let visits = Some(table.visits());
         let looks = self.searched != visits;
         if looks {
@@ -182,7 +191,7 @@ impl Store {
     }
 
     /// Gives up the slots of sampled objects that died.
-    fn forget_dead(&mut self, memory: &Memory, table: &RootTable) {
+    fn forget_dead(&mut self, memory: &SampleMemory, table: &RootTable) {
         let before = self.living.len();
         self.living.retain(|living| !table.give_if_cleared(living.slot));
         memory.give(LIVING_BYTES * (before - self.living.len()));
@@ -192,7 +201,7 @@ impl Store {
     /// looked.
     pub(in crate::mutator) fn read(
         &mut self,
-        memory: &Memory,
+        memory: &SampleMemory,
         table: &RootTable,
     ) -> (Vec<Box<[u64]>>, Vec<Bucket>) {
         self.forget_dead(memory, table);
@@ -205,36 +214,5 @@ impl Store {
             buckets[living.bucket as usize].living += 1;
         }
         (stacks, buckets)
-    }
-}
-
-/// Hashes words. The keys are addresses and sizes of the program, not input of an attacker.
-#[derive(Default)]
-struct WordHasher(u64);
-
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            self.write_u64(u64::from_ne_bytes(word));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        // The map takes its bucket from the low bits, which a multiplication mixes least.
-        self.0 ^ self.0 >> 32
     }
 }

@@ -1,4 +1,4 @@
-//! The duty: what a thread does before its first work behind a light stop.
+//! The duty: what a thread does after a light stop, before any other work.
 //!
 //! A light stop looks at no thread. Each thread takes over what the stop decided by itself:
 //!
@@ -31,7 +31,7 @@ impl State {
         let abort = AbortOnUnwind::new(PANICKED);
         // First: until then a worker may use this state in place of the owner.
         let mut visited = self.lock_roots();
-        self.hot.set_barriers(self.shared.threads.barriers());
+        self.hot.barriers.set(self.shared.threads.barriers());
         // Before requests are served: one may ask for the buffer, and its tail would go back.
         self.visit_if_due(&mut visited);
         self.come_to_safepoint();

@@ -1,4 +1,4 @@
-//! The two kinds of stops, and what a thread does behind the light one.
+//! The two kinds of stops, and what a thread does after the light one.
 
 mod duty;
 mod halted;

@@ -59,7 +59,7 @@ impl Shared {
         debug_assert!(!is_stopping(), "stops do not nest");
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.threads.registry);
-        self.threads.registry.stop(StopKind::Light, None, |arrival| {
+        self.threads.registry.threads.stop(StopKind::Light, None, |arrival| {
             let abort = AbortOnUnwind::new("code of a collector's pause panicked (see above)");
             let outcome = f(&Pause { shared: self, time_to_safepoint: arrival.time, stopper: PhantomData });
             abort.disarm();

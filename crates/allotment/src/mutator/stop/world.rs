@@ -13,7 +13,7 @@ use super::Halted;
 use crate::mutator::Shared;
 use crate::mutator::roots::{RootKind, RootTargets, visit_links};
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
-use crate::mutator::thread::registry::runs_attached;
+use crate::mutator::thread::registry::{Attached, runs_attached};
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
 use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
@@ -62,19 +62,15 @@ pub enum StopError {
 crate::debug::debug_is_display!(StopError);
 
 impl<'w> World<'w> {
-    fn new(shared: &'w Shared, stopper_state: Option<&'w State>, arrival: Arrival) -> World<'w> {
-        // Read once: a collection passes over the threads several times.
-        World::of(shared, shared.threads.registry.attached(), stopper_state, arrival)
-    }
-
     /// The world of a heap without threads. The caller keeps threads from attaching and workers
     /// halted.
     pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
-        World::of(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
+        World::new(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
     }
 
-    /// Makes the regions parsable, and ends what a concurrent collector has begun.
-    fn of(
+    /// Makes the regions parsable, and ends what a concurrent collector has begun. `states` are
+    /// those of all attached threads.
+    fn new(
         shared: &'w Shared,
         states: Box<[NonNull<State>]>,
         stopper_state: Option<&'w State>,
@@ -161,10 +157,10 @@ impl<'w> World<'w> {
         self.set_all_barriers(bits);
     }
 
-    /// The same, for the embedder's barrier too.
+    /// Puts these barriers in force for all threads at once, in place of all others.
     pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
         self.shared.threads.set_barriers(bits);
-        self.states().for_each(|state| state.hot.set_barriers(bits));
+        self.states().for_each(|state| state.hot.barriers.set(bits));
     }
 
     /// Counts the current visit of roots as done for all threads.
@@ -195,7 +191,7 @@ impl<'w> World<'w> {
 
     /// Threads that wait for the end of the stop, and may be called to help.
     pub(crate) fn volunteers(&self) -> &'w Volunteers {
-        self.shared.threads.registry.volunteers()
+        self.shared.threads.registry.threads.volunteers()
     }
 
     /// How many threads are attached.
@@ -216,7 +212,7 @@ impl<'w> World<'w> {
         self.arrival.time
     }
 
-    /// The same, for the first collection of this stop; none for others.
+    /// The time to the safepoint, for the first collection of this stop; 0 for others.
     pub(crate) fn take_time_to_safepoint(&self) -> Duration {
         self.to_record.take()
     }
@@ -285,14 +281,16 @@ impl Shared {
     fn stop<R>(&self, own: Option<&State>, f: impl FnOnce(&mut World<'_>) -> R) -> Option<R> {
         self.after_fork_or_abort();
         let _stopping = Stopping::begin(&self.threads.registry);
-        self.threads.registry.stop(StopKind::Full, own, |arrival| {
+        self.threads.registry.threads.stop(StopKind::Full, own.map(Attached::from).as_ref(), |arrival| {
             let abort = AbortOnUnwind::new(
                 "code that ran while the world was stopped panicked (see above): the heap may be half changed, and no thread \
                  could go on",
             );
             let _halted = Halted::begin(&*self.collector);
             let _regions = self.space.lock_regions();
-            let outcome = f(&mut World::new(self, own, arrival));
+            // Read once: a collection passes over the threads several times.
+            let states = self.threads.registry.attached();
+            let outcome = f(&mut World::new(self, states, own, arrival));
             abort.disarm();
             // `f` may have forked.
             self.after_fork_or_abort();

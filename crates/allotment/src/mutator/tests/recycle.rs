@@ -104,7 +104,7 @@ fn in_the_buffer_of_the_mark_only_what_was_written_is_zeroed_again() {
                 mutator.raw_mut().recycle(inner);
                 mutator.raw_mut().recycle(outer);
             }
-            assert_eq!(mutator.state().hot.clean(), last.addr().get() + 136);
+            assert_eq!(mutator.state().hot.clean.get(), last.addr().get() + 136);
         }
         zeroed(&kit, mutator, 1024);
     })

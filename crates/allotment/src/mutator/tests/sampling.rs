@@ -8,7 +8,7 @@
 use super::kit::{By, Kind, Kit, What};
 use super::{OPTION_SETS, heap};
 use crate::Heap;
-use crate::mutator::sampling::Dropped;
+use crate::mutator::sampling::DroppedSamples;
 use crate::mutator::{ByCaller, GeneratedCalls, Mutator, Site, sample_probability};
 use crate::object::{Element, Header, Shape, ShapeRef, SlotKind};
 use crate::options::CollectorKind;
@@ -454,8 +454,8 @@ fn a_walk_is_bounded_by_the_stack_on_which_the_sample_is_taken() {
             assert_eq!(sampling.stack_bounds(foreign.as_ptr().addr()), None);
             assert_eq!(sampling.stack_bounds(8), None, "below the stack");
             let bounds = sampling.stack_bounds(own).expect("the system tells");
-            assert!(bounds.low == own && bounds.high > own && bounds.high - own <= 1 << 30);
-            assert_eq!(sampling.stack_bounds(bounds.high), None);
+            assert!(bounds.start == own && bounds.end > own && bounds.end - own <= 1 << 30);
+            assert_eq!(sampling.stack_bounds(bounds.end), None);
         }
     })
     .unwrap();
@@ -515,7 +515,7 @@ fn blocks_of_generated_code_are_handed_over_without_a_stop() {
         })
         .unwrap();
         assert_eq!(of(&heap, fixed[0]), (BLOCKS, BLOCKS));
-        assert_eq!(heap.shared.samples().dropped, Dropped::default());
+        assert_eq!(heap.shared.samples().dropped, DroppedSamples::default());
     }
 }
 
@@ -535,7 +535,7 @@ fn blocks_that_are_recycled_before_their_objects_are_read_are_counted_apart() {
     })
     .unwrap();
     assert_eq!(of(&heap, kit.shape(what.kind)), (0, 0));
-    let dropped = Dropped { samples: 0, bytes: 0, recycled: 1 };
+    let dropped = DroppedSamples { samples: 0, bytes: 0, recycled: 1 };
     assert_eq!(heap.shared.samples().dropped, dropped);
 }
 

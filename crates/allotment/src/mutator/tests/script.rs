@@ -90,7 +90,7 @@ struct Points {
 impl Points {
     /// Those of the heap's newest thread.
     fn new(heap: &Heap) -> Points {
-        let distances = Distances::new(heap.shared.watch.sampler.seed(), heap.metrics().threads.ever);
+        let distances = Distances::new(heap.shared.watch.sampler.seed, heap.metrics().threads.ever);
         let mut points = Points { distances, interval: 0, left: 0, passed: 0 };
         points.set(heap.shared.watch.sampler.interval());
         points

@@ -10,7 +10,7 @@ const ZEROED: What = What { kind: Kind::Fixed(0), by: By::Window };
 
 /// Bytes behind the top that are known to be zero.
 fn ahead(mutator: &Mutator<'_>) -> usize {
-    mutator.state().hot.zeroed().saturating_sub(mutator.state().hot.top())
+    mutator.state().hot.zeroed.get().saturating_sub(mutator.state().hot.top())
 }
 
 /// A heap whose memory has been written to.

@@ -1,12 +1,11 @@
 //! What attached threads do, as other threads can see it without a stop.
 //!
 //! All that is read here is atomic, or never changes, or is read by the totals of all threads in
-//! the same way. Refused: a stop of the world for numbers that are of one instant. Who asks what
-//! threads do often asks because one of them does not come to a safepoint, and a stop would wait
-//! for that thread.
+//! the same way. Refused: a stop of the world for numbers that are of one instant. A caller
+//! often asks because one of the threads does not come to a safepoint, and a stop would wait for
+//! that thread.
 
 use super::registry::Registry;
-use super::state::State;
 use crate::mutator::safepoint::{ThreadActivity, ThreadIdentity};
 use crate::tlab::statistics::TlabStatistics;
 
@@ -39,22 +38,16 @@ impl Registry {
     pub(crate) fn attached_threads(&self) -> Vec<AttachedThread> {
         let mut threads = Vec::new();
         self.all_threads(|state| {
-            threads.push(AttachedThread::of(state));
+            let shared = &state.shared;
+            threads.push(AttachedThread {
+                identity: state.identity.clone(),
+                activity: state.status.activity(),
+                buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
+                buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
+                statistics: state.statistics(),
+            });
             true
         });
         threads
-    }
-}
-
-impl AttachedThread {
-    fn of(state: &State) -> AttachedThread {
-        let shared = &state.shared;
-        AttachedThread {
-            identity: state.identity.clone(),
-            activity: state.status.activity(),
-            buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
-            buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
-            statistics: state.statistics(),
-        }
     }
 }

@@ -23,11 +23,10 @@
 //!   relocation for them and needs no register.
 
 use super::Hot;
-use std::fmt;
 
 /// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that
-/// was loaded from it. Returns the word to use. This is no safepoint, and keeps all registers but
-/// `rax`.
+/// was loaded from it. Returns the word to use. This is not a safepoint, and keeps all registers
+/// but `rax`.
 ///
 /// # Safety
 /// - The first argument is [`hot`](crate::mutator::RawMutator::hot) of the calling thread, which is
@@ -39,7 +38,7 @@ pub type LoadSlow = unsafe extern "C" fn(*const Hot, *const u64, u64) -> u64;
 
 /// The slow path of a store, called in front of it. Its arguments are the mutator's hot part and
 /// the slot. It hands over what the slot holds, and writes nothing. The caller then stores the word
-/// and dirties the card. This is no safepoint, and keeps all registers.
+/// and dirties the card. This is not a safepoint, and keeps all registers.
 ///
 /// # Safety
 /// - As for [`LoadSlow`], without the point about the word.
@@ -47,7 +46,7 @@ pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 
 /// The slow path of a compare-and-exchange. Its arguments are the mutator's hot part, the slot, the
 /// expected word and the new one. Returns what the slot held. It holds the new word now if that is
-/// the expected one. The caller then dirties the card. This is no safepoint, and keeps all
+/// the expected one. The caller then dirties the card. This is not a safepoint, and keeps all
 /// registers but `rax`.
 ///
 /// # Safety
@@ -56,7 +55,7 @@ pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 pub type CompareExchangeSlow = unsafe extern "C" fn(*const Hot, *mut u64, u64, u64) -> u64;
 
 /// The slow paths of barriers. Their addresses are constants of the process, and in each hot part.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 #[non_exhaustive]
 pub struct BarrierCalls {
@@ -69,10 +68,4 @@ pub struct BarrierCalls {
     pub store: StoreSlow,
     /// A compare-and-exchange. Called with [`Hot::MARKING`] or [`Hot::FORWARDING`] in force.
     pub compare_exchange: CompareExchangeSlow,
-}
-
-impl fmt::Debug for BarrierCalls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BarrierCalls").finish_non_exhaustive()
-    }
 }

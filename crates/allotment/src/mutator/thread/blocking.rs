@@ -42,7 +42,7 @@ struct Leave<'a>(&'a State);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.shared.threads.registry.leave_blocking(self.0);
+        self.0.shared.threads.registry.threads.leave_blocking(&self.0.into());
         self.0.links.set(self.0.parked.replace(ptr::null_mut()));
     }
 }

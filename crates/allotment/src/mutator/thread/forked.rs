@@ -29,8 +29,8 @@ use super::registry::own_state;
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;
-use crate::mutator::Mutator;
-use crate::mutator::safepoint::{Unrest, renew_system_id};
+use crate::mutator::safepoint::renew_system_id;
+use crate::mutator::{ForkError, Mutator};
 use crate::platform::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
@@ -40,52 +40,9 @@ pub(crate) const HERE: u32 = 1;
 /// The value while a thread is finding out.
 const FINDING_OUT: u32 = 2;
 
-/// Why a heap cannot be used in a child of `fork()`. [`Heap`](crate::Heap) says which operations
-/// are possible.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ForkError {
-    /// Another thread was attached and ran. Its objects may be half made.
-    #[error(
-        "this heap cannot be used in a child process: at the fork another thread was attached and not in \
-         `Mutator::blocking`; fork while all others are in `blocking` or detached"
-    )]
-    ThreadRan,
-    /// Another thread was stopping the world, perhaps for a collection.
-    #[error(
-        "this heap cannot be used in a child process: at the fork another thread was stopping the world; fork while no \
-         other thread uses the heap"
-    )]
-    WorldStopped,
-    /// Another thread held a lock of the heap. No thread of the child can release it.
-    #[error(
-        "this heap cannot be used in a child process: at the fork another thread held one of its locks; fork while no \
-         other thread uses the heap"
-    )]
-    Locked,
-    /// Other threads were attached at the fork, and the thread that forked has not used the heap
-    /// yet. This may change.
-    #[error(
-        "this heap cannot be used yet on this thread of a child process: the thread that forked must attach, or use its \
-         mutator, first"
-    )]
-    NotYet,
-}
-crate::debug::debug_is_display!(ForkError);
-
 /// The values of the word where the heap cannot be used.
 const UNUSABLE: [(u32, ForkError); 3] =
     [(3, ForkError::ThreadRan), (4, ForkError::WorldStopped), (5, ForkError::Locked)];
-
-impl From<Unrest> for ForkError {
-    fn from(unrest: Unrest) -> ForkError {
-        match unrest {
-            Unrest::Locked => ForkError::Locked,
-            Unrest::Stopping => ForkError::WorldStopped,
-            Unrest::Running => ForkError::ThreadRan,
-        }
-    }
-}
 
 impl Shared {
     /// Whether the heap can be used in this process. Every function that takes a lock of the heap,
@@ -95,7 +52,8 @@ impl Shared {
         if self.process.load() == HERE { Ok(()) } else { self.find_out() }
     }
 
-    /// The same check for functions without an error to return: the process ends instead.
+    /// As [`after_fork`](Self::after_fork), for functions without an error to return: the process
+    /// ends instead.
     #[inline]
     pub(crate) fn after_fork_or_abort(&self) {
         if self.process.load() != HERE {

@@ -22,7 +22,7 @@ pub struct Mutator<'t> {
 
 impl<'t> Mutator<'t> {
     pub(in crate::mutator) fn new(state: &'t State) -> Mutator<'t> {
-        Mutator { state: NonNull::from(state), cards: state.hot.cards(), attached: PhantomData }
+        Mutator { state: NonNull::from(state), cards: state.hot.cards, attached: PhantomData }
     }
 
     /// Another handle for the same thread, used in place of this one while this one is borrowed. It

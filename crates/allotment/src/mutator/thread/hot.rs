@@ -35,23 +35,23 @@ pub struct Hot {
     pub(in crate::mutator) limit: Limit,
     /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
     end: Cell<usize>,
-    /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner behind a
+    /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner after a
     /// light stop, before its next work, and by the stopper of the world. Plain, so that a
     /// barrier's test is one instruction.
-    barriers: Cell<u32>,
+    pub(in crate::mutator) barriers: Cell<u32>,
     /// The top at which generated code prefetches again, in `AllocatePrefetchStyle=2`. Each new
     /// buffer sets it to `start`; generated code raises it.
     watermark: Cell<usize>,
     /// The heap's card table, biased. Never changes.
-    cards: usize,
+    pub(in crate::mutator) cards: usize,
     /// Address of the buffer's first object; `top - start` is the allocated part. Other threads
     /// read it. Relaxed. This field and the following ones are on the next cache line: they are
     /// written once per buffer or window.
     start: AtomicUsize,
     /// `[top, zeroed)` is zero.
-    zeroed: Cell<usize>,
+    pub(in crate::mutator) zeroed: Cell<usize>,
     /// `[clean, end)` is zero: memory fresh from the system.
-    clean: Cell<usize>,
+    pub(in crate::mutator) clean: Cell<usize>,
     /// The frame from which generated code called the heap, during that call: the address of a
     /// [`GeneratedFrame`](crate::mutator::GeneratedFrame), or 0. The owner writes it. A collector
     /// reads it while the thread is stopped.
@@ -159,12 +159,6 @@ impl Hot {
         self.top.store(top, Ordering::Relaxed);
     }
 
-    /// The biased card table.
-    #[inline(always)]
-    pub(in crate::mutator) fn cards(&self) -> usize {
-        self.cards
-    }
-
     pub(in crate::mutator) fn end(&self) -> usize {
         self.end.get()
     }
@@ -196,27 +190,9 @@ impl Hot {
         self.barriers.get()
     }
 
-    /// Puts these barriers in force.
-    pub(in crate::mutator) fn set_barriers(&self, bits: u32) {
-        self.barriers.set(bits);
-    }
-
     /// The frame from which generated code called the heap: address of a `GeneratedFrame`, or 0.
     pub(in crate::mutator) fn frame(&self) -> usize {
         self.frame.load(Ordering::Relaxed)
-    }
-
-    /// End of the memory from `top` on that is known to be zero.
-    pub(in crate::mutator) fn zeroed(&self) -> usize {
-        self.zeroed.get()
-    }
-
-    pub(in crate::mutator) fn clean(&self) -> usize {
-        self.clean.get()
-    }
-
-    pub(in crate::mutator) fn set_zeroed(&self, zeroed: usize) {
-        self.zeroed.set(zeroed);
     }
 
     /// Installs the buffer `[start, end)`, of which `[clean, end)` is zero. The caller arms the

@@ -17,10 +17,10 @@
 //! threads would replace it while a thread bumps it.
 
 use crate::region::Region;
-use crate::tlab::statistics::TlabStatistics;
+use crate::sync::{AtomicU64, Ordering};
+use crate::tlab::statistics::{TlabStatistics, add};
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The region that a thread without buffers takes objects from, and counts of what it took.
 ///
@@ -43,12 +43,6 @@ pub(in crate::mutator) struct Pointer {
     bytes: AtomicU64,
     /// Failed swaps: another thread was quicker.
     failures: AtomicU64,
-}
-
-/// Adds without a locked instruction: only the owner writes.
-#[inline(always)]
-fn add(counter: &AtomicU64, more: u64) {
-    counter.store(counter.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 impl Pointer {

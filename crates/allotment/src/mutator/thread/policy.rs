@@ -32,7 +32,11 @@ impl Policy {
             zero_tlab: options.zero_tlab,
             zero_window: options.zero_window_size,
             hot_bytes,
-            zeal: ZealSchedule::from(options),
+            zeal: ZealSchedule {
+                interval: options.zeal_interval,
+                seed: options.zeal_seed,
+                out_of_memory: options.zeal_out_of_memory,
+            },
         }
     }
 }

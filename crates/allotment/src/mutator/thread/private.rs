@@ -17,12 +17,20 @@ pub(in crate::mutator) struct Private {
     reuse: Vec<usize>,
 }
 
+/// A moment of the filling.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mutator) struct LogPosition {
+    /// Number of entries in the log.
+    logged: usize,
+    /// The top of the region that was being filled; 0 if there was none.
+    region_top: usize,
+}
+
 impl Private {
-    /// The current moment: the number of log entries, and the top of the region that is being
-    /// filled (0 if there is none).
-    pub(in crate::mutator) fn moment(&self, space: &Space) -> (usize, usize) {
+    /// The current moment.
+    pub(in crate::mutator) fn moment(&self, space: &Space) -> LogPosition {
         let top = |index| space.free.table().get(index).top();
-        (self.log.len(), self.current.map_or(0, top))
+        LogPosition { logged: self.log.len(), region_top: self.current.map_or(0, top) }
     }
 
     /// Takes `bytes` of the current region, or of the next.
@@ -71,17 +79,12 @@ impl Private {
 
     /// Goes back to a moment: the regions filled since then are emptied. The next region to fill is
     /// the last one, unless they are of more than `hot_bytes` bytes.
-    pub(in crate::mutator) fn return_to(
-        &mut self,
-        space: &Space,
-        (depth, region_top): (usize, usize),
-        hot_bytes: usize,
-    ) {
+    pub(in crate::mutator) fn return_to(&mut self, space: &Space, moment: LogPosition, hot_bytes: usize) {
         let table = space.free.table();
         let first = self.reuse.len();
         // In the order they were filled. The last region, of which most is in the caches, is then
         // on top.
-        for index in self.log.drain(depth..) {
+        for index in self.log.drain(moment.logged..) {
             if table.get(index).state() == State::HumongousStart {
                 space.free.give_humongous(index);
             } else {
@@ -89,7 +92,7 @@ impl Private {
                 self.reuse.push(index);
             }
         }
-        // The caches hold too little of so many regions, so the first region comes on top.
+        // The caches hold too little of this many regions, so the first region comes on top.
         let emptied = &mut self.reuse[first..];
         if emptied.len() * space.region_bytes() > hot_bytes {
             emptied.reverse();
@@ -99,7 +102,7 @@ impl Private {
         if let Some(index) = self.current {
             let region = table.get(index);
             region.raise_dirty(region.top());
-            region.set_top(region_top);
+            region.set_top(moment.region_top);
         }
     }
 

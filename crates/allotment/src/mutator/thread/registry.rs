@@ -11,8 +11,7 @@ use super::state::State;
 use super::stopping;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
-    Arrival, Inner, Late, Participant, SafepointStatistics, Safepoints, Status, StopKind, ThreadIdentity,
-    Unrest, Volunteers, Wish,
+    Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
 use crate::mutator::{BufferSizes, ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
@@ -54,14 +53,14 @@ pub struct Attachments {
 
 /// The attached threads of one heap.
 pub(crate) struct Registry {
-    threads: Safepoints<Attached, Ledger>,
+    pub(in crate::mutator) threads: Safepoints<Attached, ThreadTotals>,
     /// Number of attached threads. Written under the lock, Relaxed. It serves readers without the
     /// lock.
     count: AtomicUsize,
 }
 
 /// Data about all threads together, detached ones included.
-pub(in crate::mutator) struct Ledger {
+pub(in crate::mutator) struct ThreadTotals {
     ever: u64,
     /// Totals of the threads that detached.
     left: TlabTotals,
@@ -71,7 +70,19 @@ pub(in crate::mutator) struct Ledger {
     averages: Averages,
 }
 
-pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, Inner<Attached, Ledger>>;
+pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, ThreadTotals>>;
+
+/// No thread is attached, and none attaches while the value lives.
+pub(crate) struct Detached<'r>(Guard<'r>);
+
+impl Detached<'_> {
+    /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that
+    /// had `used` of `capacity` bytes in use.
+    pub(crate) fn end_cycle(&mut self, used: usize, capacity: usize) {
+        let counted = end_count(&mut self.0);
+        take_in(&mut self.0, &counted, used, capacity);
+    }
+}
 
 /// The state of an attached thread.
 pub(in crate::mutator) struct Attached(NonNull<State>);
@@ -119,7 +130,7 @@ impl Participant for Attached {
 impl Registry {
     /// A registry for a process that may use `cpus` CPUs.
     pub(crate) fn new(config: &Config, cpus: usize, late: Late) -> Registry {
-        let ledger = Ledger {
+        let ledger = ThreadTotals {
             ever: 0,
             left: TlabTotals::default(),
             left_in_cycle: TlabTotals::default(),
@@ -140,7 +151,10 @@ impl Registry {
 
     /// The counts of all threads, detached ones included.
     pub(crate) fn totals(&self) -> TlabTotals {
-        totals(&self.threads.lock())
+        let inner = self.threads.lock();
+        let mut totals = inner.data.left;
+        inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
+        totals
     }
 
     pub(crate) fn safepoints(&self) -> SafepointStatistics {
@@ -159,7 +173,7 @@ impl Registry {
         &self,
         own: Option<&State>,
         stopping: bool,
-    ) -> Result<Vec<NonNull<State>>, Unrest> {
+    ) -> Result<Vec<NonNull<State>>, ForkError> {
         let mut others = Vec::new();
         let own = own.map(Attached::from);
         self.threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
@@ -172,15 +186,11 @@ impl Registry {
     }
 
     /// Adds the counts of a thread that leaves to the sums.
-    fn count_out(&self, ledger: &mut Ledger, state: &State) {
+    fn count_out(&self, ledger: &mut ThreadTotals, state: &State) {
         let counts = state.statistics();
         ledger.left.add(&counts);
         ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
         self.count.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
-        self.threads.volunteers()
     }
 
     pub(in crate::mutator) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
@@ -202,22 +212,6 @@ impl Registry {
         self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
     }
 
-    /// As [`Safepoints::stop`].
-    pub(in crate::mutator) fn stop<R>(
-        &self,
-        kind: StopKind,
-        own: Option<&State>,
-        body: impl FnOnce(Arrival) -> R,
-    ) -> Option<R> {
-        self.threads.stop(kind, own.map(Attached::from).as_ref(), body)
-    }
-
-    /// Waits for the end of a stop that waits for this thread, if there is one. The thread's buffer
-    /// is given up already.
-    pub(in crate::mutator) fn park(&self, own: &State) {
-        self.threads.park(&own.into());
-    }
-
     /// Calls `body` with the state of attached thread `number`, which does not detach meanwhile;
     /// `false`: there is no such thread.
     pub(in crate::mutator) fn with_thread(&self, number: usize, body: impl FnOnce(&State)) -> bool {
@@ -237,10 +231,6 @@ impl Registry {
         self.threads.enter_blocking(&own.into());
     }
 
-    pub(in crate::mutator) fn leave_blocking(&self, own: &State) {
-        self.threads.leave_blocking(&own.into());
-    }
-
     /// The states of the attached threads. While the world is stopped, this list is complete and
     /// the states stay where they are.
     pub(in crate::mutator) fn attached(&self) -> Box<[NonNull<State>]> {
@@ -251,26 +241,6 @@ impl Registry {
     /// Otherwise returns the number of attached threads.
     pub(crate) fn while_detached<R>(&self, action: impl FnOnce() -> R) -> Result<R, usize> {
         self.detached().map(|_lock| action())
-    }
-
-    /// Ends a cycle. If no thread is attached, runs `empty` and keeps threads from attaching
-    /// meanwhile. The averages then take in what was allocated since the last cycle, for a heap
-    /// that had `used` of `capacity` bytes in use. Otherwise returns the number of attached
-    /// threads, or the reason why `empty` did nothing.
-    pub(crate) fn end_cycle<E>(
-        &self,
-        used: impl FnOnce() -> usize,
-        capacity: usize,
-        empty: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Result<(), E>, usize> {
-        let mut inner = self.detached()?;
-        let used = used();
-        if let Err(error) = empty() {
-            return Ok(Err(error));
-        }
-        let counted = end_count(&mut inner);
-        take_in(&mut inner, &counted, used, capacity);
-        Ok(Ok(()))
     }
 
     /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
@@ -296,7 +266,7 @@ impl Registry {
         let mut before = 0;
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
-            before += owned.sizing.desired_size();
+            before += owned.sizing.desired_size;
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
             policy.budget.end_cycle(&policy.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
         }
@@ -305,15 +275,15 @@ impl Registry {
         let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
         for state in inner.threads.iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
-            let wished = owned.sizing.desired_size();
+            let wished = owned.sizing.desired_size;
             policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
-            let size = owned.sizing.desired_size();
+            let size = owned.sizing.desired_size;
             after += size;
             cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
         }
         BufferSizes {
-            policy: policy.sizing.policy(),
+            policy: policy.sizing.policy,
             threads: inner.threads.len(),
             allocators: counted.threads,
             allocated: counted.sum.allocated_in_all() as usize,
@@ -324,9 +294,9 @@ impl Registry {
         }
     }
 
-    /// The lock, if no thread is attached and the world is not stopped. Otherwise the number of
-    /// attached threads.
-    fn detached(&self) -> Result<Guard<'_>, usize> {
+    /// Keeps threads from attaching, if none is attached and the world is not stopped. Otherwise
+    /// returns the number of attached threads.
+    pub(crate) fn detached(&self) -> Result<Detached<'_>, usize> {
         // An attached thread must not wait for the end of a stop that waits for this thread.
         match self.threads.lock().threads.len() {
             0 => {}
@@ -334,7 +304,7 @@ impl Registry {
         }
         let inner = self.between_stops();
         match inner.threads.len() {
-            0 => Ok(inner),
+            0 => Ok(Detached(inner)),
             attached => Err(attached),
         }
     }
@@ -357,7 +327,7 @@ impl Registry {
 }
 
 /// What all threads did since the last call. None of the attached threads runs.
-fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
+fn end_count(inner: &mut SafepointState<Attached, ThreadTotals>) -> TlabTotals {
     let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
     for state in inner.threads.iter().map(Attached::state) {
         let now = state.statistics();
@@ -369,15 +339,14 @@ fn end_count(inner: &mut Inner<Attached, Ledger>) -> TlabTotals {
 }
 
 /// Adds a cycle to the averages.
-fn take_in(inner: &mut Inner<Attached, Ledger>, counted: &TlabTotals, used: usize, capacity: usize) {
+fn take_in(
+    inner: &mut SafepointState<Attached, ThreadTotals>,
+    counted: &TlabTotals,
+    used: usize,
+    capacity: usize,
+) {
     let requested = counted.sum.allocated_in_all() as usize;
     inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
-}
-
-fn totals(inner: &Inner<Attached, Ledger>) -> TlabTotals {
-    let mut totals = inner.data.left;
-    inner.threads.iter().for_each(|thread| totals.add(&thread.state().statistics()));
-    totals
 }
 
 thread_local! {
@@ -420,7 +389,7 @@ pub(crate) fn attach<R>(
         shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
-        state.hot.set_barriers(shared.threads.barriers());
+        state.hot.barriers.set(shared.threads.barriers());
         // Under the lock too: whoever changes it then requests a safepoint of all threads.
         state.sampling.restart(&state.hot, shared.watch.sampler.interval());
         *state.lock_roots() = shared.threads.root_visits();
@@ -436,7 +405,7 @@ impl State {
         self.satb.give(&self.shared.threads.satb);
         self.hand_over_samples();
         self.give_up_buffer();
-        self.sampling.release(&self.shared.watch.sampler);
+        self.sampling.pending.release(&self.shared.watch.sampler.memory);
         let shared = &*self.shared;
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);

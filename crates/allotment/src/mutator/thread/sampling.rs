@@ -6,7 +6,7 @@
 //! sampling costs nothing, as in JEP 331, and a refill costs the same as without.
 //!
 //! [`sampling`](crate::mutator::sampling) says how distances are drawn, and what a sample is. The
-//! distance behind a sampled block begins at the block's end. Where the block holds several
+//! distance after a sampled block begins at the block's end. Where the block holds several
 //! objects, the same happens again among them, once they are complete: each object is sampled as if
 //! it had been allocated alone.
 //!
@@ -22,8 +22,8 @@ use super::state::State;
 use crate::mutator::roots::RootTable;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::sampling::{
-    Bucket, Distances, Dropped, Entry, FrameSink, Memory, Pending, Sampler, Settled, StackBounds, Store,
-    frames,
+    Bucket, Distances, DroppedSamples, FrameSink, Pending, PendingSample, SampleMemory, SampleStore, Sampler,
+    SettledSample, frames,
 };
 use crate::object::{Header, Kind, Shapes, settle, size_of_object};
 use crate::platform::{frame_pointer, own_stack};
@@ -37,8 +37,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer. `NEVER` if sampling is off or there is no buffer.
-    point: Cell<usize>,
+    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if
+    /// sampling is off or there is no buffer.
+    pub(in crate::mutator) point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
     /// Mean bytes from one point to the next; 0: off.
@@ -49,7 +50,7 @@ pub(in crate::mutator) struct Sampling {
     /// Distances among the objects of one block.
     inside: Distances,
     /// Samples since the last safepoint.
-    pending: Pending,
+    pub(in crate::mutator) pending: Pending,
     /// The thread's own stack. Looked up at the first sample; `None`: the system does not tell.
     stack: OnceCell<Option<Range<usize>>>,
 }
@@ -72,11 +73,6 @@ impl Sampling {
             pending: Pending::default(),
             stack: OnceCell::new(),
         }
-    }
-
-    /// The address at which an allocation must take the slow path.
-    pub(in crate::mutator) fn point(&self) -> usize {
-        self.point.get()
     }
 
     /// Whether there are points.
@@ -135,7 +131,8 @@ impl Sampling {
         Some(point.saturating_sub(start))
     }
 
-    /// The same for a block of `bytes` outside the buffer, which may move the point in the buffer.
+    /// Passes the point, if a block of `bytes` outside the buffer holds it. The block may move the
+    /// point in the buffer.
     /// Sampling is on.
     pub(in crate::mutator) fn pass_outside(&self, hot: &Hot, bytes: usize) -> Option<usize> {
         self.lift(hot);
@@ -154,21 +151,21 @@ impl Sampling {
     /// The part of the thread's own stack from `low` on. `None` if `low` is not in it: the thread
     /// runs on another stack, such as a coroutine's, whose end is not known. A thread may change
     /// between stacks, so each sample asks.
-    pub(in crate::mutator) fn stack_bounds(&self, low: usize) -> Option<StackBounds> {
+    pub(in crate::mutator) fn stack_bounds(&self, low: usize) -> Option<Range<usize>> {
         let stack = self.stack.get_or_init(own_stack).as_ref()?;
-        stack.contains(&low).then_some(StackBounds { low, high: stack.end })
-    }
-
-    /// Gives the memory of samples back: the thread leaves.
-    pub(in crate::mutator) fn release(&self, sampler: &Sampler) {
-        self.pending.release(sampler.memory());
+        stack.contains(&low).then_some(low..stack.end)
     }
 
     /// Calls `found` with the sampled objects of an entry: address, number of the shape, bytes.
     ///
     /// # Safety
     /// - The entry's objects are complete, and none has moved.
-    unsafe fn settle(&self, shapes: &Shapes, entry: &Entry, mut found: impl FnMut(usize, u32, usize)) {
+    unsafe fn settle(
+        &self,
+        shapes: &Shapes,
+        entry: &PendingSample,
+        mut found: impl FnMut(usize, u32, usize),
+    ) {
         if !entry.is_group {
             // SAFETY: the caller's predicate.
             let header = unsafe { header_at(entry.address) };
@@ -241,7 +238,14 @@ impl Followed {
     /// Bytes that one takes in a list that is up to half empty.
     const BYTES: usize = 2 * size_of::<Follow>();
 
-    fn push(&mut self, memory: &Memory, store: &mut Store, table: &RootTable, follow: Follow, bytes: usize) {
+    fn push(
+        &mut self,
+        memory: &SampleMemory,
+        store: &mut SampleStore,
+        table: &RootTable,
+        follow: Follow,
+        bytes: usize,
+    ) {
         if store.take(memory, table, Followed::BYTES) {
             if self.0.try_reserve(1).is_ok() {
                 return self.0.push(follow);
@@ -252,7 +256,7 @@ impl Followed {
     }
 
     /// Forgets the objects behind all points after that one.
-    fn recycle(&mut self, memory: &Memory, points: u64) {
+    fn recycle(&mut self, memory: &SampleMemory, points: u64) {
         let before = self.0.len();
         self.0.retain(|follow| follow.number <= points);
         memory.give(Followed::BYTES * (before - self.0.len()));
@@ -263,7 +267,7 @@ impl Followed {
         if self.0.is_empty() {
             return;
         }
-        let (memory, mut store) = (sampler.memory(), sampler.store());
+        let (memory, mut store) = (&sampler.memory, sampler.store());
         memory.give(Followed::BYTES * self.0.len());
         for follow in std::mem::take(&mut self.0) {
             store.follow(memory, sampled, follow.address, follow.bucket);
@@ -284,17 +288,17 @@ impl State {
             self.hand_over(Moment::Span);
         }
         let (number, interval) = (sampling.passed(), sampling.interval.get());
-        let entry = Entry { number, address: start, bytes, offset, interval, is_group };
-        if !sampling.pending.push(sampler.memory(), entry, |sink| self.walk_stack(sink)) {
+        let entry = PendingSample { number, address: start, bytes, offset, interval, is_group };
+        if !sampling.pending.push(&sampler.memory, entry, |sink| self.walk_stack(sink)) {
             // The dead samples of the heap may have the memory.
             self.shared.after_fork_or_abort();
-            sampler.store().forget_newly_dead(sampler.memory(), &self.shared.threads.roots.sampled);
+            sampler.store().forget_newly_dead(&sampler.memory, &self.shared.threads.roots.sampled);
         }
     }
 
     fn walk_stack(&self, sink: &mut FrameSink<'_>) {
         let sampler = &self.shared.watch.sampler;
-        if let Some(walker) = sampler.walker() {
+        if let Some(walker) = &sampler.walker {
             // The block has no header yet, and a thread that unwinds would leave it so.
             let abort = AbortOnUnwind::new(PANICKED);
             walker.walk(sink);
@@ -303,7 +307,7 @@ impl State {
         let here = 0_u8;
         let low = (&raw const here).addr();
         let bounds = self.sampling.stack_bounds(low);
-        let at = if sampler.has_frame_pointers() { frame_pointer() } else { 0 };
+        let at = if sampler.frame_pointers { frame_pointer() } else { 0 };
         let generated = ptr::with_exposed_provenance(self.hot.frame());
         // SAFETY: the stack from a variable of this function on. A call from generated code that is
         // under way has its frame on it.
@@ -338,24 +342,19 @@ impl State {
         }
     }
 
-    /// Takes over the heap's interval.
-    pub(in crate::mutator) fn adopt_sample_interval(&self) {
-        self.sampling.restart(&self.hot, self.shared.watch.sampler.interval());
-    }
-
     /// Before the memory behind all points after `points` is used again.
     pub(in crate::mutator) fn recycle_samples(&self, points: u64) {
         if self.sampling.passed() > points {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Recycle(points));
-            self.owned.borrow_mut().sampled.recycle(self.shared.watch.sampler.memory(), points);
+            self.owned.borrow_mut().sampled.recycle(&self.shared.watch.sampler.memory, points);
         }
     }
 
     #[cold]
     fn hand_over(&self, moment: Moment) {
         let shared = &*self.shared;
-        let (sampler, memory) = (&shared.watch.sampler, shared.watch.sampler.memory());
+        let (sampler, memory) = (&shared.watch.sampler, &shared.watch.sampler.memory);
         let (mut owned, mut store, table) =
             (self.owned.borrow_mut(), sampler.store(), &shared.threads.roots.sampled);
         self.sampling.pending.drain(|entry, stack| {
@@ -372,7 +371,7 @@ impl State {
                 Moment::Recycle(_) => true,
             };
             let found = |address, shape, bytes| {
-                let sample = Settled { shape, bytes, interval, stack };
+                let sample = SettledSample { shape, bytes, interval, stack };
                 match store.count(memory, table, &sample) {
                     Some(bucket) if !is_recycled && owned.private.is_some() => {
                         let follow = Follow { number, address, bucket };
@@ -396,7 +395,7 @@ pub(crate) struct Samples {
     /// Stacks by number: whether it was cut off (0 or 1), then its frames, innermost first.
     pub(crate) stacks: Vec<Box<[u64]>>,
     pub(crate) buckets: Vec<Bucket>,
-    pub(crate) dropped: Dropped,
+    pub(crate) dropped: DroppedSamples,
 }
 
 impl Shared {
@@ -407,7 +406,7 @@ impl Shared {
             own.hand_over(Moment::Span);
         }
         let (stacks, buckets) =
-            self.watch.sampler.store().read(self.watch.sampler.memory(), &self.threads.roots.sampled);
+            self.watch.sampler.store().read(&self.watch.sampler.memory, &self.threads.roots.sampled);
         Samples { stacks, buckets, dropped: self.watch.sampler.dropped() }
     }
 }

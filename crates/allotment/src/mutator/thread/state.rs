@@ -5,15 +5,14 @@ use super::private::Private;
 use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
-use crate::mutator::roots::lock_roots;
-use crate::mutator::roots::{Entry, OUTSIDE};
+use crate::mutator::random::Random;
+use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::CensusEntry;
-use crate::tlab::counters::StripedCounters;
 use crate::tlab::sizing::Sizing;
-use crate::tlab::statistics::TlabStatistics;
+use crate::tlab::statistics::{StripedCounters, TlabStatistics};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
@@ -28,17 +27,17 @@ pub(in crate::mutator) struct State {
     /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. The owner
     /// writes the list. A collector reads it while the thread is stopped or held in a blocking
     /// region.
-    pub(in crate::mutator) links: Cell<Entry>,
-    /// The same list while the thread is in a blocking region. It then changes under `visited`.
-    pub(in crate::mutator) parked: Cell<Entry>,
+    pub(in crate::mutator) links: Cell<LinkEntry>,
+    /// The list `links` while the thread is in a blocking region. It then changes under `visited`.
+    pub(in crate::mutator) parked: Cell<LinkEntry>,
     /// The number of the last visit of the thread's roots that was done. Locked by the thread that
     /// makes that visit, by a thread that walks the list of a thread in a blocking region, and by
     /// the owner when it changes the list there.
     pub(in crate::mutator) visited: Mutex<u64>,
     /// Words of slots that the thread overwrote while the collector marks. Owner only.
     pub(in crate::mutator) satb: SatbBuffer,
-    /// State of the generator of identity hashes; never 0. Owner only.
-    pub(in crate::mutator) hash_seed: Cell<u64>,
+    /// The generator of identity hashes. Owner only.
+    pub(in crate::mutator) hashes: Random,
     /// Whether the thread runs. The owner and stoppers use it.
     pub(in crate::mutator) status: Status,
     /// The thread's identity. Never changes.
@@ -99,14 +98,14 @@ pub(in crate::mutator) struct Published {
 
 impl Published {
     pub(in crate::mutator) fn publish(&self, sizing: &Sizing) {
-        let size = sizing.desired_size() + usize::from(sizing.is_grower());
+        let size = sizing.desired_size + usize::from(sizing.grower);
         // Reads first: the value rarely changes, and a store at every refill would dirty the cache
         // line.
         if self.size.load(Ordering::Relaxed) != size {
             self.size.store(size, Ordering::Relaxed);
         }
-        if self.last_refill_ms.load(Ordering::Relaxed) != sizing.last_refill_ms() {
-            self.last_refill_ms.store(sizing.last_refill_ms(), Ordering::Relaxed);
+        if self.last_refill_ms.load(Ordering::Relaxed) != sizing.last_refill_ms {
+            self.last_refill_ms.store(sizing.last_refill_ms, Ordering::Relaxed);
         }
     }
 
@@ -129,13 +128,13 @@ impl State {
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
             satb: SatbBuffer::default(),
-            // Odd, and far apart: a step of the golden ratio for each thread.
-            hash_seed: Cell::new(thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            // Seeds that are far apart on the way of the generator.
+            hashes: Random::new(thread << 32),
             status: Status::new(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),
-            sampling: Sampling::new(shared.watch.sampler.seed(), thread),
+            sampling: Sampling::new(shared.watch.sampler.seed, thread),
             owned: RefCell::new(Owned {
                 sizing,
                 allocated_in_cycle: 0,
@@ -152,7 +151,7 @@ impl State {
 
     /// The roots in the thread's frames, innermost first. To be called while the thread is stopped,
     /// or held in a blocking region.
-    pub(in crate::mutator) fn roots(&self) -> Entry {
+    pub(in crate::mutator) fn roots(&self) -> LinkEntry {
         match self.links.get() {
             OUTSIDE => self.parked.get(),
             head => head,
@@ -166,7 +165,7 @@ impl State {
 
     /// Sets the limits from the buffer and the sampling point.
     pub(in crate::mutator) fn arm(&self) {
-        self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point() });
+        self.hot.arm(if self.zeal.is_on() { 0 } else { self.sampling.point.get() });
         if cfg!(debug_assertions) {
             self.hot.verify();
         }

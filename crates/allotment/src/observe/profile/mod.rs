@@ -116,12 +116,12 @@ impl AllocationProfile {
         let sites: Vec<AllocationSite> =
             sites.map(|bucket| AllocationSite::of(shared, bucket, &mut type_names)).collect();
         let mut names = HashMap::new();
-        if let Some(walker) = shared.watch.sampler.walker() {
+        if let Some(walker) = &shared.watch.sampler.walker {
             for frame in stacks.iter().flat_map(|stack| &stack.frames) {
                 names.entry(*frame).or_insert_with(|| walker.name(*frame));
             }
         }
-        let files = if shared.watch.sampler.walker().is_none() { code_files() } else { Vec::new() };
+        let files = if shared.watch.sampler.walker.is_none() { code_files() } else { Vec::new() };
         let largest = sites.iter().map(|site| site.interval).max();
         let interval = Some(shared.watch.sampler.interval()).filter(|interval| *interval != 0).or(largest);
         AllocationProfile {

@@ -12,7 +12,7 @@ use crate::options::kinds::format_size;
 use crate::options::set::OptionSet;
 use crate::options::table::CAPACITY_FLOOR;
 
-/// The options that only threads with their own buffers read.
+/// The options that only threads with their own buffers read, beside those of the next three lists.
 const OF_BUFFERS: &[OptionId] = &[
     OptionId::ResizeTLAB,
     OptionId::ZeroTLAB,
@@ -20,20 +20,10 @@ const OF_BUFFERS: &[OptionId] = &[
     OptionId::MinTLABSize,
     OptionId::MaxTLABSize,
     OptionId::TLABPolicy,
-    OptionId::TLABWasteTargetPercent,
     OptionId::TLABRefillWasteFraction,
     OptionId::TLABWasteIncrement,
-    OptionId::TLABAllocationWeight,
-    OptionId::TLABElasticity,
-    OptionId::TLABDecayTime,
-    OptionId::TLABIdlePercent,
     OptionId::ZeroWindowSize,
     OptionId::AllocatePrefetchStyle,
-    OptionId::AllocatePrefetchDistance,
-    OptionId::AllocatePrefetchLines,
-    OptionId::AllocateInstancePrefetchLines,
-    OptionId::AllocatePrefetchStepSize,
-    OptionId::AllocatePrefetchInstr,
 ];
 
 /// The options that only prefetching generated code reads, beside the style.
@@ -125,21 +115,27 @@ const OF_OLD_CYCLES: &[OptionId] = &[
 /// Refuses given options that have no effect.
 pub(super) fn check(set: &OptionSet) -> Result<(), OptionError> {
     check_buffers(set)?;
-    check_sizing(set)?;
     check_prefetch(set)?;
     check_collector(set)?;
-    check_log(set)?;
     check_capacity(set)?;
     check_generations(set)?;
     check_cycles(set)?;
     check_overhead(set)?;
-    check_zeal(set)?;
-    check_refills(set)
+    check_rest(set)
 }
 
-/// The first of `ids` that was given.
-fn first_given(set: &OptionSet, ids: &[OptionId]) -> Option<OptionId> {
-    ids.iter().copied().find(|id| set.is_given(*id))
+/// Refuses the first of `ids` that was given, if `cause` leaves all of them without effect.
+fn refuse(
+    set: &OptionSet,
+    has_no_effect: bool,
+    ids: &[OptionId],
+    cause: OptionId,
+    why: &str,
+) -> Result<(), OptionError> {
+    match ids.iter().find(|id| set.is_given(**id)) {
+        Some(id) if has_no_effect => no_effect(set, *id, cause, why),
+        _ => Ok(()),
+    }
 }
 
 /// Whether `policy` reads the option.
@@ -154,63 +150,38 @@ fn looks_at(policy: TlabPolicy, id: OptionId) -> bool {
     }
 }
 
-/// Options about buffers: whether there are buffers, and whether the policy reads the option.
+/// Options about buffers and their sizes.
 fn check_buffers(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
-    if !options.use_tlab
-        && let Some(id) = first_given(set, OF_BUFFERS)
-    {
-        return no_effect(set, id, OptionId::UseTLAB, "where no thread has a buffer");
+    for ids in [OF_BUFFERS, OF_GROWTH, OF_SHARES, OF_PREFETCH] {
+        refuse(set, !options.use_tlab, ids, OptionId::UseTLAB, "where no thread has a buffer")?;
     }
-    for id in OF_BUFFERS.iter().copied().filter(|id| set.is_given(*id)) {
-        if !looks_at(options.tlab_policy, id) {
-            let users = TlabPolicy::ALL.iter().filter(|policy| looks_at(**policy, id));
-            let users = users.map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
-            let why = format!("only these policies read it: {users}");
-            return no_effect(set, id, OptionId::TLABPolicy, &why);
-        }
+    let is_ignored = |id: &&OptionId| set.is_given(**id) && !looks_at(options.tlab_policy, **id);
+    if let Some(&id) = OF_GROWTH.iter().chain(OF_SHARES).find(is_ignored) {
+        let users = TlabPolicy::ALL.iter().filter(|policy| looks_at(**policy, id));
+        let users = users.map(|policy| policy.name()).collect::<Vec<_>>().join(", ");
+        return no_effect(set, id, OptionId::TLABPolicy, &format!("only these policies read it: {users}"));
     }
-    if options.zero_tlab && set.is_given(OptionId::ZeroWindowSize) {
-        let why = "which zeroes the buffer as a whole";
-        return no_effect(set, OptionId::ZeroWindowSize, OptionId::ZeroTLAB, why);
-    }
-    Ok(())
-}
-
-/// Options that decide on sizes of buffers when there is nothing to decide.
-fn check_sizing(set: &OptionSet) -> Result<(), OptionError> {
-    let options = set.values();
-    if !options.resize_tlab
-        && let Some(id) = first_given(set, OF_GROWTH)
-    {
-        return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep their size");
-    }
-    if let Some(id) = first_given(set, OF_SHARES) {
-        let epsilon = options.tlab_policy == TlabPolicy::Epsilon;
-        // This policy knows the first size without shares.
-        let known = options.tlab_size != 0 || options.tlab_policy == TlabPolicy::Shenandoah8359947;
-        if known && epsilon {
-            let why = "which no cycle changes with TLABPolicy=epsilon";
-            return no_effect(set, id, OptionId::TLABSize, why);
-        }
-        if known && !options.resize_tlab {
-            return no_effect(set, id, OptionId::ResizeTLAB, "where buffers keep the size they begin with");
-        }
-    }
-    if has_one_size(options)
-        && let Some(id) = OF_GROWTH.iter().chain(OF_SHARES).copied().find(|id| set.is_given(*id))
-    {
-        return no_effect(set, id, OptionId::MaxTLABSize, "which is also the smallest buffer");
+    let why = "which zeroes the buffer as a whole";
+    refuse(set, options.zero_tlab, &[OptionId::ZeroWindowSize], OptionId::ZeroTLAB, why)?;
+    refuse(set, !options.resize_tlab, OF_GROWTH, OptionId::ResizeTLAB, "where buffers keep their size")?;
+    let (epsilon, shenandoah) = (TlabPolicy::Epsilon, TlabPolicy::Shenandoah8359947);
+    // The second policy knows the first size without shares.
+    let known = options.tlab_size != 0 || options.tlab_policy == shenandoah;
+    let why = "which no cycle changes with TLABPolicy=epsilon";
+    refuse(set, known && options.tlab_policy == epsilon, OF_SHARES, OptionId::TLABSize, why)?;
+    let why = "where buffers keep the size they begin with";
+    refuse(set, known && !options.resize_tlab, OF_SHARES, OptionId::ResizeTLAB, why)?;
+    for ids in [OF_GROWTH, OF_SHARES] {
+        let why = "which is also the smallest buffer";
+        refuse(set, has_one_size(options), ids, OptionId::MaxTLABSize, why)?;
     }
     let same_size = !options.resize_tlab && options.tlab_size != 0 && set.is_given(OptionId::TLABSize);
     // These two policies have their own largest buffer.
-    let own_max = matches!(options.tlab_policy, TlabPolicy::Shenandoah8359947 | TlabPolicy::Epsilon)
+    let own_max = [epsilon, shenandoah].contains(&options.tlab_policy)
         && !(options.max_tlab_size != 0 && set.is_given(OptionId::MaxTLABSize));
-    if same_size && !own_max && set.is_given(OptionId::TLABPolicy) {
-        let why = "where buffers keep TLABSize under every policy";
-        return no_effect(set, OptionId::TLABPolicy, OptionId::ResizeTLAB, why);
-    }
-    Ok(())
+    let why = "where buffers keep TLABSize under every policy";
+    refuse(set, same_size && !own_max, &[OptionId::TLABPolicy], OptionId::ResizeTLAB, why)
 }
 
 /// Whether the smallest buffer is the largest.
@@ -226,67 +197,35 @@ fn has_one_size(options: &Options) -> bool {
 /// The prefetch of generated code.
 fn check_prefetch(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
-    let style = OptionId::AllocatePrefetchStyle;
-    if options.allocate_prefetch_style == 0
-        && set.is_given(style)
-        && let Some(id) = first_given(set, OF_PREFETCH)
-    {
-        return no_effect(set, id, style, "which prefetches nothing");
-    }
-    let distance = OptionId::AllocatePrefetchDistance;
-    if options.allocate_prefetch_distance == 0 {
-        let others = OF_PREFETCH.iter().copied().filter(|id| *id != distance);
-        let style = (options.allocate_prefetch_style != 0).then_some(style);
-        if let Some(id) = style.into_iter().chain(others).find(|id| set.is_given(*id)) {
-            return no_effect(set, id, distance, "which prefetches nothing ahead");
-        }
-    }
+    let (style, distance) = (OptionId::AllocatePrefetchStyle, OptionId::AllocatePrefetchDistance);
+    let off = options.allocate_prefetch_style == 0;
+    refuse(set, off && set.is_given(style), OF_PREFETCH, style, "which prefetches nothing")?;
+    let (nowhere, why) = (options.allocate_prefetch_distance == 0, "which prefetches nothing ahead");
+    refuse(set, nowhere && !off, &[style], distance, why)?;
+    // The distance is the first of them.
+    refuse(set, nowhere, &OF_PREFETCH[1..], distance, why)?;
     let one_line = options.allocate_prefetch_lines == 1 && options.allocate_instance_prefetch_lines == 1;
     // Style 3 rounds to the step.
-    if one_line && options.allocate_prefetch_style != 3 && set.is_given(OptionId::AllocatePrefetchStepSize) {
-        let (id, lines) = (OptionId::AllocatePrefetchStepSize, OptionId::AllocatePrefetchLines);
-        return no_effect(set, id, lines, "where no object has a second line to step to");
-    }
-    Ok(())
+    let steps = !one_line || options.allocate_prefetch_style == 3;
+    let (step, lines) = (OptionId::AllocatePrefetchStepSize, OptionId::AllocatePrefetchLines);
+    refuse(set, !steps, &[step], lines, "where no object has a second line to step to")
 }
 
 /// Options about work that the collector does not do, and about printed output.
 fn check_collector(set: &OptionSet) -> Result<(), OptionError> {
-    let options = set.values();
-    if options.collector == CollectorKind::Epsilon
-        && let Some(id) = first_given(set, OF_COLLECTIONS)
-    {
-        return no_effect(set, id, OptionId::Collector, "which never collects");
-    }
-    if options.collector != CollectorKind::Parallel
-        && let Some(id) = first_given(set, OF_PARALLEL)
-    {
-        return no_effect(set, id, OptionId::Collector, "and only Collector=parallel reads it");
-    }
-    if options.print_gc_details && set.is_given(OptionId::PrintGC) {
-        let why = "which prints the line of each collection, too";
-        return no_effect(set, OptionId::PrintGC, OptionId::PrintGCDetails, why);
-    }
-    Ok(())
-}
-
-/// The log of collections, where there is nothing to write, or nothing to rotate.
-fn check_log(set: &OptionSet) -> Result<(), OptionError> {
-    let options = set.values();
+    let (options, collector) = (set.values(), OptionId::Collector);
+    let is = |kind| options.collector == kind;
+    refuse(set, is(CollectorKind::Epsilon), OF_COLLECTIONS, collector, "which never collects")?;
+    let why = "and only Collector=parallel reads it";
+    refuse(set, !is(CollectorKind::Parallel), OF_PARALLEL, collector, why)?;
+    let why = "which prints the line of each collection, too";
+    refuse(set, options.print_gc_details, &[OptionId::PrintGC], OptionId::PrintGCDetails, why)?;
     let (log, size, files) = (OptionId::GCLog, OptionId::GCLogFileSize, OptionId::NumberOfGCLogFiles);
-    if options.gc_log.as_os_str().is_empty() {
-        return match first_given(set, &[size, files]) {
-            Some(id) => no_effect(set, id, log, "so there is no file"),
-            None => Ok(()),
-        };
-    }
-    if set.is_given(OptionId::PrintGC) && !options.print_gc && !options.print_gc_details {
-        return no_effect(set, log, OptionId::PrintGC, "which leaves no lines to write");
-    }
-    if options.number_of_gc_log_files == 0 && set.is_given(size) {
-        return no_effect(set, size, files, "so the log is never renamed");
-    }
-    Ok(())
+    let has_no_log = options.gc_log.as_os_str().is_empty();
+    refuse(set, has_no_log, &[size, files], log, "so there is no file")?;
+    let silent = set.is_given(OptionId::PrintGC) && !options.print_gc && !options.print_gc_details;
+    refuse(set, !has_no_log && silent, &[log], OptionId::PrintGC, "which leaves no lines to write")?;
+    refuse(set, options.number_of_gc_log_files == 0, &[size], files, "so the log is never renamed")
 }
 
 /// Options about the capacity when capacity and committed memory do not change.
@@ -294,75 +233,45 @@ fn check_capacity(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (initial, max) = (options.initial_heap_size, options.max_heap_size);
     let is_all = |bytes: usize| max != 0 && whole_regions(options, bytes) >= max;
-    if initial != 0 && is_all(initial) {
-        let follow = [OptionId::MinHeapFreeRatio, OptionId::UncommitDelay];
-        if let Some(id) = first_given(set, &follow) {
-            return no_effect(set, id, OptionId::InitialHeapSize, "which is all of MaxHeapSize and is kept");
-        }
-    }
-    if initial == 0 && is_all(CAPACITY_FLOOR) && set.is_given(OptionId::MinHeapFreeRatio) {
-        let why = format!("and {} may be in use in any case", format_size(CAPACITY_FLOOR));
-        return no_effect(set, OptionId::MinHeapFreeRatio, OptionId::MaxHeapSize, &why);
-    }
-    Ok(())
+    let follow = [OptionId::MinHeapFreeRatio, OptionId::UncommitDelay];
+    let why = "which is all of MaxHeapSize and is kept";
+    refuse(set, initial != 0 && is_all(initial), &follow, OptionId::InitialHeapSize, why)?;
+    let why = format!("and {} may be in use in any case", format_size(CAPACITY_FLOOR));
+    let in_use = initial == 0 && is_all(CAPACITY_FLOOR);
+    refuse(set, in_use, &[OptionId::MinHeapFreeRatio], OptionId::MaxHeapSize, &why)
 }
 
 /// Options about generations where there are none, or nothing to decide about them.
 fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
-    let options = set.values();
-    let cause = match options.collector {
-        CollectorKind::Parallel => None,
-        CollectorKind::Shenandoah if options.shenandoah_gc_mode == ShenandoahMode::Generational => None,
-        CollectorKind::Shenandoah => Some(OptionId::ShenandoahGCMode),
-        CollectorKind::MarkCompact | CollectorKind::Epsilon => Some(OptionId::Collector),
-    };
-    if let Some(cause) = cause
-        && let Some(id) = first_given(set, OF_GENERATIONS)
-    {
-        return no_effect(set, id, cause, "which has no generations");
-    }
-    let max = options.max_new_size;
+    let (options, why) = (set.values(), "which has no generations");
+    let in_cycles = options.collector == CollectorKind::Shenandoah;
+    let young_only = options.shenandoah_gc_mode != ShenandoahMode::Generational;
+    refuse(set, in_cycles && young_only, OF_GENERATIONS, OptionId::ShenandoahGCMode, why)?;
+    let has_none = !in_cycles && options.collector != CollectorKind::Parallel;
+    refuse(set, has_none, OF_GENERATIONS, OptionId::Collector, why)?;
     // The young generation has at least one region.
-    if max != 0
-        && whole_regions(options, options.new_size.max(1)) >= max
-        && set.is_given(OptionId::GCTimeRatio)
-    {
-        let why = "which is also the smallest young generation";
-        return no_effect(set, OptionId::GCTimeRatio, OptionId::MaxNewSize, why);
-    }
-    if options.max_tenuring_threshold == 0 && set.is_given(OptionId::YoungPLABSize) {
-        let why = "so every object that survives becomes old";
-        return no_effect(set, OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold, why);
-    }
-    Ok(())
+    let least = whole_regions(options, options.new_size.max(1));
+    let fixed = options.max_new_size != 0 && least >= options.max_new_size;
+    let why = "which is also the smallest young generation";
+    refuse(set, fixed, &[OptionId::GCTimeRatio], OptionId::MaxNewSize, why)?;
+    let (buffer, age) = (OptionId::YoungPLABSize, OptionId::MaxTenuringThreshold);
+    let why = "so every object that survives becomes old";
+    refuse(set, options.max_tenuring_threshold == 0, &[buffer], age, why)
 }
 
 /// Options about concurrent cycles if there are none, or none for learning.
 fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
-    let options = set.values();
-    if options.collector != CollectorKind::Shenandoah {
-        let mut ids = OF_CYCLES.iter().chain(OF_TRIGGERS).chain(OF_OLD_CYCLES).copied();
-        return match ids.find(|id| set.is_given(*id)) {
-            Some(id) => no_effect(set, id, OptionId::Collector, "which has no concurrent cycles"),
-            None => Ok(()),
-        };
+    let (options, mode) = (set.values(), OptionId::ShenandoahGCMode);
+    let has_none = options.collector != CollectorKind::Shenandoah;
+    for ids in [OF_CYCLES, OF_TRIGGERS, OF_OLD_CYCLES] {
+        refuse(set, has_none, ids, OptionId::Collector, "which has no concurrent cycles")?;
     }
-    if options.shenandoah_gc_mode == ShenandoahMode::Passive
-        && let Some(id) = first_given(set, OF_TRIGGERS)
-    {
-        let why = "so every cycle runs in a stop, for an allocation";
-        return no_effect(set, id, OptionId::ShenandoahGCMode, why);
-    }
-    if options.shenandoah_gc_mode != ShenandoahMode::Generational
-        && let Some(id) = first_given(set, OF_OLD_CYCLES)
-    {
-        return no_effect(set, id, OptionId::ShenandoahGCMode, "which has no generations");
-    }
+    let is = |mode| options.shenandoah_gc_mode == mode;
+    let why = "so every cycle runs in a stop, for an allocation";
+    refuse(set, is(ShenandoahMode::Passive), OF_TRIGGERS, mode, why)?;
+    refuse(set, !is(ShenandoahMode::Generational), OF_OLD_CYCLES, mode, "which has no generations")?;
     let (first, steps) = (OptionId::ShenandoahInitFreeThreshold, OptionId::ShenandoahLearningSteps);
-    if options.shenandoah_learning_steps == 0 && set.is_given(first) {
-        return no_effect(set, first, steps, "so no cycle is for learning");
-    }
-    Ok(())
+    refuse(set, options.shenandoah_learning_steps == 0, &[first], steps, "so no cycle is for learning")
 }
 
 /// Options of an overhead limit that no collection exceeds.
@@ -370,44 +279,22 @@ fn check_overhead(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
     let (limit, time, free) =
         (OptionId::UseGCOverheadLimit, OptionId::GCTimeLimit, OptionId::GCHeapFreeLimit);
-    if !options.use_gc_overhead_limit
-        && let Some(id) = first_given(set, &[time, free])
-    {
-        return no_effect(set, id, limit, "so no collections are counted");
-    }
-    if options.gc_time_limit == 100 && set.is_given(free) {
-        return no_effect(set, free, time, "a share that collections never exceed");
-    }
-    if options.gc_heap_free_limit == 0 && set.is_given(time) {
-        return no_effect(set, time, free, "and every heap has that much free");
-    }
-    Ok(())
+    refuse(set, !options.use_gc_overhead_limit, &[time, free], limit, "so no collections are counted")?;
+    refuse(set, options.gc_time_limit == 100, &[free], time, "a share that collections never exceed")?;
+    refuse(set, options.gc_heap_free_limit == 0, &[time], free, "and every heap has that much free")
 }
 
-/// Options for a seed when there are no distances that it could change.
-fn check_zeal(set: &OptionSet) -> Result<(), OptionError> {
+/// The seed of distances that are all the same, and the source of buffers.
+fn check_rest(set: &OptionSet) -> Result<(), OptionError> {
     let options = set.values();
-    if options.zeal_interval <= 1 && options.zeal_seed != 0 && set.is_given(OptionId::ZealSeed) {
-        let why = "which leaves no distances to choose";
-        return no_effect(set, OptionId::ZealSeed, OptionId::ZealInterval, why);
-    }
-    Ok(())
-}
-
-/// Options about the source of buffers.
-fn check_refills(set: &OptionSet) -> Result<(), OptionError> {
-    let (options, id) = (set.values(), OptionId::AllocationRegions);
-    if options.allocation_regions <= 1 {
-        return Ok(());
-    }
-    if !options.use_tlab {
-        return no_effect(set, id, OptionId::UseTLAB, "where all threads bump one pointer");
-    }
-    if options.refill_strategy == RefillStrategy::Lock {
-        let why = "which has one region under the heap lock";
-        return no_effect(set, id, OptionId::RefillStrategy, why);
-    }
-    Ok(())
+    let unused = options.zeal_interval <= 1 && options.zeal_seed != 0;
+    let why = "which leaves no distances to choose";
+    refuse(set, unused, &[OptionId::ZealSeed], OptionId::ZealInterval, why)?;
+    let (several, regions) = (options.allocation_regions > 1, &[OptionId::AllocationRegions]);
+    let why = "where all threads bump one pointer";
+    refuse(set, several && !options.use_tlab, regions, OptionId::UseTLAB, why)?;
+    let locked = several && options.refill_strategy == RefillStrategy::Lock;
+    refuse(set, locked, regions, OptionId::RefillStrategy, "which has one region under the heap lock")
 }
 
 /// `bytes` rounded up to regions, if their size is known.

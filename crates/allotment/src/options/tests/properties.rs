@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::options::choices::Named;
-use crate::options::kinds::{Kind, format_size};
+use crate::options::kinds::{ValueKind, format_size};
 
 /// Texts of values that an option takes, among them both ends of its range.
 fn taken(info: &'static OptionInfo) -> BoxedStrategy<String> {

@@ -1,11 +1,9 @@
 //! The files of the process whose code is mapped, with their build ids: the data by which a reader
-//! can name addresses.
-//!
-//! The list comes from the loader (`dl_iterate_phdr`), not from `/proc/self/maps`: the loader knows
-//! where each file's notes are. A build id is the note `GNU` of kind 3, in hexadecimal digits.
+//! can name addresses. A build id is the note `GNU` of kind 3, in hexadecimal digits.
 
+use super::elf::{Note, for_each_file};
 use crate::platform::page_size;
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -26,83 +24,43 @@ pub(crate) struct CodeFile {
 
 /// The code that is mapped now. Takes the loader's lock.
 pub(crate) fn code_files() -> Vec<CodeFile> {
-    let mut files = Vec::new();
-    // Miri has no loader to ask.
-    if !cfg!(miri) {
-        // SAFETY: the callback gets the arguments it expects: entries of the loader's list, and the
-        // vector, which outlives the call.
-        unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut files).cast()) };
-    }
+    let (mut files, page) = (Vec::new(), page_size());
+    for_each_file(|file| {
+        let path = match file.name.to_bytes() {
+            b"" => std::env::current_exe().unwrap_or_default(),
+            name => PathBuf::from(OsStr::from_bytes(name)),
+        };
+        let build_id = build_id(file.notes()).unwrap_or_default();
+        let has_code = |segment: &&libc::Elf64_Phdr| {
+            segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_X != 0
+        };
+        files.extend(file.segments.iter().filter(has_code).map(|segment| {
+            let range = file.range(segment);
+            // Whole pages are mapped.
+            CodeFile {
+                start: (range.start & !(page - 1)) as u64,
+                end: range.end.next_multiple_of(page) as u64,
+                offset: segment.p_offset & !(page as u64 - 1),
+                path: path.clone(),
+                build_id: build_id.clone(),
+            }
+        }));
+        true
+    });
     files
 }
 
-/// # Safety
-/// - For `dl_iterate_phdr`, whose `data` is a vector of [`CodeFile`]s.
-unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _bytes: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the caller's predicate; the loader keeps the entry for this call.
-    let (info, files) = unsafe { (&*info, &mut *data.cast::<Vec<CodeFile>>()) };
-    // SAFETY: the loader's own table of the file's segments, and its name.
-    let (segments, name) = unsafe {
-        let segments = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-        (segments, if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) })
-    };
-    let path = match name.to_bytes() {
-        b"" => std::env::current_exe().unwrap_or_default(),
-        name => PathBuf::from(OsStr::from_bytes(name)),
-    };
-    let loaded = |from: u64, bytes: u64| {
-        segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD).any(|segment| {
-            let start = segment.p_vaddr;
-            start <= from && from + bytes <= start + segment.p_memsz
-        })
-    };
-    let notes = segments.iter().filter(|segment| segment.p_type == libc::PT_NOTE);
-    let build_id = notes
-        .filter(|notes| loaded(notes.p_vaddr, notes.p_memsz))
-        .find_map(|notes| {
-            let start =
-                std::ptr::with_exposed_provenance(info.dlpi_addr.wrapping_add(notes.p_vaddr) as usize);
-            // SAFETY: the bytes lie in a mapped segment, and notes are readable and never written.
-            build_id(unsafe { std::slice::from_raw_parts(start, notes.p_memsz as usize) })
-        })
-        .unwrap_or_default();
-    let page = page_size() as u64;
-    for segment in segments {
-        if segment.p_type != libc::PT_LOAD || segment.p_flags & libc::PF_X == 0 {
-            continue;
-        }
-        // Whole pages are mapped.
-        let start = info.dlpi_addr.wrapping_add(segment.p_vaddr);
-        files.push(CodeFile {
-            start: start & !(page - 1),
-            end: start.saturating_add(segment.p_memsz).next_multiple_of(page),
-            offset: segment.p_offset & !(page - 1),
-            path: path.clone(),
-            build_id: build_id.clone(),
-        });
-    }
-    0
-}
-
-/// The build id among notes. Stops at a truncated note.
-fn build_id(mut notes: &[u8]) -> Option<String> {
+/// The build id among notes.
+fn build_id<'n>(mut notes: impl Iterator<Item = Note<'n>>) -> Option<String> {
     /// The kind of the note with the build id.
     const BUILD_ID: u32 = 3;
-    loop {
-        let (head, rest) = notes.split_at_checked(12)?;
-        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (name_bytes, bytes, kind) = (word(0) as usize, word(4) as usize, word(8));
-        let name = rest.get(..name_bytes)?;
-        let content = rest.get(name_bytes.next_multiple_of(4)..)?.get(..bytes)?;
-        if kind == BUILD_ID && name == b"GNU\0" {
-            return Some(content.iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        notes = rest.get(name_bytes.next_multiple_of(4) + bytes.next_multiple_of(4)..)?;
-    }
+    let note = notes.find(|note| note.kind == BUILD_ID && note.name == b"GNU\0")?;
+    Some(note.description.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(all(test, not(miri)))]
 mod tests {
+    use super::super::elf::parse_notes;
     use super::*;
 
     #[test]
@@ -130,9 +88,9 @@ mod tests {
         };
         let all = [note(b"allotment\0", 3, &[1]), note(b"GNU\0", 1, &[2; 6]), note(b"GNU\0", 3, &[0xAB, 7])];
         let all = all.concat();
-        assert_eq!(build_id(&all).as_deref(), Some("ab07"));
+        assert_eq!(build_id(parse_notes(&all, 4)).as_deref(), Some("ab07"));
         for length in 0..all.len() - 2 {
-            assert_eq!(build_id(&all[..length]), None, "{length}");
+            assert_eq!(build_id(parse_notes(&all[..length], 4)), None, "{length}");
         }
     }
 }

@@ -2,10 +2,9 @@
 //! `dlopen` loaded.
 //!
 //! [`type_shape!`](crate::type_shape) leaves an ELF note in the file for each type. The loader maps
-//! the notes with the file. `dl_iterate_phdr` tells where the notes are, even before any code of
-//! the file has run. A note gives the distance from itself to two words that the loader relocates:
-//! the address of the type's static, and the address of the mark of the copy of this library that
-//! the type belongs to.
+//! the notes with the file, and tells where they are even before any code of the file has run. A
+//! note gives the distance from itself to two words that the loader relocates: the address of the
+//! type's static, and the address of the mark of the copy of this library that the type belongs to.
 //!
 //! Refused:
 //!
@@ -15,15 +14,11 @@
 //!   makes everything beside it writable.
 //! - An initialiser that announces its file. Other initialisers run before it.
 
-use std::ffi::{c_int, c_void};
+use super::elf::{Note, for_each_file};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The name in our notes, with its terminating zero.
 const NAME: [u8; 10] = *b"allotment\0";
-
-/// Bytes of a note of a type: sizes and kind, the name and its padding, and the distance to the
-/// words.
-const NOTE_BYTES: usize = 12 + 12 + 8;
 
 /// The kind of a note that describes a type.
 const TYPE_NOTE: u32 = 1;
@@ -41,116 +36,54 @@ pub(crate) struct Pointers {
     copy: usize,
 }
 
-struct Search<'f> {
-    /// The search is skipped if no more files were loaded than this number.
-    seen: u64,
-    copy: usize,
-    loads: u64,
-    complete: bool,
-    found: &'f mut Vec<Pointers>,
-}
-
 /// Puts into `found` the words that the notes of this copy's types lead to, unless no file was
 /// loaded since the count was `seen`. Returns the number of files loaded so far, and whether the
 /// loader had relocated all of them.
 pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
-    // Miri has no loader to ask. It runs the initialisers.
-    if cfg!(miri) {
-        return (seen, true);
-    }
-    let mut search = Search { seen, copy, loads: seen, complete: true, found };
-    // SAFETY: the callback gets the arguments it expects: entries of the loader's list, and the
-    // search, which outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
-    (search.loads, search.complete)
-}
-
-/// # Safety
-/// - For `dl_iterate_phdr`, whose `data` is a [`Search`].
-unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, bytes: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the caller's predicate; the loader keeps the entry for this call.
-    let (info, search) = unsafe { (&*info, &mut *data.cast::<Search<'_>>()) };
-    // A loader that does not count its files is searched each time.
-    if bytes >= std::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + 8 {
-        search.loads = info.dlpi_adds;
-        if info.dlpi_adds == search.seen {
-            return 1;
+    let (mut loads, mut complete) = (seen, true);
+    for_each_file(|file| {
+        // A loader that does not count its files is searched each time.
+        loads = file.loads.unwrap_or(loads);
+        if file.loads == Some(seen) {
+            return false;
         }
-    }
-    // SAFETY: as above.
-    unsafe { search.look_at_file(info) };
-    0
-}
-
-impl Search<'_> {
-    /// # Safety
-    /// - The file is loaded and stays loaded.
-    unsafe fn look_at_file(&mut self, info: &libc::dl_phdr_info) {
-        let base = info.dlpi_addr as usize;
-        // SAFETY: the loader's own table of the file's segments.
-        let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-        let range = |segment: &libc::Elf64_Phdr| {
-            let start = base.wrapping_add(segment.p_vaddr as usize);
-            start..start.saturating_add(segment.p_memsz as usize)
-        };
-        let is_loaded = |from: usize, bytes: usize| {
-            let loaded = segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD).map(range);
-            loaded.into_iter().any(|part| part.contains(&from) && part.end - from >= bytes)
-        };
-        for segment in segments.iter().filter(|segment| segment.p_type == libc::PT_NOTE) {
-            let notes = range(segment);
-            if !is_loaded(notes.start, notes.len()) {
+        for words in file.notes().filter_map(|note| words_of(&note)) {
+            if !file.is_loaded(words, size_of::<Pointers>()) || !words.is_multiple_of(8) {
                 continue;
             }
-            // SAFETY: the bytes lie in a mapped segment, and notes are readable and never written.
-            let notes = unsafe { std::slice::from_raw_parts(notes.start as *const u8, notes.len()) };
-            for words in type_notes(notes, segment.p_align as usize) {
-                if !is_loaded(words, size_of::<Pointers>()) || !words.is_multiple_of(8) {
-                    continue;
-                }
-                let word = |index: usize| {
-                    let word = std::ptr::with_exposed_provenance::<AtomicUsize>(words + 8 * index);
-                    // SAFETY: an aligned word of the file's data. The load is atomic, for the
-                    // loader may be about to relocate the word.
-                    unsafe { &*word }.load(Ordering::Relaxed)
-                };
-                let pointers = Pointers { shape: word(0), copy: word(1) };
-                if base != 0 && (pointers.shape < LEAST_ADDRESS || pointers.copy < LEAST_ADDRESS) {
-                    self.complete = false;
-                } else if pointers.copy == self.copy {
-                    self.found.push(pointers);
-                }
+            let word = |index: usize| {
+                let word = std::ptr::with_exposed_provenance::<AtomicUsize>(words + 8 * index);
+                // SAFETY: an aligned word of the file's data. The load is atomic, for the loader
+                // may be about to relocate the word.
+                unsafe { &*word }.load(Ordering::Relaxed)
+            };
+            let pointers = Pointers { shape: word(0), copy: word(1) };
+            if file.base != 0 && (pointers.shape < LEAST_ADDRESS || pointers.copy < LEAST_ADDRESS) {
+                complete = false;
+            } else if pointers.copy == copy {
+                found.push(pointers);
             }
         }
-    }
+        true
+    });
+    (loads, complete)
 }
 
-/// The addresses of the words that the type notes among `notes` lead to. Stops at a truncated note.
-fn type_notes(notes: &[u8], align: usize) -> impl Iterator<Item = usize> {
-    let align = if align == 8 { 8 } else { 4 };
-    let mut rest = notes;
-    std::iter::from_fn(move || {
-        loop {
-            let word = |at: usize| Some(u32::from_ne_bytes(*rest.get(at..)?.first_chunk()?));
-            let (name, description, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
-            let place = 12_usize.checked_add(name)?.checked_next_multiple_of(align)?;
-            let next = place.checked_add(description)?.checked_next_multiple_of(align)?;
-            let note = rest;
-            rest = rest.get(next.min(rest.len())..)?;
-            if (name, description, kind) == (NAME.len(), 8, TYPE_NOTE) && note.get(12..)?.starts_with(&NAME) {
-                let far = isize::from_ne_bytes(*note.get(NOTE_BYTES - 8..)?.first_chunk()?);
-                return Some(note.as_ptr().addr().wrapping_add(NOTE_BYTES - 8).wrapping_add_signed(far));
-            }
-            if next == 0 || note.is_empty() {
-                return None;
-            }
-        }
-    })
+/// The address of the words that a note of a type leads to; `None` for another note.
+fn words_of(note: &Note<'_>) -> Option<usize> {
+    let far = isize::from_ne_bytes(note.description.try_into().ok()?);
+    let is_type = note.name == NAME && note.kind == TYPE_NOTE;
+    is_type.then(|| note.description.as_ptr().addr().wrapping_add_signed(far))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::elf::parse_notes;
     use super::*;
+
+    fn type_notes(notes: &[u8], align: usize) -> impl Iterator<Item = usize> {
+        parse_notes(notes, align).filter_map(|note| words_of(&note))
+    }
 
     fn note(name: &[u8], kind: u32, description: &[u8], align: usize) -> Vec<u8> {
         let mut note = Vec::new();

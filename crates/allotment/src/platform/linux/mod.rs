@@ -4,12 +4,12 @@
 //! the meaning.
 //!
 //! The calls go through `rustix`, not `libc`: its arguments are typed, and no `errno` can be
-//! forgotten. The one exception is `prctl`. `rustix` wants a slice for the range to be named, and a
-//! slice over memory that may not be read is undefined behaviour. So `prctl` is declared here and
-//! found in the C library, which `std` links in any case.
+//! forgotten. One exception is `prctl`. `rustix` wants a slice for the range to be named, and a
+//! slice over memory that may not be read is undefined behaviour.
 
 pub(super) mod cgroup;
 mod code_files;
+mod elf;
 #[cfg(test)]
 pub(super) mod fake_tree;
 mod loaded_files;
@@ -17,7 +17,7 @@ pub(super) mod pseudo_files;
 
 pub(crate) use code_files::{CodeFile, code_files};
 pub(crate) use loaded_files::{Pointers, for_each_loaded};
-use std::ffi::{CStr, CString, c_int, c_ulong};
+use std::ffi::{CStr, CString, c_ulong};
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
@@ -31,14 +31,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::topology::cpu_list;
 use pseudo_files::{field, read};
-
-/// `PR_SET_VMA` and its only operation, from `linux/prctl.h`.
-const PR_SET_VMA: c_int = 0x5356_4d41;
-const PR_SET_VMA_ANON_NAME: c_ulong = 0;
-
-unsafe extern "C" {
-    fn prctl(option: c_int, ...) -> c_int;
-}
 
 /// The number of the CPU that the caller runs on. The thread may have moved by the time the caller
 /// uses the number.
@@ -224,16 +216,23 @@ pub(super) fn name_range(start: *mut u8, bytes: usize, name: &CStr) -> io::Resul
     // SAFETY: the call reads `name` and changes nothing but the label of the mapping; a wrong range
     // is an error. The kernel takes the arguments after the first as unsigned long, and pointers
     // and `usize` have that size here.
-    let answer = unsafe { prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, bytes, name.as_ptr()) };
+    let answer = unsafe {
+        libc::prctl(libc::PR_SET_VMA, libc::PR_SET_VMA_ANON_NAME as c_ulong, start, bytes, name.as_ptr())
+    };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The first `most` characters of `name`, with `-` for each that is not a letter or digit of ASCII,
+/// `.`, `_` or `-`.
+pub(super) fn plain_name(name: &str, most: usize) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    name.chars().take(most).map(keep).collect()
 }
 
 /// `allotment-` and as much of `name` as the kernel accepts in both places: 64 letters, digits,
 /// `.`, `_`, `-`.
 pub(super) fn mapping_name(name: &str) -> CString {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let text: String = "allotment-".chars().chain(name.chars().take(64).map(keep)).collect();
-    CString::new(text).unwrap_or_default()
+    CString::new(format!("allotment-{}", plain_name(name, 64))).unwrap_or_default()
 }
 
 /// Removes the mappings of a range. An empty range is left alone.

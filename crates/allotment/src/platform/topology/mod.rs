@@ -76,18 +76,6 @@ pub struct CacheLevel {
     pub instances: usize,
 }
 
-/// The source of the description of the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CacheSource {
-    /// The kernel.
-    Sysfs,
-    /// The processor, which described only the CPU that asked. The other CPUs are assumed to be
-    /// alike, and CPUs that share a cache to be neighbours.
-    Cpuid,
-    /// No source; the description has no caches.
-    Unknown,
-}
-
 /// The machine as this process may use it.
 ///
 /// # Examples
@@ -104,7 +92,6 @@ pub struct Topology {
     cpus: Box<[Cpu]>,
     /// Ascending by level.
     caches: Box<[Cache]>,
-    cache_source: CacheSource,
     /// Indexed by CPU number: its index in `cpus`, or the folded index if the CPU is not there.
     dense: Box<[u32]>,
     cpu_quota: Option<f64>,
@@ -123,9 +110,6 @@ impl Topology {
         let mut topology = Topology::from_root(Path::new("/"), &linux::allowed_cpus());
         if topology.caches.is_empty() {
             topology.caches = x86_64::caches(&topology.cpus).into();
-            if !topology.caches.is_empty() {
-                topology.cache_source = CacheSource::Cpuid;
-            }
         }
         topology.has_prefetchw |= Processor::detect().prefetchw;
         topology.model_name = topology.model_name.or_else(x86_64::model_name);
@@ -140,15 +124,12 @@ impl Topology {
     /// CPU 0 counts.
     pub fn from_root(root: &Path, allowed: &[usize]) -> Topology {
         let cpus = sysfs::cpus(root, allowed);
-        let caches = sysfs::caches(root, &cpus);
-        let cache_source = if caches.is_empty() { CacheSource::Unknown } else { CacheSource::Sysfs };
         let info = read(below(root, "/proc/cpuinfo")).unwrap_or_default();
         let flag = |name| field(&info, "flags").is_some_and(|all| all.split(' ').any(|flag| flag == name));
         Topology {
             dense: dense_table(&cpus),
+            caches: sysfs::caches(root, &cpus).into(),
             cpus: cpus.into(),
-            caches: caches.into(),
-            cache_source,
             cpu_quota: quota::cpu_quota(root),
             model_name: field(&info, "model name").map(str::to_owned),
             has_prefetchw: flag("3dnowprefetch"),
@@ -171,12 +152,7 @@ impl Topology {
         &self.caches
     }
 
-    /// The source of [`caches`](Self::caches).
-    pub fn cache_source(&self) -> CacheSource {
-        self.cache_source
-    }
-
-    /// The data caches of one level together; `None` if there are none or their source is unknown.
+    /// The data caches of one level together; `None` if none is known.
     pub fn data_caches(&self, level: u8) -> Option<CacheLevel> {
         let mut all = self.caches.iter().filter(|c| c.level == level && c.kind != CacheKind::Instruction);
         let first = all.next()?;
@@ -194,19 +170,9 @@ impl Topology {
         }))
     }
 
-    /// Capacity of one first-level data cache in bytes, as [`data_caches`](Self::data_caches).
-    pub fn l1d_bytes(&self) -> Option<usize> {
-        self.data_caches(1).map(|level| level.bytes)
-    }
-
     /// Capacity of one second-level cache in bytes, as [`data_caches`](Self::data_caches).
     pub fn l2_bytes(&self) -> Option<usize> {
         self.data_caches(2).map(|level| level.bytes)
-    }
-
-    /// Capacity of one third-level cache in bytes, as [`data_caches`](Self::data_caches).
-    pub fn l3_bytes(&self) -> Option<usize> {
-        self.data_caches(3).map(|level| level.bytes)
     }
 
     /// CPUs' worth of time per unit of time that control groups allow this process; `None` if they

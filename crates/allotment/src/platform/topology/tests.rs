@@ -34,17 +34,20 @@ fn smt_machine() -> FakeTree {
     tree
 }
 
+fn bytes_of(topology: &Topology, level: u8) -> Option<usize> {
+    topology.data_caches(level).map(|caches| caches.bytes)
+}
+
 #[test]
 fn hardware_threads_share_their_core_and_its_caches() {
     let tree = smt_machine();
     let topology = Topology::from_root(tree.root(), &[0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(topology.cores(), 4);
     assert_eq!(topology.cpus().iter().map(|cpu| cpu.core).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2, 3]);
-    assert_eq!(topology.cache_source(), CacheSource::Sysfs);
     assert_eq!(topology.caches().len(), 4 + 4 + 4 + 2);
-    assert_eq!(topology.l1d_bytes(), Some(48 << 10));
+    assert_eq!(bytes_of(&topology, 1), Some(48 << 10));
     assert_eq!(topology.l2_bytes(), Some(2 << 20));
-    assert_eq!(topology.l3_bytes(), Some(16 << 20));
+    assert_eq!(bytes_of(&topology, 3), Some(16 << 20));
     let level = |level| topology.data_caches(level).map(|l| (l.line_bytes, l.sharers, l.instances));
     assert_eq!(level(1), Some((64, 2, 4)));
     assert_eq!(level(2), Some((64, 2, 4)));
@@ -80,7 +83,7 @@ fn a_hybrid_machine_shows_its_least_favourable_values() {
     }
     let topology = Topology::from_root(tree.root(), &[0, 1, 2, 3, 4, 5]);
     assert_eq!(topology.cores(), 5);
-    assert_eq!(topology.l1d_bytes(), Some(32 << 10));
+    assert_eq!(bytes_of(&topology, 1), Some(32 << 10));
     let l2 = topology.data_caches(2).unwrap();
     assert_eq!((l2.bytes, l2.sharers, l2.instances), (2 << 20, 4, 2));
     assert_eq!(topology.data_caches(3).unwrap().sharers, 6);
@@ -110,11 +113,10 @@ fn a_machine_that_tells_nothing_still_has_a_cpu() {
     let topology = Topology::from_root(tree.root(), &[]);
     assert_eq!(topology.cpus(), [Cpu { number: 0, core: 0 }]);
     assert_eq!(topology.cores(), 1);
-    assert_eq!(topology.cache_source(), CacheSource::Unknown);
     assert_eq!(topology.caches(), []);
-    assert_eq!(topology.l1d_bytes(), None);
+    assert_eq!(bytes_of(&topology, 1), None);
     assert_eq!(topology.l2_bytes(), None);
-    assert_eq!(topology.l3_bytes(), None);
+    assert_eq!(bytes_of(&topology, 3), None);
     assert_eq!(topology.model_name(), None);
     assert!(!topology.has_prefetchw());
     assert_eq!(topology.available_parallelism(), 1);
@@ -197,5 +199,4 @@ fn this_machine_is_described_consistently() {
         assert!(cache.bytes >= cache.line_bytes && !cache.shared_cpus.is_empty(), "{cache:?}");
         assert!(cache.shared_cpus.iter().all(|n| topology.cpus().iter().any(|cpu| cpu.number == *n)));
     }
-    assert_eq!(topology.caches().is_empty(), topology.cache_source() == CacheSource::Unknown);
 }

@@ -16,7 +16,7 @@
 ///
 /// So the first sample replaces the average, and the second counts at least half.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Average {
+pub(crate) struct Average {
     /// The average; 0 before the first sample.
     value: f32,
     /// The least share that a new sample counts, in percent: 0..=100.
@@ -31,12 +31,12 @@ const OLD: u8 = 101;
 impl Average {
     /// An average without samples; a `weight` above 100 percent means 100.
     #[must_use]
-    pub const fn new(weight: u8) -> Self {
+    pub(crate) const fn new(weight: u8) -> Self {
         Self { value: 0.0, weight: if weight > 100 { 100 } else { weight }, samples: 0 }
     }
 
     /// Adds one sample. A sample that is not a finite number is ignored.
-    pub fn sample(&mut self, sample: f32) {
+    pub(crate) fn sample(&mut self, sample: f32) {
         if !sample.is_finite() {
             return;
         }
@@ -47,13 +47,13 @@ impl Average {
 
     /// The average; 0 before the first sample.
     #[must_use]
-    pub const fn value(&self) -> f32 {
+    pub(crate) const fn value(&self) -> f32 {
         self.value
     }
 
     /// Samples taken so far; 101 stands for "more than 100".
     #[must_use]
-    pub const fn samples(&self) -> u8 {
+    pub(crate) const fn samples(&self) -> u8 {
         self.samples
     }
 }

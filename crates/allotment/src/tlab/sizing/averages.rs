@@ -34,9 +34,9 @@ pub struct Averages {
     /// Threads that allocate in a cycle. Seeded with 1.
     threads: Average,
     /// Share of the capacity that all threads request in a cycle. Seeded with 0.10 (JDK-8381834).
-    requested: Average,
+    pub(super) requested: Average,
     /// Capacity of the newest cycle, in bytes.
-    capacity: usize,
+    pub(super) capacity: usize,
 }
 
 impl Averages {
@@ -77,18 +77,6 @@ impl Averages {
     /// The average share of the capacity that one allocating thread requests in a cycle.
     pub(super) fn requested_per_thread(&self) -> f32 {
         self.requested.value() / self.threads.value().max(1.0)
-    }
-
-    /// The average share of the capacity that all threads request in a cycle, 0 to 1.
-    #[must_use]
-    pub fn requested_fraction(&self) -> f32 {
-        self.requested.value()
-    }
-
-    /// Bytes that could be allocated between the newest two cycles.
-    #[must_use]
-    pub const fn capacity(&self) -> usize {
-        self.capacity
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! [`Settings`] has the choices of a user, with 0 and `None` for "by policy". [`Config`] has the
 //! resulting numbers. They are two types because the refill path divides by some of the numbers. A
-//! `Config` can be built in one way only, and no `Config` makes a policy panic or overflow, for any
-//! settings.
+//! `Config` is built in one way only and never changed. No `Config` makes a policy panic or
+//! overflow, for any settings.
 
 use super::{adaptive, align_down, epsilon, shenandoah};
-use crate::object::{WORD, align_to_word};
+use crate::object::WORD;
 use crate::options::TlabPolicy;
 
 /// The smallest buffer that can be asked for, in bytes.
@@ -19,7 +19,7 @@ const SMALLEST: usize = 64;
 ///
 /// let settings = Settings { region_size: 2 << 20, capacity: 4 << 30, ..Settings::default() };
 /// let config = Config::new(&settings);
-/// assert_eq!((config.floor(), config.max_tlab_size()), (16 << 10, 2 << 20));
+/// assert_eq!((config.floor(), config.max_tlab_size), (16 << 10, 2 << 20));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -82,22 +82,33 @@ impl Default for Settings {
 /// target_refills >= 2    refill_waste_fraction >= 1    decay_ms >= 1    elasticity >= 1
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
-    pub(super) policy: TlabPolicy,
-    /// First size in bytes, 0 for the policy's formula.
-    pub(super) tlab_size: usize,
-    pub(super) min_tlab_size: usize,
-    pub(super) max_tlab_size: usize,
-    pub(super) resize: bool,
-    pub(super) target_refills: usize,
-    pub(super) refill_waste_fraction: usize,
-    /// Bytes.
-    pub(super) waste_increment: usize,
-    pub(super) allocation_weight: u8,
-    pub(super) elasticity: f64,
-    pub(super) decay_ms: u64,
+    /// The policy.
+    pub policy: TlabPolicy,
+    /// The size that a thread starts with, in bytes. With 0 the size follows from the averages over
+    /// cycles.
+    pub tlab_size: usize,
+    /// The smallest useful buffer, in bytes. If less is left, a thread allocates outside a buffer.
+    pub min_tlab_size: usize,
+    /// The largest buffer, in bytes. An object larger than this never lies in a buffer.
+    pub max_tlab_size: usize,
+    /// Whether a thread's size follows its allocation.
+    pub resize: bool,
+    /// Refills of a thread between two cycles that HotSpot's policies aim at.
+    pub target_refills: usize,
+    /// A buffer is kept if more than size / this is free.
+    pub refill_waste_fraction: usize,
+    /// The rise of that limit each time a buffer is kept, in bytes.
+    pub waste_increment: usize,
+    /// The share that a new sample counts in an average, in percent.
+    pub allocation_weight: u8,
+    /// Growth per refill; read by `epsilon`.
+    pub elasticity: f64,
+    /// Time without a refill after which a thread counts as idle, in ms.
+    pub decay_ms: u64,
     /// Bytes between two cycles, as assumed before the first cycle ends.
-    pub(super) capacity: usize,
+    pub capacity: usize,
 }
 
 impl Config {
@@ -113,7 +124,7 @@ impl Config {
         let region = align_down(settings.region_size).max(SMALLEST);
         let given = |size: usize, otherwise: usize| {
             let size = if size == 0 { otherwise } else { size };
-            align_to_word(size).unwrap_or(region).clamp(SMALLEST, region)
+            size.checked_next_multiple_of(WORD).unwrap_or(region).clamp(SMALLEST, region)
         };
         let min_tlab_size = given(settings.min_tlab_size, SMALLEST);
         let policy_max = match policy {
@@ -149,31 +160,6 @@ impl Config {
         }
     }
 
-    /// The policy.
-    #[must_use]
-    pub const fn policy(&self) -> TlabPolicy {
-        self.policy
-    }
-
-    /// The size that a thread starts with, in bytes. With 0 the size follows from the averages over
-    /// cycles.
-    #[must_use]
-    pub const fn tlab_size(&self) -> usize {
-        self.tlab_size
-    }
-
-    /// The smallest useful buffer, in bytes. If less is left, a thread allocates outside a buffer.
-    #[must_use]
-    pub const fn min_tlab_size(&self) -> usize {
-        self.min_tlab_size
-    }
-
-    /// The largest buffer, in bytes. An object larger than this never lies in a buffer.
-    #[must_use]
-    pub const fn max_tlab_size(&self) -> usize {
-        self.max_tlab_size
-    }
-
     /// Bytes that every thread may hold under the `adaptive` policy without asking: `TLABSize` if
     /// the user gave one, 16 KiB otherwise. A thread's first buffer has this size.
     #[must_use]
@@ -181,29 +167,11 @@ impl Config {
         if self.tlab_size == 0 { self.min_tlab_size } else { self.tlab_size }
     }
 
-    /// Refills of a thread between two cycles that HotSpot's policies aim at.
-    #[must_use]
-    pub const fn target_refills(&self) -> usize {
-        self.target_refills
-    }
-
-    /// The share that a new sample counts in an average, in percent.
-    #[must_use]
-    pub const fn allocation_weight(&self) -> u8 {
-        self.allocation_weight
-    }
-
     /// Whether sizes depend on the time of a thread's last refill. If not, callers may pass any
     /// time.
     #[must_use]
     pub const fn looks_at_time(&self) -> bool {
         self.resize && matches!(self.policy, TlabPolicy::Adaptive | TlabPolicy::Epsilon)
-    }
-
-    /// Time without a refill after which a thread counts as idle, in ms.
-    #[must_use]
-    pub const fn decay_ms(&self) -> u64 {
-        self.decay_ms
     }
 
     /// `size` moved into the bounds of a buffer.

@@ -37,10 +37,10 @@ pub(super) fn initial_size(config: &Config, averages: &Averages) -> usize {
     }
     let threads = averages.allocating_threads();
     let words = if is_8381834(config) {
-        let requested = (averages.requested_fraction() * averages.capacity() as f32) as usize;
+        let requested = (averages.requested.value() * averages.capacity as f32) as usize;
         requested / threads / config.target_refills / WORD
     } else {
-        averages.capacity() / WORD / threads.saturating_mul(config.target_refills)
+        averages.capacity / WORD / threads.saturating_mul(config.target_refills)
     };
     config.clamp(words.saturating_mul(WORD))
 }
@@ -53,7 +53,7 @@ pub(super) fn initial_fraction(config: &Config, averages: &Averages, size: usize
     let mut average = Average::new(config.allocation_weight);
     if !is_8381834(config) {
         let words = (size / WORD).saturating_mul(config.target_refills);
-        average.sample(words as f32 / (averages.capacity() / WORD).max(1) as f32);
+        average.sample(words as f32 / (averages.capacity / WORD).max(1) as f32);
     }
     average
 }

@@ -17,8 +17,8 @@ pub(crate) const fn max_tlab_size(region_size: usize) -> usize {
 
 /// The largest buffer since JDK-8359947, in bytes: min(region, max(region / 32, 256 KiB)).
 #[must_use]
-pub(crate) const fn max_tlab_size_8359947(region_size: usize) -> usize {
-    align_down(smaller(region_size, larger(region_size / 32, 256 << 10)))
+pub(crate) fn max_tlab_size_8359947(region_size: usize) -> usize {
+    align_down((region_size / 32).max(256 << 10).min(region_size))
 }
 
 /// `TLABSize` since JDK-8359947 if the user gives none, in bytes: max(region / 256, 32 KiB).
@@ -26,14 +26,6 @@ pub(crate) const fn max_tlab_size_8359947(region_size: usize) -> usize {
 /// It may exceed a tiny region. A caller that sizes a buffer with it must apply the largest buffer
 /// as a bound.
 #[must_use]
-pub(crate) const fn tlab_size_8359947(region_size: usize) -> usize {
-    align_down(larger(region_size / 256, 32 << 10))
-}
-
-const fn smaller(one: usize, other: usize) -> usize {
-    if one < other { one } else { other }
-}
-
-const fn larger(one: usize, other: usize) -> usize {
-    if one > other { one } else { other }
+pub(crate) fn tlab_size_8359947(region_size: usize) -> usize {
+    align_down((region_size / 256).max(32 << 10))
 }

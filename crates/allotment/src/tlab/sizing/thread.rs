@@ -6,7 +6,7 @@
 //! [`refused`](Sizing::refused).
 
 use super::{Average, Averages, Config, adaptive, align_down, epsilon, hotspot};
-use crate::object::align_to_word;
+use crate::object::WORD;
 use crate::options::TlabPolicy;
 
 /// A buffer to ask for: any size from `min` to `size` bytes serves, and larger is better. Both are
@@ -51,32 +51,32 @@ pub struct Cycle {
 /// let request = sizing.request(&config, 48, usize::MAX, 0).expect("48 bytes fit in a buffer");
 /// assert_eq!((request.min, request.size), (2 << 10, (16 << 10) + 48));
 /// sizing.granted(&config, request.size, 0);
-/// assert_eq!(sizing.refills(), 1);
+/// assert_eq!(sizing.refills, 1);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizing {
     /// Bytes to ask for at the next refill, before the pending object is added.
-    desired_size: usize,
+    pub desired_size: usize,
     /// Keep the buffer if more bytes than this are free.
-    refill_waste_limit: usize,
+    pub refill_waste_limit: usize,
     /// The limit after a refill. Kept so that a refill need not divide.
     initial_refill_waste_limit: usize,
     /// Refills since the last cycle.
-    refills: usize,
+    pub refills: usize,
     /// Objects sent outside while their buffer was kept, since the last cycle.
-    slow_allocations: usize,
+    pub(in crate::tlab) slow_allocations: usize,
     /// `epsilon`: bytes the thread has grown to.
-    ergo: usize,
+    pub(super) ergo: usize,
     /// `adaptive`: bytes of buffers taken since the thread started, idled, or lost its buffer for
     /// another reason than a refill. When the thread refills, all of them are used up.
     taken: usize,
     /// Time of the last refill; 0 before the first, when no policy reads it.
-    last_refill_ms: u64,
+    pub(crate) last_refill_ms: u64,
     /// HotSpot's policies: share of the capacity this thread is expected to allocate in a cycle.
-    allocation_fraction: Average,
+    pub(super) allocation_fraction: Average,
     /// `adaptive`: whether the budget counts this thread among those that want more than the floor.
     /// Only [`Budget`](crate::tlab::budget::Budget) writes it.
-    grower: bool,
+    pub(crate) grower: bool,
 }
 
 impl Sizing {
@@ -138,7 +138,7 @@ impl Sizing {
         available: usize,
         now_ms: u64,
     ) -> Option<Request> {
-        let object = align_to_word(object)?;
+        let object = object.checked_next_multiple_of(WORD)?;
         let min = object.max(config.min_tlab_size);
         if min > config.max_tlab_size {
             return None;
@@ -229,58 +229,6 @@ impl Sizing {
     pub(in crate::tlab) fn set_desired_size(&mut self, config: &Config, size: usize) {
         self.desired_size = size;
         self.initial_refill_waste_limit = size / config.refill_waste_fraction;
-    }
-
-    /// Whether the budget counts this thread among those that want more than the floor.
-    #[must_use]
-    pub const fn is_grower(&self) -> bool {
-        self.grower
-    }
-
-    pub(in crate::tlab) fn set_grower(&mut self, grower: bool) {
-        self.grower = grower;
-    }
-
-    /// Bytes to ask for at the next refill, before the pending object is added.
-    #[must_use]
-    pub const fn desired_size(&self) -> usize {
-        self.desired_size
-    }
-
-    /// A buffer with more free bytes than this is kept.
-    #[must_use]
-    pub const fn refill_waste_limit(&self) -> usize {
-        self.refill_waste_limit
-    }
-
-    /// Refills since the last cycle.
-    #[must_use]
-    pub const fn refills(&self) -> usize {
-        self.refills
-    }
-
-    /// Objects sent outside while their buffer was kept, since the last cycle.
-    #[must_use]
-    pub const fn slow_allocations(&self) -> usize {
-        self.slow_allocations
-    }
-
-    /// `epsilon`: bytes the thread has grown to.
-    #[must_use]
-    pub const fn ergo(&self) -> usize {
-        self.ergo
-    }
-
-    /// Time of the last refill, in the caller's ms; 0 before the first.
-    #[must_use]
-    pub const fn last_refill_ms(&self) -> u64 {
-        self.last_refill_ms
-    }
-
-    /// HotSpot's policies: share of the capacity this thread is expected to allocate in a cycle.
-    #[must_use]
-    pub const fn allocation_fraction(&self) -> Average {
-        self.allocation_fraction
     }
 
     const fn elapsed_ms(&self, now_ms: u64) -> u64 {

@@ -89,7 +89,7 @@ impl Participant for Arc<Thread> {
 type Heap = Arc<Safepoints<Arc<Thread>, u32>>;
 
 fn heap() -> Heap {
-    Arc::new(Safepoints::new(Late::new(0), 8, 0))
+    Arc::new(Safepoints::new(Late::new(0, None), 8, 0))
 }
 
 /// The calling thread attaches: it is woken up later, so it must be the thread that waits.

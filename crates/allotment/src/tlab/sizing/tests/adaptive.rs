@@ -95,7 +95,7 @@ fn after_a_cycle_a_thread_keeps_what_would_have_held_its_allocation() {
         let (config, averages, mut sizing) = start(&settings());
         refills(&config, &mut sizing, 12, 0);
         sizing.end_cycle(&config, &averages, &Cycle { allocated, ..Cycle::default() });
-        assert_eq!(sizing.desired_size(), expected * KIB, "{allocated} bytes allocated");
+        assert_eq!(sizing.desired_size, expected * KIB, "{allocated} bytes allocated");
     }
 }
 
@@ -108,7 +108,7 @@ fn tlab_size_is_the_floor_and_without_resize_the_size() {
     let sizes: Vec<_> = (0..8).map(|_| refill(&config, &mut sizing, 0) / KIB).collect();
     assert_eq!(sizes, [100, 100, 200, 400, 800, 1600, 2048, 2048]);
     sizing.end_cycle(&config, &averages, &Cycle::default());
-    assert_eq!(sizing.desired_size(), 100 * KIB);
+    assert_eq!(sizing.desired_size, 100 * KIB);
 
     let (config, _, mut sizing) = start(&Settings { resize: false, ..given });
     assert!((0..20).all(|_| refill(&config, &mut sizing, 0) == 100 * KIB));

@@ -23,7 +23,7 @@ fn refills(config: &Config, sizing: &mut Sizing, count: usize, now_ms: u64) {
 #[test]
 fn a_thread_grows_by_a_tenth_per_refill_to_the_largest_buffer() {
     let (config, _, mut sizing) = start(&settings());
-    assert_eq!((config.max_tlab_size(), sizing.desired_size()), (4 * MIB, 4 * MIB));
+    assert_eq!((config.max_tlab_size, sizing.desired_size), (4 * MIB, 4 * MIB));
     // in words: 256, 281 (281.6), 309 (309.1), 339 (339.9)
     let sizes: Vec<_> = (0..200).map(|_| refill(&config, &mut sizing, 0)).collect();
     assert_eq!(sizes[..4], [256 * 8, 281 * 8, 309 * 8, 339 * 8]);
@@ -45,7 +45,7 @@ fn growth_never_stalls_above_ten_words() {
 fn a_thread_that_idles_longer_than_the_decay_time_starts_over() {
     let (config, _, mut sizing) = start(&settings());
     refills(&config, &mut sizing, 20, 5);
-    let grown = sizing.ergo();
+    let grown = sizing.ergo;
     assert!(refill(&config, &mut sizing, 1005) > grown, "1000 ms are not longer than 1000 ms");
     assert_eq!(refill(&config, &mut sizing, 2006), 2 * KIB);
     assert_eq!(refill(&config, &mut sizing, 2007), 281 * 8);
@@ -56,7 +56,7 @@ fn a_refused_thread_asks_for_the_smallest_buffer_next() {
     let (config, _, mut sizing) = start(&settings());
     refills(&config, &mut sizing, 20, 0);
     sizing.refused();
-    assert_eq!(sizing.ergo(), 0);
+    assert_eq!(sizing.ergo, 0);
     assert_eq!(refill(&config, &mut sizing, 0), 2 * KIB);
 }
 
@@ -83,9 +83,9 @@ fn a_thread_that_has_grown_to_the_request_grows_no_further() {
 fn a_cycle_changes_nothing_and_without_resize_nothing_is_elastic() {
     let (config, averages, mut sizing) = start(&settings());
     refills(&config, &mut sizing, 20, 0);
-    let grown = sizing.ergo();
+    let grown = sizing.ergo;
     sizing.end_cycle(&config, &averages, &Default::default());
-    assert_eq!((sizing.ergo(), sizing.desired_size()), (grown, 4 * MIB));
+    assert_eq!((sizing.ergo, sizing.desired_size), (grown, 4 * MIB));
 
     let (config, _, mut sizing) = start(&Settings { resize: false, ..settings() });
     assert_eq!(refill(&config, &mut sizing, 0), 4 * MIB);

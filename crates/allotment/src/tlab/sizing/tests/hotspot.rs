@@ -55,7 +55,7 @@ fn target_refills_follow_from_the_waste_target() {
         [(1, 50), (2, 25), (3, 16), (5, 10), (10, 5), (16, 3), (17, 2), (25, 2), (50, 2), (100, 2)]
     {
         let config = Config::new(&Settings { waste_target_percent, ..Settings::default() });
-        assert_eq!(config.target_refills(), expected, "{waste_target_percent} %");
+        assert_eq!(config.target_refills, expected, "{waste_target_percent} %");
     }
 }
 
@@ -79,8 +79,8 @@ fn the_first_buffer_of_a_cold_heap() {
     ];
     for (policy, capacity, region_size, tlab_size, expected) in table {
         let (_, _, sizing) = start(&Settings { tlab_size, ..settings(policy, capacity, region_size) });
-        assert_eq!(sizing.desired_size(), expected, "{policy}, capacity {capacity}, TLABSize {tlab_size}");
-        assert_eq!(sizing.refill_waste_limit(), expected / 64);
+        assert_eq!(sizing.desired_size, expected, "{policy}, capacity {capacity}, TLABSize {tlab_size}");
+        assert_eq!(sizing.refill_waste_limit, expected / 64);
     }
 }
 
@@ -97,8 +97,8 @@ fn the_first_buffer_among_other_threads() {
         let (config, mut averages, _) = start(&settings(policy, GIB, 32 * MIB));
         averages.end_cycle(&cycle);
         assert_eq!(averages.allocating_threads(), 3);
-        assert!((averages.requested_fraction() - 0.3).abs() < 1e-6);
-        assert_eq!(Sizing::start(&config, &averages).desired_size(), expected, "{policy}");
+        assert!((averages.requested.value() - 0.3).abs() < 1e-6);
+        assert_eq!(Sizing::start(&config, &averages).desired_size, expected, "{policy}");
     }
 }
 
@@ -106,10 +106,10 @@ fn the_first_buffer_among_other_threads() {
 fn a_cycle_in_which_nobody_allocated_is_no_sample_and_one_half_used_tells_only_the_threads() {
     let (_, mut averages, _) = start(&settings(AFTER, GIB, 32 * MIB));
     averages.end_cycle(&HeapCycle { used: GIB, capacity: 2 * GIB, requested: 0, threads: 0 });
-    assert_eq!((averages.allocating_threads(), averages.requested_fraction()), (1, 0.1));
-    assert_eq!(averages.capacity(), 2 * GIB);
+    assert_eq!((averages.allocating_threads(), averages.requested.value()), (1, 0.1));
+    assert_eq!(averages.capacity, 2 * GIB);
     averages.end_cycle(&HeapCycle { used: GIB, capacity: 2 * GIB, requested: GIB, threads: 9 });
-    assert_eq!((averages.allocating_threads(), averages.requested_fraction()), (5, 0.1));
+    assert_eq!((averages.allocating_threads(), averages.requested.value()), (5, 0.1));
 }
 
 /// Two refills per cycle and a capacity that is a power of two: every number is exact.
@@ -120,12 +120,12 @@ fn halves(policy: TlabPolicy) -> Settings {
 #[test]
 fn before_a_thread_is_taken_to_repeat_its_share_of_what_was_used() {
     let (config, averages, mut sizing) = start(&halves(BEFORE));
-    assert_eq!((sizing.desired_size(), sizing.allocation_fraction().value()), (32 * MIB, 1.0));
+    assert_eq!((sizing.desired_size, sizing.allocation_fraction.value()), (32 * MIB, 1.0));
     let mut cycle = |used, allocated, refills| {
         (0..refills).for_each(|_| sizing.granted(&config, 32 * MIB, 0));
         sizing.end_cycle(&config, &averages, &Cycle { used, capacity: 64 * MIB, allocated });
-        assert_eq!(sizing.refills(), 0);
-        (sizing.allocation_fraction().value(), sizing.desired_size())
+        assert_eq!(sizing.refills, 0);
+        (sizing.allocation_fraction.value(), sizing.desired_size)
     };
     // 24 of 48 MiB: 0.5, counted half: 0.75; of 64 MiB, in two buffers
     assert_eq!(cycle(48 * MIB, 24 * MIB, 1), (0.75, 24 * MIB));
@@ -142,27 +142,27 @@ fn before_a_thread_is_taken_to_repeat_its_share_of_what_was_used() {
 #[test]
 fn after_a_thread_is_taken_to_repeat_its_share_of_the_capacity() {
     let (config, mut averages, mut sizing) = start(&halves(AFTER));
-    assert_eq!(sizing.allocation_fraction().samples(), 0);
+    assert_eq!(sizing.allocation_fraction.samples(), 0);
     // A thread that never allocated is an average one. Requested 0.3, threads 2.5: 0.12; of
     // 8,388,608 words 1,006,632 or 1,006,633; / 2 = 503,316
     averages.end_cycle(&HeapCycle { used: 48 * MIB, capacity: 64 * MIB, requested: 32 * MIB, threads: 4 });
     sizing.end_cycle(&config, &averages, &Cycle { used: 48 * MIB, capacity: 64 * MIB, allocated: 0 });
-    assert_eq!((sizing.allocation_fraction().samples(), sizing.desired_size()), (0, 503_316 * 8));
+    assert_eq!((sizing.allocation_fraction.samples(), sizing.desired_size), (0, 503_316 * 8));
     // 24 of 64 MiB, although 48 were used, and although it did not refill: 0.375
     sizing.end_cycle(&config, &averages, &Cycle { used: 48 * MIB, capacity: 64 * MIB, allocated: 24 * MIB });
-    assert_eq!((sizing.allocation_fraction().value(), sizing.desired_size()), (0.375, 12 * MIB));
-    assert_eq!(sizing.refill_waste_limit(), 12 * MIB / 64);
+    assert_eq!((sizing.allocation_fraction.value(), sizing.desired_size), (0.375, 12 * MIB));
+    assert_eq!(sizing.refill_waste_limit, 12 * MIB / 64);
 }
 
 #[test]
 fn without_resize_a_size_stays() {
     for policy in [BEFORE, AFTER] {
         let (config, averages, mut sizing) = start(&Settings { resize: false, ..halves(policy) });
-        let size = sizing.desired_size();
+        let size = sizing.desired_size;
         (0..200).for_each(|_| sizing.granted(&config, size, 0));
         assert_eq!(base(&config, &mut sizing, 0), size.min(64 * MIB - 8));
         sizing.end_cycle(&config, &averages, &Cycle { used: 64 * MIB, capacity: 64 * MIB, allocated: 8 });
-        assert_eq!(sizing.desired_size(), size, "{policy}");
+        assert_eq!(sizing.desired_size, size, "{policy}");
     }
 }
 
@@ -172,14 +172,14 @@ fn after_many_refills_in_a_cycle_a_thread_doubles_up_to_sixteenfold() {
     let steps = [(50, 1), (57, 1), (58, 2), (65, 2), (66, 4), (73, 4), (74, 8), (81, 8), (82, 16), (999, 16)];
     let (config, averages, mut sizing) = start(&small(AFTER));
     for (refills, times) in steps {
-        while sizing.refills() < refills {
+        while sizing.refills < refills {
             sizing.granted(&config, 4 * KIB, 0);
         }
         assert_eq!(base(&config, &mut sizing, 0), times * 4 * KIB, "after {refills} refills");
-        assert_eq!(sizing.desired_size(), 4 * KIB);
+        assert_eq!(sizing.desired_size, 4 * KIB);
     }
     sizing.end_cycle(&config, &averages, &Cycle::default());
-    assert_eq!(sizing.refills(), 0);
+    assert_eq!(sizing.refills, 0);
 
     let (config, _, mut sizing) = start(&small(BEFORE));
     (0..999).for_each(|_| sizing.granted(&config, 4 * KIB, 0));
@@ -217,12 +217,12 @@ fn a_kept_buffer_raises_the_limit_until_it_is_dropped() {
     let (config, _, mut sizing) = start(&Settings { tlab_size: 64 * KIB, ..settings(BEFORE, GIB, MIB) });
     // 64 KiB / 64 = 1 KiB; four words more each time
     assert!(!sizing.keep(&config, 1024));
-    assert_eq!((sizing.refill_waste_limit(), sizing.slow_allocations()), (1024, 0));
+    assert_eq!((sizing.refill_waste_limit, sizing.slow_allocations), (1024, 0));
     assert!(sizing.keep(&config, 1025));
-    assert_eq!((sizing.refill_waste_limit(), sizing.slow_allocations()), (1056, 1));
+    assert_eq!((sizing.refill_waste_limit, sizing.slow_allocations), (1056, 1));
     // A thread whose objects never fit: (2000 - 1056) / 32 = 29.5, so 30 more of them go outside.
     let outside = (0..).take_while(|_| sizing.keep(&config, 2000)).count();
-    assert_eq!((outside, sizing.slow_allocations()), (30, 31));
+    assert_eq!((outside, sizing.slow_allocations), (30, 31));
     sizing.granted(&config, 64 * KIB, 0);
-    assert_eq!((sizing.refill_waste_limit(), sizing.slow_allocations(), sizing.refills()), (1024, 31, 1));
+    assert_eq!((sizing.refill_waste_limit, sizing.slow_allocations, sizing.refills), (1024, 31, 1));
 }

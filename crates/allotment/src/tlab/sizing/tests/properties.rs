@@ -84,13 +84,13 @@ proptest! {
         steps in prop::collection::vec(step(), 0..60),
     ) {
         let (config, mut averages, mut sizing) = start(&settings);
-        let (min, max) = (config.min_tlab_size(), config.max_tlab_size());
+        let (min, max) = (config.min_tlab_size, config.max_tlab_size);
         prop_assert!(64 <= min && min <= max && max <= settings.region_size.max(64));
         let budget = Budget::new(&config, settings.capacity, percent);
         for step in steps {
             match step {
                 Step::Keep { free } => {
-                    let limit = sizing.refill_waste_limit();
+                    let limit = sizing.refill_waste_limit;
                     prop_assert_eq!(sizing.keep(&config, free), free > limit);
                 }
                 Step::Refill { object, available, now_ms, granted } => {
@@ -114,12 +114,12 @@ proptest! {
                     averages.end_cycle(&heap);
                     let cycle = Cycle { used: heap.used, capacity: heap.capacity, allocated };
                     budget.end_cycle(&config, &averages, &mut sizing, &cycle);
-                    prop_assert_eq!((sizing.refills(), sizing.slow_allocations()), (0, 0));
+                    prop_assert_eq!((sizing.refills, sizing.slow_allocations), (0, 0));
                 }
             }
-            let desired = sizing.desired_size();
+            let desired = sizing.desired_size;
             prop_assert!(min <= desired && desired <= max && desired % WORD == 0, "{}", desired);
-            prop_assert!((0.0..=1.0).contains(&averages.requested_fraction()));
+            prop_assert!((0.0..=1.0).contains(&averages.requested.value()));
         }
     }
 }

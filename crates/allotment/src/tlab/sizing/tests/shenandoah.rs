@@ -20,17 +20,17 @@ fn limits_by_region_size() {
         assert_eq!(max_tlab_size_8359947(region), max, "region {region}");
         assert_eq!(tlab_size_8359947(region), first, "region {region}");
         let (after, _, sizing) = start(&settings(TlabPolicy::Shenandoah8359947, 64 * GIB, region));
-        assert_eq!((after.max_tlab_size(), sizing.desired_size()), (max, first));
+        assert_eq!((after.max_tlab_size, sizing.desired_size), (max, first));
         // 2 % of 64 GiB: a whole region of any size
         let (before, _, sizing) = start(&settings(TlabPolicy::Shenandoah, 64 * GIB, region));
-        assert_eq!((before.max_tlab_size(), sizing.desired_size()), (region, region));
+        assert_eq!((before.max_tlab_size, sizing.desired_size), (region, region));
     }
 }
 
 #[test]
 fn a_tiny_region_bounds_the_first_buffer_too() {
     let (config, _, sizing) = start(&settings(TlabPolicy::Shenandoah8359947, GIB, 8 * KIB));
-    assert_eq!((config.max_tlab_size(), sizing.desired_size()), (8 * KIB, 8 * KIB));
+    assert_eq!((config.max_tlab_size, sizing.desired_size), (8 * KIB, 8 * KIB));
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn what_the_user_gives_wins() {
     };
     for policy in [TlabPolicy::Shenandoah, TlabPolicy::Shenandoah8359947] {
         let (config, _, sizing) = start(&given(policy));
-        assert_eq!((config.max_tlab_size(), sizing.desired_size()), (2 * MIB, 100 * KIB));
-        assert_eq!(config.allocation_weight(), 60);
+        assert_eq!((config.max_tlab_size, sizing.desired_size), (2 * MIB, 100 * KIB));
+        assert_eq!(config.allocation_weight, 60);
     }
 }
 
@@ -53,6 +53,6 @@ fn newer_cycles_weigh_more_before_the_change() {
     for (policy, weight) in
         [(TlabPolicy::Shenandoah, 90), (TlabPolicy::Shenandoah8359947, 35), (TlabPolicy::Hotspot, 35)]
     {
-        assert_eq!(Config::new(&settings(policy, GIB, MIB)).allocation_weight(), weight, "{policy}");
+        assert_eq!(Config::new(&settings(policy, GIB, MIB)).allocation_weight, weight, "{policy}");
     }
 }
