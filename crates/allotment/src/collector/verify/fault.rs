@@ -120,7 +120,7 @@ impl fmt::Display for Holder {
 }
 
 /// The reason why no object begins at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// It is in no region of the heap.
@@ -168,3 +168,5 @@ pub enum Problem {
         slot: usize,
     },
 }
+
+crate::debug::debug_is_display!(Problem);
