@@ -6,7 +6,7 @@
 
 use super::satb::{SatbBuffer, SatbQueue};
 use crate::mutator::Hot;
-use crate::mutator::roots::{Changed, Roots, Slot};
+use crate::mutator::roots::{Changed, RootSlot, Roots};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -16,7 +16,7 @@ const OLD: u64 = 64;
 const NEW: u64 = 128;
 
 /// A table in which the next slot is in chunk 0, and its handle in chunk 1.
-fn table(barriers: u32) -> (Arc<Roots>, Slot) {
+fn table(barriers: u32) -> (Arc<Roots>, RootSlot) {
     let roots = Roots::default();
     let slots: Vec<_> = (0..65).map(|number| roots.strong.take(2 * number + 1)).collect();
     let handle = slots[64];
