@@ -1,8 +1,8 @@
 //! Models of machines that are not at hand: caches under contention, and threads that wait for
 //! memory.
 //!
-//! A model decides with the heap's own code where it can: the sizes of buffers, and the triggers and
-//! choices of Shenandoah are the library's. `allotment simulate` has the models.
+//! A model decides with the heap's own code where it can: the sizes of buffers, and the triggers
+//! and choices of Shenandoah are the library's. `allotment simulate` has the models.
 //!
 //! | module | content |
 //! |---|---|

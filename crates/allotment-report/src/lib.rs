@@ -1,4 +1,5 @@
-//! How the commands of allotment show answers: the common part of the tools, the models and the lab.
+//! How the commands of allotment show answers: the common part of the tools, the models and the
+//! lab.
 //!
 //! The modules, lowest first; a module may use only modules before it:
 //!

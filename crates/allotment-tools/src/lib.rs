@@ -1,7 +1,7 @@
-//! Readers of the files that running programs write: heap snapshots, allocation profiles, and a JVM's
-//! log of its TLABs.
+//! Readers of the files that running programs write: heap snapshots, allocation profiles, and a
+//! JVM's log of its TLABs.
 //!
-//! Whoever runs a JVM, Go, Node or Rust program can use them without the lab. The binary
+//! Users of a JVM, Go, Node or Rust need no lab for them. The binary
 //! `allotment-tools` has just these commands, and the command `allotment` of the lab has them too.
 //!
 //! ```text

@@ -1,4 +1,5 @@
-//! The command `allotment-tools` from the outside: it has the verbs that read files, and needs no lab.
+//! The command `allotment-tools` from the outside: it has the verbs that read files, and needs no
+//! lab.
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,5 +1,5 @@
-//! The command line: the commands of the lab, one file each. Those of the tools and of the models are
-//! in their crates.
+//! The command line: the commands of the lab, one file each. Those of the tools and of the models
+//! are in their crates.
 //!
 //! The flags for axes are not listed here. They are made from the experiments' axes, so a new
 //! experiment brings its own flags.

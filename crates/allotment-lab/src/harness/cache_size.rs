@@ -1,8 +1,8 @@
 //! Sizes told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
 //!
-//! An experiment often needs memory that stays in a cache, or memory that does not. In bytes that is
-//! another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded
-//! up would be 1 MiB.
+//! An experiment often needs memory that stays in a cache, or memory that does not. In bytes that
+//! is another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded up
+//! would be 1 MiB.
 
 use crate::machine::topology;
 

@@ -1,9 +1,9 @@
 //! Rows against their baselines.
 //!
 //! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours
-//! is. It was measured for this comparison. Where the question is what neighbours do, it is compared
-//! with that JVM alone. Which rows belong together is decided here for whoever compares rows of one
-//! run: a second rule elsewhere would differ in what a mode lacks.
+//! is. It was measured for this comparison. Where the question is what neighbours do, it is
+//! compared with that JVM alone. Which rows belong together is decided here for whoever compares
+//! rows of one run: a second rule elsewhere would differ in what a mode lacks.
 
 use super::neighbours::NEIGHBOURS;
 use super::{Baseline, JVM};

@@ -47,9 +47,9 @@ pub struct Experiment {
     /// What its threads wait for, where the score says little because they sleep for most of it. The
     /// page then has curves of percentiles instead of charts of scores.
     pub latencies: &'static [Latency],
-    /// Fails with the reason why a point of the grid makes no sense (a buffer larger than the heap).
-    /// Such points are left out. A missing parameter is no such reason: it is reported when the case
-    /// runs.
+    /// Fails with the reason why a point of the grid makes no sense (a buffer larger than the
+    /// heap). Such points are left out. A missing parameter is no such reason: it is reported when
+    /// the case runs.
     pub check: fn(&Case) -> anyhow::Result<()>,
     /// How long a case may say nothing within one call, beyond the time of an iteration: what a
     /// single shot takes that is known to take long.
@@ -57,8 +57,8 @@ pub struct Experiment {
     /// How long a single shot of a case takes with what is prepared for it, where its parameters
     /// determine that; none where only a measurement tells. For estimates.
     pub shot_time: fn(&Case) -> Option<Duration>,
-    /// The counterpart of a case on Java virtual machines; `None` if there is none, or if a parameter
-    /// is missing.
+    /// The counterpart of a case on Java virtual machines; `None` if there is none, or if a
+    /// parameter is missing.
     pub on_jvm: fn(&Case) -> Result<Option<Workload>, ParameterError>,
     /// The shapes of its objects, and the Java classes that stand beside them.
     pub objects: fn() -> Vec<ObjectShape>,

@@ -1,5 +1,5 @@
-//! The host of a virtual machine, as a run sees it: one probe right after a shot that threads share, one warning, and
-//! one flag, `--await-cpus`.
+//! The host of a virtual machine, as a run sees it: one probe right after a shot that threads
+//! share, one warning, and one flag, `--await-cpus`.
 //!
 //! A host may run two CPUs of a virtual machine on one core, for seconds or minutes. Figures of
 //! several threads from such moments say nothing about several threads.

@@ -19,8 +19,8 @@ use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The state that the threads of one iteration share. Each part has cache lines of its own: `done` is read
-/// with every call, and a neighbour that is written would cost all readers.
+/// The state that the threads of one iteration share. Each part has cache lines of its own: `done`
+/// is read with every call, and a neighbour that is written would cost all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// Where all meet who have prepared.

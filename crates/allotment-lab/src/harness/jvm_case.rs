@@ -46,8 +46,8 @@ pub struct OnJvms {
     pub cases: Vec<JvmCase>,
 }
 
-/// The cases that `jvms` measure beside `cases` in `memory` bytes, and the reasons for those that are
-/// left out.
+/// The cases that `jvms` measure beside `cases` in `memory` bytes, and the reasons for those that
+/// are left out.
 pub fn jvm_cases(
     experiments: &[&Experiment],
     cases: &[Case],
@@ -114,8 +114,8 @@ fn plan_of(settings: &Settings, mode: JmhMode, workload: &Workload) -> Plan {
     }
 }
 
-/// The approximate memory of a JVM with a heap of that many bytes: a quarter more, for the collector's tables,
-/// code, and JMH beside it.
+/// The approximate memory of a JVM with a heap of that many bytes: a quarter more, for the
+/// collector's tables, code, and JMH beside it.
 fn with_vm(heap: usize) -> usize {
     heap.saturating_add(heap / 4)
 }

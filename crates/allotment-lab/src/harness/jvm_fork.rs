@@ -107,8 +107,8 @@ fn jmh_time(time: Duration) -> String {
     format!("{}{unit}", nanoseconds / length)
 }
 
-/// Runs JMH until it ends, has been silent for too long, or the user wants the end. Returns the JVM's
-/// warnings: with a flag that the JVM ignores, the row is another than was asked for.
+/// Runs JMH until it ends, has been silent for too long, or the user wants the end. Returns the
+/// JVM's warnings: with a flag that the JVM ignores, the row is another than was asked for.
 fn supervise(command: &mut Command, silence: Duration, interrupt: &Interrupt) -> Result<String, End> {
     without_hidden_options(command);
     tie(command);

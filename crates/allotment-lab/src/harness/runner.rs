@@ -203,7 +203,8 @@ fn measured_cases<'a>(run: &Run<'a>) -> Vec<MeasuredCase<'a>> {
     entries
 }
 
-/// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations alone.
+/// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations
+/// alone.
 fn one_fork(run: &Run<'_>, entry: &mut MeasuredCase<'_>) -> Fork {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
     let company = company(run, case);

@@ -1,8 +1,8 @@
 //! The threads' side of a case: each sets up its scene, plays its worker through all iterations,
 //! and tells the controller.
 //!
-//! The controller ([`Bench`](super::Bench)) opens, times and sums up iterations. This module has what
-//! a thread does between the gate and its part of an iteration.
+//! The controller ([`Bench`](super::Bench)) opens, times and sums up iterations. This module has
+//! what a thread does between the gate and its part of an iteration.
 
 use super::gate::Gate;
 use super::iteration::{Measured as MeasuredWorker, Round, single};

@@ -77,8 +77,8 @@ impl Supervised {
         }
     }
 
-    /// Waits for the end for as long as `patience`, and then kills the group. Returns the status, and
-    /// the end of standard error.
+    /// Waits for the end for as long as `patience`, and then kills the group. Returns the status,
+    /// and the end of standard error.
     pub(super) fn finish(&mut self, patience: Duration) -> (io::Result<ExitStatus>, String) {
         let start = Instant::now();
         let mut complaints = None;

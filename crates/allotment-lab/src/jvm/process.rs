@@ -82,7 +82,8 @@ pub(super) fn output_of(
     }
 }
 
-/// Waits for the end of a child, until `limit` or until `stop` returns true, and then kills its group.
+/// Waits for the end of a child, until `limit` or until `stop` returns true, and then kills its
+/// group.
 ///
 /// # Errors
 /// The child cannot be waited for.

@@ -86,7 +86,8 @@ impl Engine {
                 self.end_visits();
                 let set = std::mem::take(&mut self.collector.set);
                 self.regions.release(&set);
-                // Live objects that do not stay in regions filled by threads get regions of their own.
+                // Live objects that do not stay in regions filled by threads get regions of their
+                // own.
                 self.regions.set_live(self.collector.live.saturating_sub(self.collector.staying));
                 false
             }

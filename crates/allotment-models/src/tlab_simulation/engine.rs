@@ -24,8 +24,8 @@ use std::time::Duration;
 const LAST: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 
 /// One of `LATE` wake-ups is late, and takes `LATER` times as long in the mean. With 80 us that is
-/// the distribution that was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of threads that begin at
-/// one instant are flat after some seconds.
+/// the distribution that was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of
+/// threads that begin at one instant are flat after some seconds.
 const LATE: usize = 64;
 const LATER: u32 = 25;
 

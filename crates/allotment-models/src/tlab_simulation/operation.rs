@@ -1,8 +1,8 @@
 //! The operations of a simulated thread, and their counts.
 //!
-//! An operation begins, allocates its bytes, and ends. With a think time it has two parts. Its time is
-//! counted at the end of the part before thinking, and the time that it stood still for memory at the
-//! end of each part.
+//! An operation begins, allocates its bytes, and ends. With a think time it has two parts. Its time
+//! is counted at the end of the part before thinking, and the time that it stood still for memory
+//! at the end of each part.
 
 use super::cpus::Task;
 use super::engine::{Engine, nanoseconds};

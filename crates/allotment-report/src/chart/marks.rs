@@ -22,7 +22,8 @@ pub(super) const fn dash(look: Look) -> &'static str {
     }
 }
 
-/// A marker with its centre at (x, y), and `inner` in its element: a shape for each colour, hollow where the line is dashed.
+/// A marker with its centre at (x, y), and `inner` in its element: a shape for each colour, hollow
+/// where the line is dashed.
 pub(super) fn marker(out: &mut String, look: Look, x: f64, y: f64, inner: &str) {
     let class = if look.dash == 0 { "m" } else { "m hollow" };
     let shape = look.colour % (super::COLOURS + 1);

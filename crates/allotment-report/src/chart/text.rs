@@ -43,7 +43,8 @@ pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
     lines
 }
 
-/// Draws the texts of ticks, each centred below its place, but none that would touch the one before.
+/// Draws the texts of ticks, each centred below its place, but none that would touch the one
+/// before.
 pub(super) fn below(out: &mut String, ticks: &[(f64, String)], y: f64) {
     let mut free = 0.0;
     for (at, text) in ticks {

@@ -21,8 +21,8 @@ pub enum Failure {
     Told(String),
 }
 
-/// Makes a limit on file sizes (`ulimit -f`) an error of the write that meets it. By default it ends
-/// the program. To be called before the program has other threads.
+/// Makes a limit on file sizes (`ulimit -f`) an error of the write that meets it. By default it
+/// ends the program. To be called before the program has other threads.
 pub fn ignore_file_size_signal() {
     // SAFETY: to ignore a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

@@ -169,8 +169,8 @@ pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), 
     }
 }
 
-/// As [`check_files`], for a command that prints nothing but its files: one output may be `-`, which
-/// is standard output.
+/// As [`check_files`], for a command that prints nothing but its files: one output may be `-`,
+/// which is standard output.
 ///
 /// # Errors
 /// An output is an input, or two outputs are one file.

@@ -1,7 +1,7 @@
 //! A page as data, and the two forms in which it is written: HTML in one file, and Markdown.
 //!
-//! A [`Document`] is sections; a [`Section`] has answers, charts and a table. Whoever has something
-//! to show fills in the data, and no page is written by hand.
+//! A [`Document`] is sections; a [`Section`] has answers, charts and a table. A caller
+//! fills in the data, and no page is written by hand.
 //!
 //! The page is an askama template. A page is easier to read as a page than as a program that writes
 //! one, and askama escapes text from files. The page has no script: charts are SVG, tooltips are

@@ -22,7 +22,8 @@ use std::ffi::OsString;
 pub enum Tools {
     /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
     TlabLog(Box<TlabLogArguments>),
-    /// Ask the heaps of a program that runs: a snapshot, a profile, a census, its threads, its numbers.
+    /// Ask the heaps of a program that runs: a snapshot, a profile, a census, its threads, its
+    /// numbers.
     #[command(
         override_usage = "allotment ask [PID QUESTION [OPTIONS]]",
         subcommand_help_heading = "Questions",
@@ -32,7 +33,8 @@ pub enum Tools {
     /// Tell what is in heap snapshots, who holds it, and what has grown.
     #[command(subcommand)]
     Heap(HeapArguments),
-    /// Tell where a program allocates and what has come between two profiles; name code; draw flame graphs.
+    /// Tell where a program allocates and what has come between two profiles; name code; draw flame
+    /// graphs.
     #[command(subcommand)]
     Profile(ProfileArguments),
 }

@@ -168,8 +168,8 @@ fn sorted<'a>(functions: impl Iterator<Item = (&'a str, Sums)>, by_cumulative: b
     rows
 }
 
-/// Adds the tables of functions and of shapes, with `note` between them. `cells` makes two cells of a
-/// sum: the sum, and its percentage.
+/// Adds the tables of functions and of shapes, with `note` between them. `cells` makes two cells of
+/// a sum: the sum, and its percentage.
 fn add_tables<'a>(
     text: &mut String,
     functions: impl Iterator<Item = (&'a str, Sums)>,

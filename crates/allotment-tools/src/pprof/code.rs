@@ -64,8 +64,8 @@ pub(super) struct Code<'b> {
 }
 
 impl<'b> Code<'b> {
-    /// Reads the code of a file. Also returns a note for the reader if the file's frames to drop are
-    /// not valid.
+    /// Reads the code of a file. Also returns a note for the reader if the file's frames to drop
+    /// are not valid.
     pub(super) fn of(file: &File<'b>) -> Result<(Code<'b>, Option<String>), PprofError> {
         let (whole, strings) = (file.whole, &file.strings);
         let (dropped, note) = DropFrames::of(file);

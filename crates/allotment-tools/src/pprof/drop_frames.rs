@@ -2,8 +2,8 @@
 //! names of functions.
 //!
 //! A dropped function goes, and with it all that it calls. So the inner functions of an allocator
-//! count for its caller. As in `go tool pprof`, a name is compared without its parameters, and frames
-//! before the first one that stays are not dropped.
+//! count for its caller. As in `go tool pprof`, a name is compared without its parameters, and
+//! frames before the first one that stays are not dropped.
 //!
 //! The crate `regex` reads the dialect of Go's expressions, in linear time.
 
@@ -26,7 +26,8 @@ pub(super) struct DropFrames {
 }
 
 impl DropFrames {
-    /// The frames that a file asks to drop, and a note for the reader if its expressions are not valid.
+    /// The frames that a file asks to drop, and a note for the reader if its expressions are not
+    /// valid.
     pub(super) fn of(file: &File<'_>) -> (Option<DropFrames>, Option<String>) {
         if file.drop_frames == 0 || file.strings.bytes(file.drop_frames).is_empty() {
             return (None, None);

@@ -1,11 +1,12 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
 //! The file is written again field by field. Fields stay as they are, even those that are not known
-//! here. Locations that get names, and mappings that say so, are the exception. Additions functions and strings follow the
-//! old ones, so all numbers in the file stay what they are.
+//! here. Locations that get names, and mappings that say so, are the exception. Additions functions
+//! and strings follow the old ones, so all numbers in the file stay what they are.
 //!
-//! A location keeps its names if it has lines of source, or if nothing better is found. Addresses are
-//! looked up as they are: whoever writes a profile takes 1 off a return address, as the format wants.
+//! A location keeps its names if it has lines of source, or if nothing better is found. Addresses
+//! are looked up as they are: whoever writes a profile takes 1 off a return address, as the format
+//! wants.
 
 use super::file::File;
 use super::message::{self, profile};

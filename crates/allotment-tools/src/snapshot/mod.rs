@@ -34,8 +34,8 @@ pub struct Snapshot {
     pub roots: Vec<(String, u64)>,
     /// The shapes' layouts, where the file has them.
     pub layouts: Option<Vec<Layout>>,
-    /// The sizes of references and headers that the bytes are computed from, where the file does not
-    /// have bytes.
+    /// The sizes of references and headers that the bytes are computed from, where the file does
+    /// not have bytes.
     pub sizes: Option<&'static str>,
     /// The strong references: node 0 is the root, and the class of a node is its row. Empty, as all
     /// below, unless it was asked for.
@@ -44,8 +44,8 @@ pub struct Snapshot {
     pub labels: Labels,
     /// By node: its id in the file.
     pub ids: Vec<u64>,
-    /// Whether ids are addresses, which tools show as hexadecimal numbers, and references of the root
-    /// have the names of kinds of roots. Both is so in HPROF.
+    /// Whether ids are addresses, which tools show as hexadecimal numbers, and references of the
+    /// root have the names of kinds of roots. Both is so in HPROF.
     pub addresses: bool,
     /// By node that is a class: the class's name.
     pub class_objects: HashMap<u32, Arc<str>>,

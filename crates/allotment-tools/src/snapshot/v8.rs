@@ -177,7 +177,8 @@ impl Reader {
                 self.counts.push(edges);
                 self.snapshot.ids.push(node[fields.id]);
                 self.snapshot.graph.class.push(row as u32);
-                // A larger number is not a size in any address space, and sums of it would overflow.
+                // A larger number is not a size in any address space, and sums of it would
+                // overflow.
                 self.snapshot.graph.bytes.push(bytes.min(1 << 48));
             }
             self.announced += u64::from(edges);
@@ -317,8 +318,8 @@ impl Reader {
             // No edges at all.
             self.snapshot.graph = Graph { first: vec![0; self.counts.len() + 1], ..self.snapshot.graph };
         }
-        // Nodes 0 and 1 are the root and all roots, `(end)` ends our files. Other synthetic nodes are
-        // kinds of roots.
+        // Nodes 0 and 1 are the root and all roots, `(end)` ends our files. Other synthetic nodes
+        // are kinds of roots.
         let mut of_roots = 0;
         let rows = self.snapshot.rows.iter().zip(&self.edges_of_rows);
         for (row, (first, edges)) in rows.filter(|(row, _)| row.synthetic) {

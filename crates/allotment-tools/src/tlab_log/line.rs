@@ -221,8 +221,8 @@ impl<'a> Numbers<'a> {
         Numbers(tokens)
     }
 
-    /// The number with one of these labels, if there is one. The outer `None`: there are several, as
-    /// in two lines that ran into each other.
+    /// The number with one of these labels, if there is one. The outer `None`: there are several,
+    /// as in two lines that ran into each other.
     fn any(&self, labels: &[&[u8]]) -> Option<Option<&Token<'a>>> {
         let mut found = self.0.iter().filter(|token| labels.contains(&token.label));
         let first = found.next();

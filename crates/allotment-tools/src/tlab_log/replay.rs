@@ -14,8 +14,8 @@
 //! - Collections come when they came in the log. Where an eden cannot hold what the threads would
 //!   leave in their buffers, it is collected more often, and they leave as much each time.
 //!
-//! A replay compares sizings. The row with the JVM's own settings, beside the figures of the log, shows
-//! how reliable it is.
+//! A replay compares sizings. The row with the JVM's own settings, beside the figures of the log,
+//! shows how reliable it is.
 
 use super::candidate::Candidate;
 use super::cycles::{Collection, Cycles, Share};

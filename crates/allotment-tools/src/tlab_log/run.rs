@@ -99,8 +99,8 @@ impl Runs {
             (None, Some(number)) => number < self.number.div_ceil(2),
             (None, None) => false,
         };
-        // The uptime, or the number, jumps from where the new JVM is to where the last one ended, in
-        // one line.
+        // The uptime, or the number, jumps from where the new JVM is to where the last one ended,
+        // in one line.
         let returns = match (stamp.uptime, number) {
             (Some(now), _) => comes_back(now, self.uptime, &mut self.ended, 1),
             (None, Some(number)) => comes_back(number, self.number, &mut self.ended_number, 2),

@@ -3,8 +3,8 @@
 //! There are two clocks: the JVM's, which begins with the JVM, and the calendar's. A line may have
 //! both, several of one, or none. The user chooses them (`-Xlog:...::uptime,time`), and a log
 //! collector adds its own. Dates become nanoseconds since 1970 in UTC, so that +0200 and +0000
-//! compare, even in the hour in which clocks are set back. A date without an offset is ignored, since
-//! it does not fix a time.
+//! compare, even in the hour in which clocks are set back. A date without an offset is ignored,
+//! since it does not fix a time.
 
 use super::tokens::Tokens;
 

@@ -141,8 +141,8 @@ impl HeapBuilder {
 
     /// Calls `hook` after each collection, on the thread that collected. That thread is attached
     /// and not stopped. A collection of [`Cause::Idle`](crate::stats::Cause::Idle) is the
-    /// exception, and so is a concurrent cycle: it runs on a thread that the heap owns, which is not
-    /// attached. If the hook panics on that thread, there are no more such collections.
+    /// exception, and so is a concurrent cycle: it runs on a thread that the heap owns, which is
+    /// not attached. If the hook panics on that thread, there are no more such collections.
     ///
     /// ```
     /// # use allotment::Heap;

@@ -31,7 +31,7 @@ crate::debug::debug_is_display!(OutOfMemory);
 
 const _: () = assert!(size_of::<Result<(), OutOfMemory>>() == size_of::<usize>());
 
-/// What is known of a failed allocation.
+/// The numbers of a failed allocation.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Details {
     bytes: usize,

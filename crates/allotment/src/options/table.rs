@@ -348,7 +348,8 @@ macro_rules! for_each_option {
             /// The copies of a concurrent cycle for which there is no memory: each Nth; 0: none.
             ZealEvacuationFailure, zeal_evacuation_failure: usize = 0, Count => Count { min: 0, max: MAX_COUNT },
                 [] "none is similar.";
-            /// Has threads help in each concurrent cycle, and marks old objects whenever there are any.
+            /// Has threads help in each concurrent cycle, and marks old objects whenever there are
+            /// any.
             ZealCycles, zeal_cycles: bool = false, Switch => Switch,
                 [] "none is similar.";
             /// Fills freed memory with a pattern, which checks of the heap expect.

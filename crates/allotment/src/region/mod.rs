@@ -8,7 +8,8 @@
 //! meanwhile.
 //!
 //! This layer does not know the contents of a region. Its data about cards and starts of objects
-//! comes from the layers above. Only `early.rs` walks objects, with the shapes that a [`Space`] has.
+//! comes from the layers above. Only `early.rs` walks objects, with the shapes that a [`Space`]
+//! has.
 //!
 //! The files, lowest first. A file uses only files above it in this list; those on one line know
 //! nothing of each other. `.ci/layers` reads the list.

@@ -1,6 +1,7 @@
 //! The memory of a heap: regions, cards and the shapes of objects. It does not know threads.
 //!
-//! A collector that has a `Space` and roots can collect it. So a collector is tested without threads.
+//! A collector that has a `Space` and roots can collect it. So a collector is tested without
+//! threads.
 //!
 //! No part is written by every thread at a refill: the free set is written per core.
 

@@ -309,7 +309,7 @@ fn told(checked: &[Checked]) -> Option<String> {
     })
 }
 
-/// What was found, as JSON.
+/// The results as JSON.
 fn found(checked: &[Checked], compiler: &str, machine: &[String]) -> serde_json::Value {
     let row = |one: &Checked| {
         json!({

@@ -5,9 +5,9 @@
 //! published tables of events (github.com/intel/perfmon: HSW, HSX, SKX, ICX, SPR), and Linux'
 //! tables for AMD (tools/perf/pmu-events/arch/x86/amdzen2 to 4).
 //!
-//! The table is the file `events.json`. There is one, with one name for each quantity, since makers rename events. The same code
-//! may also mean another thing on the next processor: 0x060006a3 is all pending loads on Haswell,
-//! and misses of L3 on Skylake.
+//! The table is the file `events.json`. There is one, with one name for each quantity, since makers
+//! rename events. The same code may also mean another thing on the next processor: 0x060006a3 is
+//! all pending loads on Haswell, and misses of L3 on Skylake.
 
 use super::processor::Family;
 use super::{Event, Expected};

@@ -9,7 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The time limit for neighbours to stop. They take some microseconds, where there are CPUs for them.
+/// The time limit for neighbours to stop. They take some microseconds, where there are CPUs for
+/// them.
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// Neighbours that walk. Their process is killed when this value is dropped, and by the kernel when

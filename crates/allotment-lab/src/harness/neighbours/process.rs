@@ -1,7 +1,7 @@
 //! The neighbours' side: a process that walks until its standard input ends.
 //!
-//! Refused: a signal. Standard input ends by itself when the parent does, and after its end the process
-//! can still say how far it has walked.
+//! Refused: a signal. Standard input ends by itself when the parent does, and after its end the
+//! process can still say how far it has walked.
 
 use super::{Neighbours, Walk};
 use crate::machine::{die_with_parent, pin_current_thread};

@@ -32,8 +32,8 @@ impl Simulation {
         "no simulation given; write allotment simulate coherence or allotment simulate tlab";
 }
 
-/// Simulates and prints a table. `measure` measures what handing over a cache line costs here, where
-/// the user asks for that.
+/// Simulates and prints a table. `measure` measures what handing over a cache line costs here,
+/// where the user asks for that.
 ///
 /// # Errors
 /// [`Failure::Usage`] for numbers that cannot be simulated; [`Failure::Failed`] if threads cannot

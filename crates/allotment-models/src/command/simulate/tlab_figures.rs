@@ -181,8 +181,8 @@ pub(super) fn to_json(outcomes: &[Outcome]) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The fields of the JSON, with a line for each policy. No value needs quotes, and an unknown value is
-/// empty.
+/// The fields of the JSON, with a line for each policy. No value needs quotes, and an unknown value
+/// is empty.
 pub(super) fn to_csv(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {

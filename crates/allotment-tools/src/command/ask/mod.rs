@@ -1,7 +1,8 @@
 //! `allotment ask`: questions to the heaps of a program that runs, as `jcmd` and `asprof` ask a JVM.
 //!
-//! The program runs with `StartAttachListener`. `allotment::internals::attach` has the protocol, and
-//! says why it is so; here is the caller's side: which process, which heap, where the answer goes.
+//! The program runs with `StartAttachListener`. `allotment::internals::attach` has the protocol,
+//! and says why it is so; here is the caller's side: which process, which heap, where the answer
+//! goes.
 
 mod conversation;
 mod processes;

@@ -89,8 +89,9 @@ fn flame_graph(tree: &Tree, title: &str) -> Result<String, String> {
     page(title, include_str!("../../../templates/flame.css"), &body).map_err(|error| error.to_string())
 }
 
-/// The data that the script draws: names, and for each node the index of its name, that of its parent, 1 for a
-/// shape, and its values. It has no character that ends a script or begins a comment of HTML.
+/// The data that the script draws: names, and for each node the index of its name, that of its
+/// parent, 1 for a shape, and its values. It has no character that ends a script or begins a
+/// comment of HTML.
 fn data(tree: &Tree) -> String {
     let types: Vec<Value> =
         tree.sample_types.iter().map(|one| json!({ "name": one.name, "unit": one.unit })).collect();

@@ -129,7 +129,8 @@ impl Reader<'_, '_> {
             system.sort_unstable();
             roots.extend(system.into_iter().map(|id| Root { id, thread: 0, tag: SYSTEM_CLASS }));
         }
-        // References in no field: to the classes of a loader, and from the local variables of a thread.
+        // References in no field: to the classes of a loader, and from the local variables of a
+        // thread.
         let loader = |(id, class): (&u64, &super::Class)| {
             Some((*self.nodes.get(&class.loader)?, self.class_node(*id)?, classes_label))
         };

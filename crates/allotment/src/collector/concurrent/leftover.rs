@@ -34,7 +34,8 @@ pub(in crate::collector) struct Leftover {
     /// A mutator has found nothing here, and has time to help. Written by it, and by the worker
     /// that leaves something. Relaxed: a hint.
     wanted: AtomicBool,
-    /// There was no memory for entries, which were lost. Relaxed: read when all workers have finished.
+    /// There was no memory for entries, which were lost. Relaxed: read when all workers have
+    /// finished.
     lost: AtomicBool,
 }
 

@@ -59,8 +59,8 @@ struct Regions {
 }
 
 impl CopySpace {
-    /// A space without regions, for this number of cores. Of the copies, each `fail_every`-th finds no
-    /// memory; 0: none of them.
+    /// A space without regions, for this number of cores. Of the copies, each `fail_every`-th finds
+    /// no memory; 0: none of them.
     pub(in crate::collector) fn new(homes: usize, fail_every: usize) -> CopySpace {
         CopySpace {
             homes: (0..homes.max(1)).map(|_| CachePadded::default()).collect(),

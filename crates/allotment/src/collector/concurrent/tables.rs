@@ -61,7 +61,7 @@ impl Sought {
         self as u8 & OLD_LIVE != 0
     }
 
-    /// What is sought once no young object is.
+    /// The generations whose objects are still sought when young objects no longer are.
     pub(in crate::collector) fn after_young(self) -> Sought {
         match self {
             Sought::All | Sought::Ended => Sought::Ended,
@@ -190,8 +190,8 @@ impl Tables {
         self.is_marked(free, address) || self.seeks(OLD_LIVE) && !is_young(free, address)
     }
 
-    /// The word that a slot holds, if an overwrite may hide an object from marking that it has yet to
-    /// find. A slot that hides nothing is not read.
+    /// The word that a slot holds, if an overwrite may hide an object from marking that it has yet
+    /// to find. A slot that hides nothing is not read.
     #[inline]
     pub(in crate::collector) fn hidden_by_store(&self, free: &FreeSet, slot: &AtomicU64) -> Option<u64> {
         if !self.may_hide(free, slot.as_ptr().addr()) {

@@ -16,8 +16,8 @@
 //! referents overlap anyway). It also stops where a third of the referents lie near, as half of
 //! them do in a tree in order.
 //!
-//! Refused: the loop of concurrent markers and snapshots (`work/trace.rs`) for the part that does not
-//! ask. What that costs here is not measured yet.
+//! Refused: the loop of concurrent markers and snapshots (`work/trace.rs`) for the part that does
+//! not ask. What that costs here is not measured yet.
 
 use crate::collector::kernel::{LiveMap, ShapeCache};
 use crate::collector::work::{Ring, WorkEntry, WorkStack, chunk_slots};

@@ -24,8 +24,8 @@ impl Parallel {
             (&shared.space.free, &shared.policy.budget),
             threads,
             |in_use, eden_regions| {
-                // Eden is not nearly full any more. First: a mutator that finds the larger eden nearly
-                // full may ask again at once.
+                // Eden is not nearly full any more. First: a mutator that finds the larger eden
+                // nearly full may ask again at once.
                 self.control.rest();
                 self.reserve.keep(in_use, eden_regions)
             },

@@ -1,5 +1,5 @@
-//! The begin and the end of a cycle in the collector's books: its record, what the trigger learns of
-//! it, and how much of the heap mutators may use afterwards.
+//! The begin and the end of a cycle in the collector's books: its record, what the trigger learns
+//! of it, and how much of the heap mutators may use afterwards.
 //!
 //! A cycle may end under a lock or in a stop, where no listener may be called. So its record waits
 //! until it is [published](Shenandoah::publish).

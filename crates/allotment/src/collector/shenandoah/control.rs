@@ -89,7 +89,8 @@ impl Shenandoah {
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for it.
+    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for
+    /// it.
     pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
         self.progress.ask(garbage);
         self.wake(mutator)

@@ -39,14 +39,15 @@ impl Shenandoah {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Marking had no memory for words, and lost them: the heap is collected in a stop. For the control
-    /// thread.
+    /// Marking had no memory for words, and lost them: the heap is collected in a stop. For the
+    /// control thread.
     pub(super) fn collect_for_lost_marks(&self, shared: &Shared) {
         let stopped = shared.stop_the_world(|world| self.full(world, Cause::Trigger, USUAL));
         if let Ok(Some(record)) = stopped {
             self.history.add_stop(record);
         }
-        // Threads wait for the cycle. Even if there was no memory for that: nothing more can be done.
+        // Threads wait for the cycle. Even if there was no memory for that: nothing more can be
+        // done.
         self.progress.serve(self.progress.end());
     }
 }

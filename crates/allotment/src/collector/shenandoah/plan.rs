@@ -80,8 +80,8 @@ enum Next {
 }
 
 impl Plan {
-    /// For a heap of this size in bytes, without old objects. `eager`: they are marked whenever there are
-    /// any.
+    /// For a heap of this size in bytes, without old objects. `eager`: they are marked whenever
+    /// there are any.
     pub(super) fn new(heap_bytes: usize, eager: bool) -> Plan {
         Plan {
             most_bytes: heap_bytes / MUCH,
@@ -165,7 +165,7 @@ impl Plan {
             self.survival.young_ended(account.used_before, live, old_bytes) || free.regions_left() < least
         };
         let moves_none = self.candidates.is_empty() || moved == 0;
-        // A mixed cycle updates all slots of the heap, be the set ever so small.
+        // A mixed cycle updates all slots of the heap, even if the set is very small.
         self.moves = scope.ends_old() || moved * LEAST_PART >= self.candidates.len();
         let eager = self.eager && old_bytes > 0 && self.candidates.is_empty();
         self.next = match gained_little && !is_marking && moves_none {

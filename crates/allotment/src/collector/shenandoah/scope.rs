@@ -10,8 +10,8 @@ use crate::collector::concurrent::Sought;
 pub(super) enum Scope {
     /// None: all old objects count as live.
     Young,
-    /// None, and its first pause is the snapshot for the marking of old objects, which goes on after
-    /// the cycle.
+    /// None, and its first pause is the snapshot for the marking of old objects, which goes on
+    /// after the cycle.
     YoungBeginsOld,
     /// Those that the marking of old objects has left. From then on marks say which are live.
     YoungEndsOld,
@@ -25,7 +25,8 @@ impl Scope {
         matches!(self, Scope::YoungBeginsOld | Scope::Global)
     }
 
-    /// Whether marks say at the end which old objects are live. Otherwise all of them count as live.
+    /// Whether marks say at the end which old objects are live. Otherwise all of them count as
+    /// live.
     pub(super) fn ends_old(self) -> bool {
         matches!(self, Scope::YoungEndsOld | Scope::Global)
     }

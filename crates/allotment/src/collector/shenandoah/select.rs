@@ -2,8 +2,8 @@
 //! is emptied, or stays.
 //!
 //! [`choose`](super::choose) has HotSpot's rule for the set. This file has what surrounds the rule:
-//! which regions stand for choice, what `ZealMove` and requests change, and the old regions of mixed
-//! cycles. Numbers only: `cycle/measure.rs` gathers them.
+//! which regions stand for choice, what `ZealMove` and requests change, and the old regions of
+//! mixed cycles. Numbers only: `cycle/measure.rs` gathers them.
 
 use super::bytes::percent_of;
 use super::choose::{

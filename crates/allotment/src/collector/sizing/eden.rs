@@ -188,8 +188,8 @@ impl Eden {
         max
     }
 
-    /// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; no limit if it is not
-    /// given.
+    /// The regions that `MaxNewSize` leaves eden beside survivors, at least 1; no limit if it is
+    /// not given.
     fn most_young(&self, survivors: usize) -> usize {
         match self.settings.max_new_bytes {
             0 => usize::MAX,

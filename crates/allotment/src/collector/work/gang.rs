@@ -281,8 +281,8 @@ impl<'g> Workers<'g> {
         Workers { gang, count: count.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and are
-    /// called first. Do not use it if the caller rests: then a thread that worked for all would
+    /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and
+    /// are called first. Do not use it if the caller rests: then a thread that worked for all would
     /// wait for all, too.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Workers<'g> {
         Workers { volunteers: (!self.caller_rests).then_some(volunteers), ..self }

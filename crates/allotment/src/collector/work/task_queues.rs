@@ -1,5 +1,5 @@
-//! The shared state of the workers of one task: the parts of their stacks, the deques that they steal from, the
-//! number of idle ones, and the pieces of memory of their [stacks](super::stack).
+//! The shared state of the workers of one task: the parts of their stacks, the deques that they
+//! steal from, the number of idle ones, and the pieces of memory of their [stacks](super::stack).
 //!
 //! Pieces have a fixed size and a greatest number. Task queues keep some empty ones, so a
 //! collection seldom asks the system's allocator.

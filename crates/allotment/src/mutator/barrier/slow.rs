@@ -123,7 +123,7 @@ impl RawMutator<'_> {
                 return Err(held);
             }
             if barriers & Hot::MARKING != 0 {
-                // Whoever has overwritten `held` since has handed it over.
+                // A thread that overwrote `held` since then has handed it over.
                 self.record_old(slot);
             }
             // The slot holds `expected`, or its stale form if it was not healed.

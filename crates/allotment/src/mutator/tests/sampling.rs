@@ -1,9 +1,9 @@
 //! Samples: what is sampled, what it stands for, and which sampled objects live.
 //!
 //! Heaps of these tests draw the same distances in each run. So sums of one thread either are
-//! within three standard deviations of exact ones, or are not, in each run. Where threads run beside
-//! each other, each run differs, and sums must be within five: chance exceeds those once in two
-//! million sums.
+//! within three standard deviations of exact ones, or are not, in each run. Where threads run
+//! beside each other, each run differs, and sums must be within five: chance exceeds those once in
+//! two million sums.
 
 use super::kit::{By, Kind, Kit, What};
 use super::{OPTION_SETS, heap};

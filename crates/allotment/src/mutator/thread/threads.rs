@@ -1,4 +1,5 @@
-//! The threads of a heap: who is attached, what they keep alive, and what they record for a collector.
+//! The threads of a heap: who is attached, what they keep alive, and what they record for a
+//! collector.
 
 use super::barrier_calls::BarrierCalls;
 use super::satb::SatbQueue;

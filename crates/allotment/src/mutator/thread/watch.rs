@@ -13,7 +13,7 @@ pub(crate) type HeapLimitHook = Arc<dyn Fn(&OutOfMemory) -> bool + Send + Sync>;
 /// Called by a thread whose allocation fails, before it goes on.
 pub(crate) type OutOfMemoryHook = Arc<dyn Fn(&mut Mutator<'_>, &OutOfMemory) + Send + Sync>;
 
-/// Who looks at a heap, and when.
+/// The observers of a heap: samples, a timeline, the clock and hooks.
 pub(crate) struct Watch {
     /// The samples of what threads allocate.
     pub(crate) sampler: Sampler,

@@ -2,8 +2,8 @@
 //!
 //! Only live objects are in a snapshot: those that strong references lead to. A heap between two
 //! collections has dead objects too, and some collectors leave references in them that lead
-//! nowhere. Refused: a full collection first. It moves everything, may fail because there is no room, and
-//! must not run in a heap that does not collect.
+//! nowhere. Refused: a full collection first. It moves everything, may fail because there is no
+//! room, and must not run in a heap that does not collect.
 //!
 //! The marker's stack has a limit, a part of the heap's size. When it is full, an object is marked
 //! but not pushed, and the lowest such address is noted. Then the marker looks again at all marked

@@ -1,7 +1,7 @@
 //! BeginMove: the stop from which on objects of the set move.
 //!
-//! All spans have ended, so no thread has a reference to an old place. Regions to which objects came
-//! since the choice, and those with pinned objects, stay.
+//! All spans have ended, so no thread has a reference to an old place. Regions to which objects
+//! came since the choice, and those with pinned objects, stay.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
