@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,8 +30,10 @@ fn the_program_that_is_asked() {
         .split(',')
         .map(|name| Heap::builder().name(name).max_heap_size(16 << 20).build().unwrap())
         .collect();
+    let (is_ready, ready) = mpsc::channel();
     for (heap, name) in heaps.iter().zip(names.split(',')) {
         let heap = heap.clone();
+        let is_ready = is_ready.clone();
         let worker = move || {
             heap.attach(|mu| {
                 let mut list = None;
@@ -38,6 +41,7 @@ fn the_program_that_is_asked() {
                     list = Some(alloc!(mu, NewSession { next: list, key }).unwrap());
                 }
                 root!(mu, list = list);
+                is_ready.send(()).unwrap();
                 loop {
                     for key in 0..1000 {
                         alloc!(mu, NewSession { next: None, key }).unwrap();
@@ -50,9 +54,7 @@ fn the_program_that_is_asked() {
         };
         thread::Builder::new().name(format!("worker-{name}")).spawn(worker).unwrap();
     }
-    while heaps.iter().any(|heap| heap.metrics().threads.now == 0) {
-        thread::yield_now();
-    }
+    heaps.iter().for_each(|_| ready.recv().expect("each heap's thread has made its list"));
     println!("\nready");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     std::process::exit(0);
