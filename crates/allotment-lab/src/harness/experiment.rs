@@ -1,7 +1,7 @@
 //! The description of an experiment, and the function that measures.
 
 use super::{Axis, Bench, Case, JmhMode, ParameterError, TimeUnit};
-use crate::format::{Comparison, ScoreRow, told};
+use crate::format::{ScoreRow, told};
 use crate::jvm::Workload;
 use allotment::Downcast;
 use allotment::raw::Shape;
@@ -41,7 +41,7 @@ pub struct Experiment {
     pub needs: &'static str,
     /// Further findings, a sentence each, as the numbers and their errors allow; printed
     /// below the table.
-    pub verdicts: fn(&[ScoreRow], &Comparison) -> Vec<String>,
+    pub verdicts: fn(&[ScoreRow]) -> Vec<String>,
     /// The choice of charts, where the choice by the numbers of values is a bad one.
     pub charts: Charts,
     /// What its threads wait for, where the score says little because they sleep for most of it. The
@@ -86,7 +86,7 @@ impl Experiment {
         baseline: None,
         answers: |_| Vec::new(),
         needs: "rows to compare",
-        verdicts: |_, _| Vec::new(),
+        verdicts: |_| Vec::new(),
         charts: Charts { along: None, by_mode: false },
         latencies: &[],
         check: |_| Ok(()),

@@ -1,6 +1,6 @@
 //! The valid parameters, and the sizes of the heaps for them.
 
-use super::super::collectors::{self, by_workers, heap_of, is_concurrent};
+use super::super::collectors::{self, by_workers, full_heap, is_concurrent};
 use super::super::memory;
 use super::node::BYTES;
 use crate::harness::{Case, check_threads};
@@ -27,7 +27,7 @@ pub(super) fn heap(case: &Case, bytes: usize) -> anyhow::Result<Heap> {
 
 /// The same, collected by `workers` workers; 0 means the number in the options.
 pub(super) fn heap_by(collector: &str, bytes: usize, workers: u64) -> anyhow::Result<Heap> {
-    let heap = heap_of(collector, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
+    let heap = full_heap(collector, bytes)?.always_pre_touch(true);
     Ok(by_workers(heap, workers)?.build()?)
 }
 

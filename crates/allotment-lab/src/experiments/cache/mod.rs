@@ -91,7 +91,7 @@ pub(super) static CACHE: Experiment = Experiment {
     baseline: Some(("threads", "1")),
     answers: |rows| verdict::answers(rows, &expected::Machine::detect()),
     needs: "rows of a mode with two sizes of --set",
-    verdicts: |rows, _| verdict::verdicts(rows, &expected::Machine::detect()),
+    verdicts: |rows| verdict::verdicts(rows, &expected::Machine::detect()),
     check,
     on_jvm: |case| on_jvm::cache(case, set_of_each(case)?),
     run,
