@@ -52,7 +52,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let cost = most.map(|row| {
         let least = row.primary.score() * 10.0 * nanoseconds_of(&row.primary.unit).unwrap_or(f64::NAN);
         format!(
-            "Reading the clock (monotonic) takes {}; what takes less than {} is timed in loops only.",
+            "Reading the clock (monotonic) takes {}; work of less than {} can be timed in loops only.",
             score(&row.primary),
             time(least)
         )
@@ -62,7 +62,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let reads = case.count("reads")?;
-    ensure!(reads > 0, "zero reads are no operation");
+    ensure!(reads > 0, "zero reads are not an operation");
     ensure!(reads <= MAX_READS, "{reads} reads of a call: at most {MAX_READS} work");
     Ok(())
 }

@@ -137,7 +137,7 @@ mod tests {
             ("alloc", "heap", "16384t", "of memory"),
             ("list", "length", "0", "an empty array or list"),
             ("load", "length", "18446744073709551615", "of memory"),
-            ("stop", "mutators", "0", "nobody to stop"),
+            ("stop", "mutators", "0", "no thread to stop"),
             ("stop", "mutators", "100000", "at most 4096"),
             ("collect", "live", "31", "a node has 32 bytes"),
             ("collect", "live", "1g", "dead objects beside each live one"),

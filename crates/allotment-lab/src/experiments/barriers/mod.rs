@@ -133,7 +133,7 @@ fn heap_bytes(length: usize) -> usize {
 fn check(case: &Case) -> anyhow::Result<()> {
     let (length, collector) = (case.size("length")?, case.text("collector")?);
     check_one_thread(case, "the thread that measures holds the cycle, so there is one")?;
-    ensure!(case.jmh_mode != JmhMode::SingleShot, "{}: a pass over the slots is no shot", case.jmh_mode);
+    ensure!(case.jmh_mode != JmhMode::SingleShot, "{}: a pass over the slots is not a shot", case.jmh_mode);
     ensure!(length != 0, "an empty array or list has nothing to look at");
     let is_possible = barriers_of(case)? == 0 || is_concurrent(collector);
     ensure!(is_possible, "only a concurrent collector has cycles with phases");
@@ -169,7 +169,7 @@ mod tests {
         );
         assert!(refused(Selection { threads: vec![2], ..Selection::default() }).contains("so there is one"));
         let jmh_modes = vec![JmhMode::SingleShot];
-        assert!(refused(Selection { jmh_modes, ..Selection::default() }).contains("no shot"));
+        assert!(refused(Selection { jmh_modes, ..Selection::default() }).contains("not a shot"));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn of_scores(mutator: &mut Mutator<'_>, dictionary: Local<'_, Dictionary>) -> Re
     Ok(format!("scores {scores}\n"))
 }
 
-/// The same text as the class `Digest` prints, for the shop in this heap.
+/// The text that the class `Digest` prints, for the shop in this heap.
 fn digest(workload: &Workload) -> String {
     let heap = Heap::builder().max_heap_size(64 << 20).build().unwrap();
     let common = Common::new(workload.clone());

@@ -248,7 +248,7 @@ mod tests {
         let decided = count(Visit::Purchase) + count(Visit::Save) + count(Visit::Abandon);
         assert_eq!(count(Visit::Preparation), visits.engagements, "{what}");
         assert_eq!(decided + count(Visit::Nothing), visits.engagements, "{what}");
-        // Six deviations of what so many draws have.
+        // Six standard deviations of the mean of that number of draws.
         let near = |found: f64, expected: f64, deviation: f64| {
             let most = 6.0 * deviation / (visits.engagements as f64).sqrt();
             assert!((found - expected).abs() < most, "{what}: {found} is not {expected}, within {most}");

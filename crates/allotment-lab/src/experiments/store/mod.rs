@@ -115,8 +115,8 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// Says so if ticks were put into a heap and none of its rows had a collection: such rows tell
-/// nothing about collectors.
+/// The note that ticks were put into a heap and its rows had no collection: such rows tell nothing
+/// about collectors.
 fn never_filled(rows: &[ScoreRow]) -> Option<String> {
     let count = |row: &ScoreRow| {
         let of = |label: &str| metric(row, label).map(Metric::score);

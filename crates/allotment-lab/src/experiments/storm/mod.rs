@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
         for (name, value, reason) in [
-            ("mutators", "0", "nobody begins"),
+            ("mutators", "0", "no thread begins"),
             ("mutators", "100000", "at most 4096"),
             ("operations", "0", "no operations"),
             ("operations", "18446744073709551615", "at most 1000000"),

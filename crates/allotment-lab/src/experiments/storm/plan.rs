@@ -42,7 +42,7 @@ impl StormPlan {
     pub(super) fn of(case: &Case) -> anyhow::Result<StormPlan> {
         let (mutators, operations) = (case.size("mutators")?, case.size("operations")?);
         let (before, collector) = (case.size("before")?, case.text("collector")?);
-        ensure!(mutators > 0, "no mutators: nobody begins");
+        ensure!(mutators > 0, "no mutators: no thread begins");
         check_threads(mutators, "mutators")?;
         ensure!(operations > 0, "no operations: there is nothing to wait for");
         let most = operations.max(before);

@@ -1,4 +1,4 @@
-//! The same allocation as machine code made at run time, in a private eden.
+//! The allocation of mode `tlab` as machine code made at run time, in a private eden.
 
 use super::super::emitted::{Between, EmittedLoop, Form, Work};
 use super::super::prefetching::prefetches;

@@ -48,7 +48,7 @@ impl ShotPlan {
             "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".into(),
             other => bail!("there is no mode `{other}`"),
         };
-        ensure!(objects > 0, "zero objects are no shot");
+        ensure!(objects > 0, "zero objects are not a shot");
         let too_many = || format!("{objects} objects a thread: more than the largest heap holds");
         let all = objects.checked_mul(bytes).and_then(|bytes| bytes.checked_mul(case.threads));
         let all = all.filter(|&all| all < MAX_HEAP_BYTES / 2).with_context(too_many)?;
