@@ -31,7 +31,8 @@ pub(super) fn mebibytes(bytes: usize) -> String {
     format!("{}m", bytes.div_ceil(1 << 20))
 }
 
-/// The outcome. A failure of a heap that is too small gets the advice `fits`: `a larger --heap fits`.
+/// The outcome. A failure of a heap that is too small gets the advice `fits`, such as `a larger
+/// --heap fits`.
 pub(super) fn advised<T>(outcome: Result<T, OutOfMemory>, fits: &'static str) -> anyhow::Result<T> {
     match outcome {
         Err(error) if error.refused_by_system() => Err(error.into()),

@@ -92,8 +92,8 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are cut out
-/// as strings and searched for, until one is found; each that is not found lowers the score.
+/// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are cut
+/// out as strings and searched for, until one is found; each that is not found lowers the score.
 pub(super) fn score(
     mutator: &mut Mutator<'_>,
     word: Local<'_, Text>,

@@ -48,7 +48,7 @@ use std::time::Duration;
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
 /// | `assist.slices` | counts | slices of a cycle's work that mutators did |
 /// | `assist.total` | ms | their time |
-/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; likewise others |
+/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; others too |
 /// | `concurrent.total` | ms | all parts of all cycles |
 /// | `concurrent.object` | ns | the same by the objects found alive |
 ///

@@ -29,8 +29,9 @@ impl<'t, F: FnMut(&mut Mutator<'t>) -> u64> Worker for Filler<'_, 't, F> {
     }
 }
 
-/// Measures threads that each fill `eden` bytes of `heap` with objects of `bytes` bytes. `body` makes
-/// a thread's loop. The loop allocates that number of pairs, and returns the number of objects.
+/// Measures threads that each fill `eden` bytes of `heap` with objects of `bytes` bytes. `body`
+/// makes a thread's loop for a number of pairs. The loop allocates them, and returns the number of
+/// objects.
 pub(in super::super) fn measure<F: FnMut(&mut Mutator<'_>) -> u64>(
     heap: &Heap,
     bytes: usize,
