@@ -11,7 +11,6 @@
 //! `.ci/layers` reads the list.
 //!
 //! ```text
-//! random         numbers for schedules
 //! gc_overhead    the share of time that collections take
 //! out_of_memory  the error of an allocation
 //! fork_error     the error of a heap in a child of `fork()`
@@ -40,7 +39,6 @@ mod generated;
 mod handles;
 mod identity;
 mod out_of_memory;
-mod random;
 mod raw;
 mod roots;
 mod safepoint;

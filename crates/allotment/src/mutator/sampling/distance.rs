@@ -14,7 +14,7 @@
 //! - Number of points × T, with several points in one object: unbiased, but the variance of an
 //!   object of 10 T is 2000 times as large.
 
-use crate::mutator::random::Random;
+use crate::random::Random;
 
 /// The interval in bytes when sampling is switched on without one: that of JEP 331.
 pub const DEFAULT_SAMPLE_INTERVAL: usize = 512 << 10;

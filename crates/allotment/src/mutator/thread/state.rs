@@ -5,7 +5,7 @@ use super::private::Private;
 use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
-use crate::mutator::random::Random;
+use crate::random::Random;
 use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
