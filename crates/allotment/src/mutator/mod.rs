@@ -65,7 +65,7 @@ pub use roots::{
 };
 pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
-pub(crate) use sampling::{Bucket, Sampler, Walker};
+pub(crate) use sampling::{Bucket, Sampler, Samples, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };
@@ -77,6 +77,6 @@ pub use thread::{
 };
 pub(crate) use thread::{
     BufferSizes, Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
-    Samples, SatbQueue, Shared, Threads, Watch, attach,
+    SatbQueue, Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

@@ -159,16 +159,10 @@ fn grow<T>(list: &mut Vec<T>, wanted: usize, first: usize, memory: &SampleMemory
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
 
     fn memory(limit: usize) -> SampleMemory {
-        SampleMemory {
-            limit,
-            used: AtomicUsize::new(0),
-            samples: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            recycled: AtomicU64::new(0),
-        }
+        SampleMemory { limit, ..SampleMemory::default() }
     }
 
     fn entry(number: u64) -> PendingSample {

@@ -37,7 +37,6 @@ pub(crate) use policy::Policy;
 pub(super) use private::{LogPosition, Private};
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
-pub(crate) use sampling::Samples;
 pub(crate) use satb::SatbQueue;
 pub(crate) use shared::Shared;
 pub use stalls::Stalls;

@@ -80,7 +80,7 @@ impl Owned {
         if let Some(mut private) = self.private.take() {
             private.release(&shared.space);
             self.dissolved += 1;
-            self.sampled.hand_over(&shared.watch.sampler, &shared.threads.roots.sampled);
+            self.sampled.hand_over(shared);
         }
     }
 }
