@@ -69,14 +69,14 @@ pub(crate) use sampling::{Bucket, Sampler, Samples, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };
-pub(crate) use stop::{Halted, Pause};
+pub(crate) use stop::{BufferSizes, Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
     AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, Hot, LoadSlow,
     Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    BufferSizes, Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
+    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
     SatbQueue, Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

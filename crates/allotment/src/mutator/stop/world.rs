@@ -16,9 +16,8 @@ use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity
 use crate::mutator::thread::registry::{Attached, runs_attached};
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
-use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
+use crate::mutator::{ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
 use crate::object::{SlotVisitor, reference};
-use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -167,26 +166,6 @@ impl<'w> World<'w> {
     pub(crate) fn end_root_visit(&self) {
         let visits = self.shared.threads.root_visits();
         self.states().for_each(|state| *state.lock_roots() = visits);
-    }
-
-    /// What the threads' buffers did since the last call, or since the heap was reset. To be called
-    /// once for each collection.
-    pub(crate) fn end_buffer_count(&self) -> TlabTotals {
-        self.shared.threads.registry.end_count_stopped()
-    }
-
-    /// Ends a cycle of the threads' buffers, which did what was
-    /// [`counted`](Self::end_buffer_count), while `used` bytes of `capacity` were allocated. The
-    /// next buffers have the sizes that follow from this. Together they keep to what `next` bytes
-    /// allow. Returns these sizes.
-    pub(crate) fn end_buffer_cycle(
-        &self,
-        counted: &TlabTotals,
-        used: usize,
-        capacity: usize,
-        next: usize,
-    ) -> BufferSizes {
-        self.shared.threads.registry.end_cycle_stopped(&self.shared.policy, counted, used, capacity, next)
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.

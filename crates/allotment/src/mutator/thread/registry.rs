@@ -5,7 +5,6 @@
 //! readers of statistics, and by the check whether the heap idles. An allocation never takes it.
 //! The counts of detached threads are kept as a sum, so totals do not shrink.
 
-use super::Policy;
 use super::shared::Shared;
 use super::state::State;
 use super::stopping;
@@ -13,10 +12,10 @@ use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
     Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
-use crate::mutator::{BufferSizes, ForkError, Mutator};
+use crate::mutator::{ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::budget::CensusEntry;
-use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
+use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
 use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -65,9 +64,17 @@ pub(in crate::mutator) struct ThreadTotals {
     /// Totals of the threads that detached.
     left: TlabTotals,
     /// What those threads did since the end of the last cycle.
-    left_in_cycle: TlabTotals,
+    pub(in crate::mutator) left_in_cycle: TlabTotals,
     /// The averages that newly attached threads start from.
-    averages: Averages,
+    pub(in crate::mutator) averages: Averages,
+}
+
+impl ThreadTotals {
+    /// Adds a cycle to the averages: the threads' counts, and the `used` of `capacity` bytes.
+    pub(in crate::mutator) fn end_cycle(&mut self, counted: &TlabTotals, used: usize, capacity: usize) {
+        let requested = counted.sum.allocated_in_all() as usize;
+        self.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
+    }
 }
 
 pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, ThreadTotals>>;
@@ -79,8 +86,8 @@ impl Detached<'_> {
     /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that
     /// had `used` of `capacity` bytes in use.
     pub(crate) fn end_cycle(&mut self, used: usize, capacity: usize) {
-        let counted = end_count(&mut self.0);
-        take_in(&mut self.0, &counted, used, capacity);
+        let counted = std::mem::take(&mut self.0.data.left_in_cycle);
+        self.0.data.end_cycle(&counted, used, capacity);
     }
 }
 
@@ -92,7 +99,7 @@ pub(in crate::mutator) struct Attached(NonNull<State>);
 unsafe impl Send for Attached {}
 
 impl Attached {
-    fn state(&self) -> &State {
+    pub(in crate::mutator) fn state(&self) -> &State {
         // SAFETY: as above; the holder of an `Attached` is the thread itself, or holds the
         // registry's lock.
         unsafe { self.0.as_ref() }
@@ -237,63 +244,6 @@ impl Registry {
         self.threads.lock().threads.iter().map(|thread| thread.0).collect()
     }
 
-    /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile.
-    /// Otherwise returns the number of attached threads.
-    pub(crate) fn while_detached<R>(&self, action: impl FnOnce() -> R) -> Result<R, usize> {
-        self.detached().map(|_lock| action())
-    }
-
-    /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
-    /// detached ones included.
-    pub(in crate::mutator) fn end_count_stopped(&self) -> TlabTotals {
-        end_count(&mut self.threads.lock())
-    }
-
-    /// Sizes the buffers of the next cycle while the world is stopped. `counted` is what all
-    /// threads did in the last cycle, in which `used` of `capacity` bytes were allocated. The
-    /// averages take in these numbers. A thread's next buffers follow from the averages, from what
-    /// the thread allocated, and from the `next` bytes that can be allocated now.
-    pub(in crate::mutator) fn end_cycle_stopped(
-        &self,
-        policy: &Policy,
-        counted: &TlabTotals,
-        used: usize,
-        capacity: usize,
-        next: usize,
-    ) -> BufferSizes {
-        let mut inner = self.threads.lock();
-        take_in(&mut inner, counted, used, capacity);
-        let mut before = 0;
-        for state in inner.threads.iter().map(Attached::state) {
-            let mut owned = state.owned.borrow_mut();
-            before += owned.sizing.desired_size;
-            let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
-            policy.budget.end_cycle(&policy.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
-        }
-        policy.budget.forget_census();
-        policy.budget.set_capacity(next);
-        let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
-        for state in inner.threads.iter().map(Attached::state) {
-            let mut owned = state.owned.borrow_mut();
-            let wished = owned.sizing.desired_size;
-            policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
-            let size = owned.sizing.desired_size;
-            after += size;
-            cut += usize::from(size < wished);
-            state.published.publish(&owned.sizing);
-        }
-        BufferSizes {
-            policy: policy.sizing.policy,
-            threads: inner.threads.len(),
-            allocators: counted.threads,
-            allocated: counted.sum.allocated_in_all() as usize,
-            capacity,
-            sizes: (before, after),
-            cut,
-            share,
-        }
-    }
-
     /// Keeps threads from attaching, if none is attached and the world is not stopped. Otherwise
     /// returns the number of attached threads.
     pub(crate) fn detached(&self) -> Result<Detached<'_>, usize> {
@@ -324,29 +274,6 @@ impl Registry {
         let inner = self.threads.lock();
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
-}
-
-/// What all threads did since the last call. None of the attached threads runs.
-fn end_count(inner: &mut SafepointState<Attached, ThreadTotals>) -> TlabTotals {
-    let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
-    for state in inner.threads.iter().map(Attached::state) {
-        let now = state.statistics();
-        let in_cycle = now.since(&state.counted.replace(now));
-        state.owned.borrow_mut().allocated_in_cycle = in_cycle.allocated_in_all();
-        cycle.add(&in_cycle);
-    }
-    cycle
-}
-
-/// Adds a cycle to the averages.
-fn take_in(
-    inner: &mut SafepointState<Attached, ThreadTotals>,
-    counted: &TlabTotals,
-    used: usize,
-    capacity: usize,
-) {
-    let requested = counted.sum.allocated_in_all() as usize;
-    inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
 }
 
 thread_local! {
