@@ -115,30 +115,31 @@ impl<'w> World<'w> {
         self.stopper_state.map(Mutator::new)
     }
 
-    /// Visits every root slot: those in the frames of all threads, of handles and of providers.
-    pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+    /// Visits the roots in the frames of all threads.
+    fn visit_frames(&self, slots: &mut SlotVisitor<'_>) {
         for state in self.states() {
             let _walks = state.lock_roots();
             // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
             unsafe { visit_links(state.roots(), slots) };
         }
+    }
+
+    /// Visits every root slot: those in the frames of all threads, of handles and of providers.
+    pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+        self.visit_frames(slots);
         // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.threads.roots.visit(slots, &self.frames) };
     }
 
     /// Calls `visit` with the kind and the referent of every root that refers to an object.
     pub(crate) fn visit_root_targets(&self, visit: &mut RootTargets<'_>) {
-        for state in self.states() {
-            let _walks = state.lock_roots();
-            let mut word = |slot: *mut u64, kind| {
-                // SAFETY: a root of a stopped thread is readable.
-                if let Some(address) = reference(unsafe { slot.read() }) {
-                    visit(RootKind::Frame, address, kind);
-                }
-            };
-            // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
-            unsafe { visit_links(state.roots(), &mut SlotVisitor::new(&mut word)) };
-        }
+        let mut word = |slot: *mut u64, kind| {
+            // SAFETY: a root of a stopped thread is readable.
+            if let Some(address) = reference(unsafe { slot.read() }) {
+                visit(RootKind::Frame, address, kind);
+            }
+        };
+        self.visit_frames(&mut SlotVisitor::new(&mut word));
         // SAFETY: the frames are of threads that this world keeps, and no thread writes to slots.
         unsafe { self.shared.threads.roots.visit_targets(visit, &self.frames) };
     }
