@@ -28,7 +28,7 @@ pub(crate) use weak::WeakHeap;
 
 use crate::collector::History;
 use crate::mutator::{
-    AttachError, ForkError, Halted, Mutator, ProviderId, RootProvider, Shared, StopError, World, attach,
+    AttachError, ForkError, Halted, Mutator, ProviderId, RootProvider, Shared, StopError, Wish, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
@@ -225,7 +225,7 @@ impl Heap {
     /// ```
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
-        self.shared.threads.registry.request_safepoint();
+        self.shared.threads.registry.request(Wish::Retire);
     }
 
     /// Samples allocations from here on, at points that are `bytes` apart on average for each
@@ -251,7 +251,7 @@ impl Heap {
     pub fn set_allocation_sample_interval(&self, bytes: usize) {
         self.shared.after_fork_or_abort();
         self.shared.watch.sampler.set_interval(bytes);
-        self.shared.threads.registry.request_adoption();
+        self.shared.threads.registry.request(Wish::Halt);
     }
 
     /// Asks `provider` for roots at each collection.

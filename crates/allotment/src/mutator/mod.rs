@@ -63,7 +63,7 @@ pub use raw::RawMutator;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };
-pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
+pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers, Wish};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
 pub(crate) use sampling::{Bucket, Sampler, Samples, Walker};
 pub use sampling::{

@@ -14,6 +14,7 @@
 //! the fast path goes on with an address that it has just written to, which the compiler knows not
 //! to be null.
 
+use super::initialise::zero;
 use super::refill::Content;
 #[cfg(not(any(miri, loom)))]
 use crate::mutator::Hot;
@@ -256,7 +257,8 @@ impl State {
         }
         let block = self.allocate_past_limit(bytes, zeroed, content)?;
         if zeroed {
-            self.zero_block(&block);
+            // SAFETY: the block is this thread's.
+            unsafe { zero(block.start, block.clean.min(block.end)) };
         }
         NonNull::new(block.start as *mut u8)
     }

@@ -33,14 +33,6 @@ pub(in crate::mutator) enum Content {
     Objects,
 }
 
-impl Block {
-    /// Makes the block a filler, so that the heap is parsable whatever becomes of it.
-    pub(in crate::mutator) fn cover(&self) {
-        // SAFETY: the block is this thread's alone, and nothing lies in it yet.
-        unsafe { fill(self.start, self.end) };
-    }
-}
-
 impl State {
     /// Memory of `bytes` (a multiple of 8, at least 16) for that content: in the buffer, in a new
     /// buffer, or outside. This function does not check for a stop request and reaches no
@@ -156,13 +148,6 @@ impl State {
         self.sampling.lift(&self.hot);
         self.hot.clear();
         self.arm();
-    }
-
-    /// Zeroes the part of a block from [`allocate_past_limit`](Self::allocate_past_limit) that is
-    /// not known to be zero.
-    pub(in crate::mutator) fn zero_block(&self, block: &Block) {
-        // SAFETY: the block is this thread's.
-        unsafe { zero(block.start, block.clean.min(block.end)) };
     }
 
     /// Bumps inside the buffer, regardless of the limit, and then advances the limits.

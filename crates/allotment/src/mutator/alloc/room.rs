@@ -136,7 +136,7 @@ impl<'t> Mutator<'t> {
     /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), if there is one, was called and
     /// released nothing.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
-        self.after_fork_or_abort();
+        self.shared().after_fork_or_abort();
         self.safepoint();
         self.state().hand_over_many();
         let rounded = bytes.checked_next_multiple_of(WORD).ok_or_else(|| self.out_of_memory(bytes))?;
@@ -191,7 +191,8 @@ impl<'t> Mutator<'t> {
     /// used, and may panic.
     fn allocate_covered(&self, bytes: usize) -> Option<Block> {
         let block = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
-        block.cover();
+        // SAFETY: the block is this thread's alone, and nothing lies in it yet.
+        unsafe { fill(block.start, block.end) };
         Some(block)
     }
 

@@ -14,19 +14,13 @@ use std::sync::atomic::AtomicU64;
 
 impl BarrierCalls {
     /// The functions of this library.
-    pub const fn new() -> BarrierCalls {
+    pub(in crate::mutator) const fn new() -> BarrierCalls {
         BarrierCalls {
             load: load_entry,
             load_weak: load_weak_entry,
             store: store_entry,
             compare_exchange: compare_exchange_entry,
         }
-    }
-}
-
-impl Default for BarrierCalls {
-    fn default() -> BarrierCalls {
-        BarrierCalls::new()
     }
 }
 

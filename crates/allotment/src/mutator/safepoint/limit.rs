@@ -42,7 +42,7 @@ pub(in crate::mutator) struct Limit {
 /// The demand of a request on the owner, beside its coming to a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(in crate::mutator) enum Wish {
+pub(crate) enum Wish {
     /// Nothing more: the thread keeps its buffer.
     Halt = 1,
     /// The thread gives its buffer up.
@@ -74,12 +74,15 @@ impl Limit {
     /// Sets both numbers, unless a stop is requested. Owner only.
     pub(in crate::mutator) fn arm(&self, plain: usize, zeroed: usize) {
         debug_assert!(zeroed <= plain);
-        self.raise(plain, zeroed);
+        self.plain.store(plain, Ordering::Relaxed);
+        self.zeroed.store(zeroed, Ordering::Relaxed);
         // With 0 the next allocation takes the slow path and sees a request there, so nothing has
         // to be taken back.
         if plain != 0 {
             fence(Ordering::SeqCst);
-            self.hear();
+            if self.requested.load(Ordering::Relaxed) != 0 {
+                self.lower();
+            }
         }
     }
 
@@ -105,19 +108,6 @@ impl Limit {
     /// Both numbers, in an order that keeps `zeroed <= plain` even during a request.
     pub(in crate::mutator) fn both(&self) -> (usize, usize) {
         (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
-    }
-
-    fn raise(&self, plain: usize, zeroed: usize) {
-        self.plain.store(plain, Ordering::Relaxed);
-        self.zeroed.store(zeroed, Ordering::Relaxed);
-    }
-
-    /// Takes the numbers back if a stop is requested. Runs after a fence, which comes after
-    /// `raise`.
-    fn hear(&self) {
-        if self.requested.load(Ordering::Relaxed) != 0 {
-            self.lower();
-        }
     }
 
     fn lower(&self) {

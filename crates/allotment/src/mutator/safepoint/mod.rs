@@ -47,7 +47,7 @@ pub use identity::ThreadIdentity;
 pub(in crate::mutator) use identity::renew_system_id;
 pub use late::LateThread;
 pub(crate) use late::{Late, LateThreadHook};
-pub(in crate::mutator) use limit::Wish;
+pub(crate) use limit::Wish;
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub use status::ThreadActivity;

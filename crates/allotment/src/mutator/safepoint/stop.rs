@@ -52,8 +52,8 @@ pub(in crate::mutator) struct Safepoints<T, D> {
     resumed: Condvar,
     /// The threads to be woken when a stop ends.
     wakes: Wakes,
-    /// The threads that spin meanwhile.
-    volunteers: Volunteers,
+    /// The threads that spin until a stop is over.
+    pub(in crate::mutator) volunteers: Volunteers,
     patience: Patience,
     late: Late,
 }
@@ -93,15 +93,9 @@ const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 impl<T: Participant, D> Safepoints<T, D> {
     /// For a process that may use `cpus` CPUs.
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
-        let statistics = SafepointStatistics::default();
+        let (threads, statistics) = (Vec::new(), SafepointStatistics::default());
         Safepoints {
-            inner: Mutex::new(SafepointState {
-                threads: Vec::new(),
-                data,
-                stop: None,
-                outside: 0,
-                statistics,
-            }),
+            inner: Mutex::new(SafepointState { threads, data, stop: None, outside: 0, statistics }),
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
@@ -140,11 +134,6 @@ impl<T: Participant, D> Safepoints<T, D> {
         let inner = self.lock();
         let safe = |thread: &T| thread.status().is_safe();
         inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
-    }
-
-    /// The threads that spin until a stop is over.
-    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
-        &self.volunteers
     }
 
     pub(in crate::mutator) fn statistics(&self) -> SafepointStatistics {

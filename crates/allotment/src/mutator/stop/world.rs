@@ -171,7 +171,7 @@ impl<'w> World<'w> {
 
     /// Threads that wait for the end of the stop, and may be called to help.
     pub(crate) fn volunteers(&self) -> &'w Volunteers {
-        self.shared.threads.registry.threads.volunteers()
+        &self.shared.threads.registry.threads.volunteers
     }
 
     /// How many threads are attached.

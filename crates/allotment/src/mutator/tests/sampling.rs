@@ -427,12 +427,10 @@ fn a_profile_taken_in_blocking_leaves_the_state_of_the_thread_alone() {
             mutator.raw_mut().mark();
             (0..10).for_each(|_| _ = allocate(mutator, fixed[0], 0));
             mutator.blocking(|| {
-                let found = heap.shared.threads.registry.with_thread(0, |state| {
-                    // As a stopper has it.
-                    let _owned = state.owned.borrow_mut();
-                    assert_eq!(of(&heap, fixed[0]).0, 10, "{collector:?} {options}");
-                });
-                assert!(found);
+                let inner = heap.shared.threads.registry.threads.lock();
+                // As a stopper has it.
+                let _owned = inner.threads[0].state().owned.borrow_mut();
+                assert_eq!(of(&heap, fixed[0]).0, 10, "{collector:?} {options}");
             });
             allocate(mutator, fixed[0], 0);
             assert_eq!(of(&heap, fixed[0]).0, 11, "a thread that runs sees its own");

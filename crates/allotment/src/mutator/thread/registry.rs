@@ -7,14 +7,13 @@
 
 use super::shared::Shared;
 use super::state::State;
-use super::stopping;
+use super::stopping::{is_stopping, is_stopping_that};
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
     Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
 use crate::mutator::{ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
-use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
 use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
@@ -77,10 +76,8 @@ impl ThreadTotals {
     }
 }
 
-pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, ThreadTotals>>;
-
 /// No thread is attached, and none attaches while the value lives.
-pub(crate) struct Detached<'r>(Guard<'r>);
+pub(crate) struct Detached<'r>(MutexGuard<'r, SafepointState<Attached, ThreadTotals>>);
 
 impl Detached<'_> {
     /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that
@@ -92,7 +89,7 @@ impl Detached<'_> {
 }
 
 /// The state of an attached thread.
-pub(in crate::mutator) struct Attached(NonNull<State>);
+pub(in crate::mutator) struct Attached(pub(super) NonNull<State>);
 
 // SAFETY: a state is removed from the registry before its thread frees it. Other threads read only
 // its atomics, unless a stop holds its thread: then only the stopper uses the whole state.
@@ -174,19 +171,6 @@ impl Registry {
         self.threads.is_idle()
     }
 
-    /// In a child of `fork()`: the states of the other threads, as [`Safepoints::others_at_rest`]
-    /// finds them.
-    pub(in crate::mutator) fn others_at_rest(
-        &self,
-        own: Option<&State>,
-        stopping: bool,
-    ) -> Result<Vec<NonNull<State>>, ForkError> {
-        let mut others = Vec::new();
-        let own = own.map(Attached::from);
-        self.threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
-        Ok(others)
-    }
-
     /// Removes a thread that is not in this process.
     pub(in crate::mutator) fn forget(&self, state: &State) {
         self.threads.forget(&state.into(), |ledger| self.count_out(ledger, state));
@@ -200,42 +184,10 @@ impl Registry {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(in crate::mutator) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
-        let inner = self.threads.lock();
-        count(&mut inner.threads.iter().map(|thread| thread.state().published.read()));
-    }
-
-    /// Asks every attached thread to come to a safepoint. Does not wait.
-    pub(crate) fn request_safepoint(&self) {
-        self.request(Wish::Retire);
-    }
-
-    /// Asks every attached thread to adopt what has changed for all. Does not wait.
-    pub(crate) fn request_adoption(&self) {
-        self.request(Wish::Halt);
-    }
-
-    fn request(&self, wish: Wish) {
+    /// Asks every attached thread to come to a safepoint, where it adopts what has changed for all.
+    /// Does not wait.
+    pub(crate) fn request(&self, wish: Wish) {
         self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
-    }
-
-    /// Calls `body` with the state of attached thread `number`, which does not detach meanwhile;
-    /// `false`: there is no such thread.
-    pub(in crate::mutator) fn with_thread(&self, number: usize, body: impl FnOnce(&State)) -> bool {
-        let inner = self.threads.lock();
-        let thread = inner.threads.get(number);
-        thread.map(Attached::state).map(body).is_some()
-    }
-
-    /// Whether `holds` is true for each attached thread at this moment.
-    pub(in crate::mutator) fn all_threads(&self, holds: impl FnMut(&State) -> bool) -> bool {
-        self.threads.lock().threads.iter().map(Attached::state).all(holds)
-    }
-
-    pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
-        own.satb.give(&own.shared.threads.satb);
-        own.hand_over_before_blocking();
-        self.threads.enter_blocking(&own.into());
     }
 
     /// The states of the attached threads. While the world is stopped, this list is complete and
@@ -252,26 +204,18 @@ impl Registry {
             0 => {}
             attached => return Err(attached),
         }
-        let inner = self.between_stops();
+        assert!(!is_stopping_that(self), "this would wait for the end of the stop that it is a part of");
+        let inner = self.threads.lock_resumed();
         match inner.threads.len() {
             0 => Ok(Detached(inner)),
             attached => Err(attached),
         }
     }
 
-    /// Waits for the end of a stop. No stop begins while the returned guard is kept. An attached
-    /// thread that runs must not call this; a thread in `blocking` may.
-    pub(in crate::mutator) fn between_stops(&self) -> Guard<'_> {
-        assert!(
-            !stopping::is_stopping_that(self),
-            "this would wait for the end of the stop that it is a part of"
-        );
-        self.threads.lock_resumed()
-    }
-
-    /// The sizing of a thread that attaches, and the number of threads that attached before it.
+    /// The sizing of a thread that attaches, and the thread's number, from 1.
     fn start(&self, config: &Config) -> (Sizing, u64) {
-        let inner = self.threads.lock();
+        let mut inner = self.threads.lock();
+        inner.data.ever += 1;
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
 }
@@ -283,16 +227,14 @@ thread_local! {
 
 /// Whether this thread is attached to some heap, and not in `blocking`.
 pub(in crate::mutator) fn runs_attached() -> bool {
-    let state = ATTACHED.get();
-    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
-    // the state is freed.
-    !state.is_null() && !unsafe { &*state }.status.is_safe()
+    // SAFETY: if not null, the pointer leads to the state of this very thread; `Detach` resets the
+    // pointer before the state is freed.
+    unsafe { ATTACHED.get().as_ref() }.is_some_and(|state| !state.status.is_safe())
 }
 
-/// The calling thread's state in this heap, if it is attached to it.
+/// The calling thread's state in this heap, if the thread is attached to it.
 pub(in crate::mutator) fn own_state(shared: &Shared) -> Option<&State> {
-    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
-    // the state is freed. No caller detaches while it has the reference.
+    // SAFETY: as above, and no caller detaches while it has the reference.
     let state = unsafe { ATTACHED.get().as_ref() };
     state.filter(|state| std::ptr::eq(&*state.shared, shared))
 }
@@ -305,19 +247,18 @@ pub(crate) fn attach<R>(
     if !ATTACHED.get().is_null() {
         return Err(AttachError::AlreadyAttached);
     }
-    if stopping::is_stopping() {
+    if is_stopping() {
         return Err(AttachError::WorldStopped);
     }
     shared.after_fork()?;
-    let (sizing, before) = shared.threads.registry.start(&shared.policy.sizing);
-    let state = Box::new(State::new(shared.clone(), sizing, before + 1));
-    shared.threads.registry.threads.attach(Attached::from(&*state), |ledger| {
-        ledger.ever += 1;
+    let (sizing, number) = shared.threads.registry.start(&shared.policy.sizing);
+    let state = Box::new(State::new(shared.clone(), sizing, number));
+    shared.threads.registry.threads.attach(Attached::from(&*state), |_| {
         shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
         state.hot.barriers.set(shared.threads.barriers());
-        // Under the lock too: whoever changes it then requests a safepoint of all threads.
+        // Under the lock, too: a thread that changes the interval then requests a safepoint of all.
         state.sampling.restart(&state.hot, shared.watch.sampler.interval());
         *state.lock_roots() = shared.threads.root_visits();
     });

@@ -350,7 +350,7 @@ fn share(heap: &Heap, tasks: u32, helped: &AtomicU32) {
             cells.note(number);
             held.touch();
         };
-        heap.volunteers().share(1, 1, &task, |came| {
+        heap.volunteers.share(1, 1, &task, |came| {
             cells.note(0);
             helpers = came;
         });
