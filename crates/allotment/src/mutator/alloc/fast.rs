@@ -258,7 +258,7 @@ impl State {
         let block = self.allocate_past_limit(bytes, zeroed, content)?;
         if zeroed {
             // SAFETY: the block is this thread's.
-            unsafe { zero(block.start, block.clean.min(block.end)) };
+            unsafe { zero(block.start, block.clean) };
         }
         NonNull::new(block.start as *mut u8)
     }

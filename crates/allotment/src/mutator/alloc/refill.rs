@@ -16,11 +16,12 @@ use crate::probes::probe;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
-/// Memory for one object, this thread's alone.
+/// Memory for objects, this thread's alone.
+#[derive(Debug)]
 pub(in crate::mutator) struct Block {
     pub(in crate::mutator) start: usize,
     pub(in crate::mutator) end: usize,
-    /// `[clean, end)` is zero.
+    /// `[clean, end)` is zero. From `start` to `end`.
     pub(in crate::mutator) clean: usize,
 }
 

@@ -21,10 +21,8 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 #[must_use = "the reserved bytes are wasted unless something is allocated in them"]
 pub struct Reservation<'t> {
-    start: usize,
-    end: usize,
-    /// `[clean, end)` is zero except for the headers of the fillers that cover it.
-    clean: usize,
+    /// The memory, covered by fillers. Apart from their headers `[clean, end)` is zero.
+    block: Block,
     /// The safepoint count at its creation. The reservation lapses with the next safepoint.
     safepoint: u64,
     /// The attachment: a reservation cannot outlive it, nor reach another thread.
@@ -48,24 +46,24 @@ impl Reservation<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bytes(&self) -> usize {
-        self.end - self.start
+        self.block.end - self.block.start
     }
 
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if bytes > self.bytes() {
             return None;
         }
-        let (start, end) = (self.start, self.start + bytes);
-        self.start = end;
+        let Block { start, end, clean } = self.block;
+        let next = start + bytes;
         // SAFETY: the reservation is this thread's memory and covered; the rest is covered again.
         unsafe {
-            uncover(start, self.end);
+            uncover(start, end);
             if zeroed {
-                zero(start, self.clean.min(end));
+                zero(start, clean.min(next));
             }
-            fill(end, self.end);
+            fill(next, end);
         }
-        self.clean = self.clean.max(end);
+        self.block = Block { start: next, end, clean: clean.max(next) };
         NonNull::new(start as *mut u8)
     }
 }
@@ -199,9 +197,7 @@ impl<'t> Mutator<'t> {
     /// Hands out a block from [`allocate_covered`](Self::allocate_covered).
     fn reserve(&self, block: Block) -> Reservation<'t> {
         Reservation {
-            start: block.start,
-            end: block.end,
-            clean: block.clean.min(block.end),
+            block,
             safepoint: self.state().safepoints.get(),
             attached: PhantomData,
         }
