@@ -25,7 +25,7 @@ pub enum BuildError {
     #[error(transparent)]
     Prefetch(#[from] PrefetchError),
     /// The system gives less memory than the heap needs at its start.
-    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
+    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller size may work")]
     InitialHeap {
         /// InitialHeapSize in bytes.
         bytes: usize,
@@ -58,12 +58,10 @@ pub enum BuildError {
     },
     /// The system gives no thread to write the file that `GCLog` names.
     #[error(
-        "{option}={}: the system refused the thread that writes the file: {source}; a higher limit on threads may work",
+        "GCLog={}: the system refused the thread that writes the file: {source}; a higher limit on threads may work",
         path.display()
     )]
     Thread {
-        /// The option.
-        option: &'static str,
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
         /// What the system answered.

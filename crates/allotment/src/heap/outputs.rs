@@ -60,10 +60,12 @@ impl Outputs {
     /// Begins the log, if there is one. A log that was there gets a number.
     pub(super) fn begin_log(&mut self, clock: &Clock) -> Result<Option<Arc<GcLog>>, BuildError> {
         let Some(path) = self.log.take() else { return Ok(None) };
-        let option = OptionId::GCLog.info().name;
-        let file = LogFile::open(&path, self.rotation);
-        let file = file.map_err(|source| BuildError::File { option, path: path.clone(), source })?;
+        let file = LogFile::open(&path, self.rotation).map_err(|source| BuildError::File {
+            option: OptionId::GCLog.info().name,
+            path: path.clone(),
+            source,
+        })?;
         let log = GcLog::begin(file, path.clone(), clock.clone());
-        Ok(Some(Arc::new(log.map_err(|source| BuildError::Thread { option, path, source })?)))
+        Ok(Some(Arc::new(log.map_err(|source| BuildError::Thread { path, source })?)))
     }
 }

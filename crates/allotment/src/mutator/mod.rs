@@ -76,7 +76,7 @@ pub use thread::{
     Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
-    SatbQueue, Shared, Threads, Watch, attach,
+    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry, SatbQueue,
+    Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

@@ -196,11 +196,7 @@ impl<'t> Mutator<'t> {
 
     /// Hands out a block from [`allocate_covered`](Self::allocate_covered).
     fn reserve(&self, block: Block) -> Reservation<'t> {
-        Reservation {
-            block,
-            safepoint: self.state().safepoints.get(),
-            attached: PhantomData,
-        }
+        Reservation { block, safepoint: self.state().safepoints.get(), attached: PhantomData }
     }
 
     /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was

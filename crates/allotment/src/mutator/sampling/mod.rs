@@ -29,8 +29,8 @@ pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
 pub(in crate::mutator) use pending::{Pending, PendingSample};
 pub(in crate::mutator) use stack::frames;
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
-pub(crate) use store::{Bucket, DroppedSamples, Samples};
 use store::SampleLists;
+pub(crate) use store::{Bucket, DroppedSamples, Samples};
 pub(in crate::mutator) use store::{SampleStore, SettledSample};
 
 use super::roots::RootTable;
