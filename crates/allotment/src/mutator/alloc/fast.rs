@@ -25,6 +25,7 @@ use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 #[cfg(not(any(miri, loom)))]
 use crate::platform::is_above_word;
 use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
+use crate::region::Carve;
 use std::ptr::NonNull;
 
 impl<'t> RawMutator<'t> {
@@ -255,12 +256,12 @@ impl State {
         if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
-        let block = self.allocate_past_limit(bytes, zeroed, content)?;
+        let Carve { start, dirty, .. } = self.allocate_past_limit(bytes, zeroed, content)?;
         if zeroed {
-            // SAFETY: the block is this thread's.
-            unsafe { zero(block.start, block.clean) };
+            // SAFETY: the memory is this thread's.
+            unsafe { zero(start, dirty) };
         }
-        NonNull::new(block.start as *mut u8)
+        NonNull::new(start as *mut u8)
     }
 }
 

@@ -16,16 +16,7 @@ use crate::probes::probe;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
-/// Memory for objects, this thread's alone.
-#[derive(Debug)]
-pub(in crate::mutator) struct Block {
-    pub(in crate::mutator) start: usize,
-    pub(in crate::mutator) end: usize,
-    /// `[clean, end)` is zero. From `start` to `end`.
-    pub(in crate::mutator) clean: usize,
-}
-
-/// The use of a block.
+/// The use of memory that the slow path hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mutator) enum Content {
     /// One object, whose header is there when the allocation returns.
@@ -44,7 +35,7 @@ impl State {
         bytes: usize,
         zeroed: bool,
         content: Content,
-    ) -> Option<Block> {
+    ) -> Option<Carve> {
         if self.hot.free() >= bytes || self.refill(bytes) {
             return Some(self.bump_past_limit(bytes, zeroed, content));
         }
@@ -152,10 +143,10 @@ impl State {
     }
 
     /// Bumps inside the buffer, regardless of the limit, and then advances the limits.
-    fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Block {
+    fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Carve {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
-        let clean = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
+        let dirty = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
         let passed = self.sampling.pass(start, end);
         hot.set_top(end);
         if zeroed && hot.zeroed.get() <= end {
@@ -165,7 +156,7 @@ impl State {
         if let Some(offset) = passed {
             self.sample(start, bytes, offset, content == Content::Objects);
         }
-        Block { start, end, clean }
+        Carve { start, end, dirty }
     }
 
     /// Zeroes the window that begins at `top`. If the window reaches memory that is clean from the

@@ -8,11 +8,12 @@
 
 use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
-use super::refill::{Block, Content};
+use super::refill::Content;
 use super::stall::stall;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, Kind, WORD, fill};
+use crate::region::Carve;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
@@ -21,8 +22,8 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 #[must_use = "the reserved bytes are wasted unless something is allocated in them"]
 pub struct Reservation<'t> {
-    /// The memory, covered by fillers. Apart from their headers `[clean, end)` is zero.
-    block: Block,
+    /// The memory, covered by fillers, whose headers may lie in the part that is zero.
+    memory: Carve,
     /// The safepoint count at its creation. The reservation lapses with the next safepoint.
     safepoint: u64,
     /// The attachment: a reservation cannot outlive it, nor reach another thread.
@@ -46,24 +47,24 @@ impl Reservation<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bytes(&self) -> usize {
-        self.block.end - self.block.start
+        self.memory.end - self.memory.start
     }
 
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if bytes > self.bytes() {
             return None;
         }
-        let Block { start, end, clean } = self.block;
+        let Carve { start, end, dirty } = self.memory;
         let next = start + bytes;
         // SAFETY: the reservation is this thread's memory and covered; the rest is covered again.
         unsafe {
             uncover(start, end);
             if zeroed {
-                zero(start, clean.min(next));
+                zero(start, dirty.min(next));
             }
             fill(next, end);
         }
-        self.block = Block { start: next, end, clean: clean.max(next) };
+        self.memory = Carve { start: next, end, dirty: dirty.max(next) };
         NonNull::new(start as *mut u8)
     }
 }
@@ -144,8 +145,8 @@ impl<'t> Mutator<'t> {
             return Err(error);
         }
         loop {
-            if let Some(block) = self.allocate_covered(rounded) {
-                return Ok(self.reserve(block));
+            if let Some(memory) = self.allocate_covered(rounded) {
+                return Ok(self.reserve(memory));
             }
             let shared = self.state().shared.clone();
             // The freed memory is taken before other threads run, so one collection by this thread
@@ -164,8 +165,8 @@ impl<'t> Mutator<'t> {
                     outcome = Outcome::OverLimit(overhead);
                 }
             }
-            if let Some(block) = found {
-                return Ok(self.reserve(block));
+            if let Some(memory) = found {
+                return Ok(self.reserve(memory));
             }
             let mut error = self.out_of_memory(bytes);
             match outcome {
@@ -187,16 +188,16 @@ impl<'t> Mutator<'t> {
 
     /// Memory that is a filler at once: after a collection, the embedder's hooks run before it is
     /// used, and may panic.
-    fn allocate_covered(&self, bytes: usize) -> Option<Block> {
-        let block = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
-        // SAFETY: the block is this thread's alone, and nothing lies in it yet.
-        unsafe { fill(block.start, block.end) };
-        Some(block)
+    fn allocate_covered(&self, bytes: usize) -> Option<Carve> {
+        let memory = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
+        // SAFETY: the memory is this thread's alone, and nothing lies in it yet.
+        unsafe { fill(memory.start, memory.end) };
+        Some(memory)
     }
 
-    /// Hands out a block from [`allocate_covered`](Self::allocate_covered).
-    fn reserve(&self, block: Block) -> Reservation<'t> {
-        Reservation { block, safepoint: self.state().safepoints.get(), attached: PhantomData }
+    /// Hands out memory from [`allocate_covered`](Self::allocate_covered).
+    fn reserve(&self, memory: Carve) -> Reservation<'t> {
+        Reservation { memory, safepoint: self.state().safepoints.get(), attached: PhantomData }
     }
 
     /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was

@@ -26,7 +26,8 @@
 
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
-#[derive(Debug)]
+/// The limit of a thread. By default it allows nothing: every allocation takes the slow path.
+#[derive(Debug, Default)]
 #[repr(C)]
 pub(in crate::mutator) struct Limit {
     /// The head of this file describes it. The owner (`arm`) and a requester (0 only) write it.
@@ -53,11 +54,6 @@ impl Limit {
     /// Offset in bytes of the request.
     #[cfg(not(loom))]
     pub(in crate::mutator) const REQUESTED_OFFSET: usize = std::mem::offset_of!(Limit, requested);
-
-    /// The limit of a thread without a buffer: every allocation takes the slow path.
-    pub(in crate::mutator) fn new() -> Limit {
-        Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }
-    }
 
     /// The number that an allocation without need of zeroes compares with.
     #[inline(always)]
@@ -123,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_request_outlives_arming_and_ends_with_the_acknowledgement() {
-        let limit = Limit::new();
+        let limit = Limit::default();
         limit.arm(64, 32);
         assert_eq!((limit.plain(), limit.zeroed()), (64, 32));
         limit.request(Wish::Halt);
@@ -147,7 +143,7 @@ mod model {
     /// Runs `owner` beside a request: the request is not lost, and both numbers end as 0.
     fn beside_a_request(owner: impl Fn(&Limit) + Send + Sync + 'static) {
         loom::model(move || {
-            let limit = Arc::new(Limit::new());
+            let limit = Arc::new(Limit::default());
             let requester = {
                 let limit = limit.clone();
                 loom::thread::spawn(move || limit.request(Wish::Halt))
@@ -200,7 +196,7 @@ mod model {
     #[test]
     fn a_second_request_is_served_or_kept() {
         loom::model(|| {
-            let limit = Arc::new(Limit::new());
+            let limit = Arc::new(Limit::default());
             let served = Arc::new(AtomicU32::new(0));
             limit.request(Wish::Retire);
             let requester = {

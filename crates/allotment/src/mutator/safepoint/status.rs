@@ -51,21 +51,16 @@ impl ThreadActivity {
     }
 }
 
-/// Whether a thread runs, and whether it may run.
+/// Whether a thread runs, and whether it may run. By default it runs.
 ///
 /// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else.
 /// So a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible
 /// to a stopper that finds the thread safe (Release, Acquire). The stopper's writes are visible to
 /// the owner when it leaves.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
 impl Status {
-    /// A thread that runs.
-    pub(in crate::mutator) fn new() -> Status {
-        Status(AtomicU32::new(0))
-    }
-
     /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival. (A thread
     /// that runs has no duty, except while a stop is under way.)
     #[inline]

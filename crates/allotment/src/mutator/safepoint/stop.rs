@@ -99,8 +99,8 @@ impl<T: Participant, D> Safepoints<T, D> {
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
-            wakes: Wakes::new(),
-            volunteers: Volunteers::new(),
+            wakes: Wakes::default(),
+            volunteers: Volunteers::default(),
             patience: Patience { cpus },
             late,
         }

@@ -26,7 +26,7 @@ impl Participant for Arc<Thread> {
 }
 
 fn thread() -> Arc<Thread> {
-    let (limit, status, identity) = (Limit::new(), Status::new(), ThreadIdentity::current());
+    let (limit, status, identity) = (Limit::default(), Status::default(), ThreadIdentity::current());
     Arc::new(Thread { limit, status, identity })
 }
 

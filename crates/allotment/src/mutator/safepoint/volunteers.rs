@@ -31,6 +31,7 @@ use std::hint::spin_loop;
 type Task<'t> = &'t (dyn Fn(usize) + Sync);
 
 /// The threads that spin.
+#[derive(Default)]
 pub(crate) struct Volunteers {
     /// Three counts of [`BITS`] each. The threads concerned write looking and working. The stopper
     /// and the coming threads write called. The calling stopper and a thread that finishes use
@@ -56,10 +57,6 @@ fn count(counts: u64, unit: u64) -> usize {
 }
 
 impl Volunteers {
-    pub(super) fn new() -> Volunteers {
-        Volunteers { counts: CachePadded::new(AtomicU64::new(0)), task: Mutex::new(None) }
-    }
-
     /// Spins until the stop is `over` or patience ends, and does the work that it is called for.
     /// For a thread that is held.
     pub(super) fn look_on(&self, patience: Patience, over: impl Fn() -> bool) {
@@ -174,7 +171,7 @@ mod tests {
         if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
             return eprintln!("one CPU: nobody answers while somebody calls");
         }
-        let (volunteers, over) = (Volunteers::new(), AtomicBool::new(false));
+        let (volunteers, over) = (Volunteers::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -210,7 +207,7 @@ mod tests {
 
     #[test]
     fn who_is_impatient_leaves_and_is_not_called() {
-        let volunteers = Volunteers::new();
+        let volunteers = Volunteers::default();
         volunteers.look_on(PATIENCE, || true);
         volunteers.share(1, 9, &|_| unreachable!("nobody looks on"), |called| assert_eq!(called, 0));
     }

@@ -132,10 +132,10 @@ impl Hot {
     pub const DIRTY_CARD: u8 = DIRTY;
 
     /// A hot part without a buffer, in the heap whose biased card table is at `cards`.
-    pub(in crate::mutator) fn new(cards: usize, barrier_calls: BarrierCalls) -> Hot {
+    pub(in crate::mutator) fn new(cards: usize) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
-            limit: Limit::new(),
+            limit: Limit::default(),
             end: Cell::new(0),
             barriers: Cell::new(0),
             watermark: Cell::new(0),
@@ -144,8 +144,8 @@ impl Hot {
             zeroed: Cell::new(0),
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
-            barrier_calls,
-            pointer: Pointer::new(),
+            barrier_calls: BarrierCalls::new(),
+            pointer: Pointer::default(),
         }
     }
 

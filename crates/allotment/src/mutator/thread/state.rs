@@ -123,14 +123,14 @@ impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
-            hot: Hot::new(shared.space.cards.biased(), shared.threads.barrier_calls),
+            hot: Hot::new(shared.space.cards.biased()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
             satb: SatbBuffer::default(),
             // Seeds that are far apart on the way of the generator.
             hashes: Random::new(thread << 32),
-            status: Status::new(),
+            status: Status::default(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),

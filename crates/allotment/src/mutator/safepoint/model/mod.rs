@@ -33,8 +33,8 @@ struct Thread {
 impl Thread {
     fn new() -> Arc<Thread> {
         Arc::new(Thread {
-            limit: Limit::new(),
-            status: Status::new(),
+            limit: Limit::default(),
+            status: Status::default(),
             identity: ThreadIdentity::current(),
             own: UnsafeCell::new(0),
             visited: Mutex::new(0),
@@ -383,7 +383,7 @@ fn of_two_that_look_on_one_is_called() {
     let mut three = loom::model::Builder::new();
     three.preemption_bound = Some(3);
     three.check(|| {
-        let volunteers = Arc::new(Volunteers::new());
+        let volunteers = Arc::new(Volunteers::default());
         let looks_on = || {
             let volunteers = volunteers.clone();
             thread::spawn(move || volunteers.look_on(Patience { cpus: 8 }, || true))
