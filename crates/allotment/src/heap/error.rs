@@ -41,7 +41,7 @@ pub enum BuildError {
         option: &'static str,
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// No snapshot can be written to the directory that `SnapshotOnOutOfMemory` names.
@@ -53,7 +53,7 @@ pub enum BuildError {
     Directory {
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The system gives no thread to write the file that `GCLog` names.
@@ -64,7 +64,7 @@ pub enum BuildError {
     Thread {
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The file of `Timeline` cannot be written, or the system refuses the thread that writes it.

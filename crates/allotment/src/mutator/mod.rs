@@ -2,8 +2,8 @@
 //!
 //! The fast path is load, add, compare, store, header. Several events must be able to stop it: the
 //! end of the buffer, the end of a window of zeroed memory, a sampling point, and a request for a
-//! safepoint. Each of them lowers the one number that the fast path compares with. [`limit`](self)
-//! in ARCHITECTURE.md describes the protocol.
+//! safepoint. Each of them lowers the one number that the fast path compares with: the limit. Under
+//! "Invariants", ARCHITECTURE.md has the limit's protocol.
 //!
 //! This layer does not know which collector is in use. It asks the [`Collector`] trait for room.
 //!
@@ -22,7 +22,7 @@
 //! sampling       which allocations are sampled: sampled objects have a table of weak roots
 //! thread         a thread's state, which has a list of roots, and distances of samples
 //! raw            the view of a mutator for runtimes with their own object access
-//! handles        what attached threads hold roots by, each in a table of roots
+//! handles        the handles by which attached threads hold roots, each in a table of roots
 //! alloc          allocation from a thread's buffer
 //! barrier        loads and stores of slots, and of what handles hold
 //! identity       identity hashes

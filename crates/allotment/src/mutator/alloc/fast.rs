@@ -48,8 +48,8 @@ impl<'t> RawMutator<'t> {
         unsafe { self.try_alloc_with_header::<Z, P>(site.header, BYTES) }
     }
 
-    /// As [`try_alloc_raw`](Self::try_alloc_raw), for an object whose header and size the caller
-    /// knows from elsewhere, such as a type.
+    /// Allocates an object whose header and size the caller knows from elsewhere, such as a type,
+    /// without a safepoint. `None` as from [`try_alloc_raw`](Self::try_alloc_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw), and:

@@ -233,7 +233,7 @@ impl State {
     }
 
     /// Zeroes the taken memory if the heap zeroes whole buffers. Returns the address from which on
-    /// it is zero.
+    /// the memory is zero.
     fn cleaned(&self, carve: &Carve) -> usize {
         if self.shared.policy.zero_tlab {
             // SAFETY: nothing is in it, and it is this thread's.

@@ -325,8 +325,8 @@ impl<'t> RawMutator<'t> {
         unsafe { self.alloc_in_with_header::<Z>(room, site.header, BYTES) }
     }
 
-    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose header and size the caller
-    /// knows from elsewhere.
+    /// Allocates, in reserved memory, an object whose header and size the caller knows from
+    /// elsewhere. `None` as from [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_with_header`](Self::try_alloc_with_header).
@@ -342,7 +342,8 @@ impl<'t> RawMutator<'t> {
         Some(start)
     }
 
-    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose size is known only at run time.
+    /// Allocates, in reserved memory, an object whose size is known only at run time. `None` as
+    /// from [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw).

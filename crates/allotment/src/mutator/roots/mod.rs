@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
 //! | [`RootHandle`](super::RootHandle) | an attached thread | in the heap's table, strong or weak |
-//! | of a sampled object | the heap | in a table of weak roots |
+//! | weak root of a sampled object | the heap | in a table of weak roots |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
 //! | [`Pin`](super::Pin) | an attached thread | in the heap's table of pins |
 //!
@@ -32,7 +32,7 @@ use pins::Pins;
 use providers::Providers;
 use std::sync::atomic::AtomicU64;
 
-/// The kinds of roots, by who keeps them.
+/// The kinds of roots, by their keepers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RootKind {

@@ -38,8 +38,8 @@ impl Pins {
         self.objects.store(inner.counts.len(), Ordering::Relaxed);
     }
 
-    /// Takes a pin of the object at this address back. If it was the last, `taken` learns the
-    /// barriers in force, under the lock.
+    /// Takes a pin of the object at this address back. If it was the last, `taken` is
+    /// called with the barriers in force, under the lock.
     pub(in crate::mutator) fn unpin(&self, address: usize, taken: impl FnOnce(u32)) {
         let mut inner = self.lock();
         let Some(count) = inner.counts.get_mut(&address) else { return };

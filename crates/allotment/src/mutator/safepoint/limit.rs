@@ -33,14 +33,15 @@ pub(in crate::mutator) struct Limit {
     /// The head of this file describes it. The owner (`arm`) and a requester (0 only) write it.
     /// Relaxed: ordered by fences.
     plain: AtomicUsize,
-    /// As `plain`. Never above `plain` for a thread that reads `plain` first.
+    /// The limit for zeroed memory, written and ordered like `plain`. Never above `plain` for a
+    /// thread that reads `plain` first.
     zeroed: AtomicUsize,
     /// The requests that are not yet acknowledged, as bits of [`Wish`]; 0: none. Requesters set
     /// bits, the owner clears all of them.
     requested: AtomicU32,
 }
 
-/// The demand of a request on the owner, beside its coming to a safepoint.
+/// The demand of a request on the owner, in addition to coming to a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Wish {
@@ -180,7 +181,7 @@ mod model {
         });
     }
 
-    /// During a request, too, the owner finds its numbers in order.
+    /// Even during a request the owner finds its numbers in order.
     #[test]
     fn the_zeroed_limit_is_never_above_the_plain_one() {
         beside_a_request(|limit| {

@@ -52,7 +52,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn nobody_looks_on_where_cpus_are_fewer_and_nobody_for_ever() {
+    fn no_thread_looks_on_where_cpus_are_fewer_and_none_for_ever() {
         for (threads, cpus, looks) in [(3, 2, false), (1, 0, false), (2, 2, true)] {
             assert_eq!(Patience { cpus }.suits(threads), looks, "{threads} threads, {cpus} CPUs");
         }

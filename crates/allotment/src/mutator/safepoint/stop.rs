@@ -352,8 +352,8 @@ impl<T: Participant, D> SafepointState<T, D> {
         awaited
     }
 
-    /// All threads have arrived. The limits' requests are served, so no thread stops again for
-    /// them. (Behind a light stop each thread does this itself, as a part of its duty.)
+    /// Serves the limits' requests after all threads have arrived, so that no thread stops again
+    /// for them. (After a light stop each thread does this itself, as a part of its duty.)
     fn acknowledge(&self) {
         for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
             // The owner is held, so the stopper can do the owner's part.

@@ -42,7 +42,7 @@ pub(super) struct Lists {
 #[derive(Default)]
 struct List {
     threads: VecDeque<Thread>,
-    /// Whether one of them wakes the others.
+    /// Whether a thread of this list wakes the others.
     attended: bool,
 }
 

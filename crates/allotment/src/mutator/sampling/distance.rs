@@ -132,7 +132,8 @@ mod tests {
             }
             for kind in 0..2 {
                 let off = (estimate[kind] - exact[kind]).abs();
-                // A sum of few samples is no normal deviate: its largest single weight may decide.
+                // A sum of few samples is not a normal deviate: its largest single weight may
+                // decide.
                 let most = sizes.iter().map(|&bytes| {
                     [1.0, bytes as f64][kind] / sample_probability(bytes, interval)
                 }).fold(0.0, f64::max);

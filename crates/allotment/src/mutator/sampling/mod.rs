@@ -124,7 +124,8 @@ impl Sampler {
         self.interval.load(Ordering::Relaxed)
     }
 
-    /// The caller then requests a safepoint of each thread, at which the thread adopts it.
+    /// Sets the mean bytes from one point to the next. The caller then requests a safepoint of each
+    /// thread, at which the thread adopts the interval.
     pub(crate) fn set_interval(&self, bytes: usize) {
         self.interval.store(bytes, Ordering::Relaxed);
     }

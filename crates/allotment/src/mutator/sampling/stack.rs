@@ -210,7 +210,7 @@ mod tests {
         ] {
             assert_eq!(walk(words, first).0, expected, "{words:?}");
         }
-        // A register that is no frame pointer.
+        // A register that is not a frame pointer.
         let (mut none, words) = (Vec::new(), [0_usize; 4]);
         let low = words.as_ptr().expose_provenance();
         let bounds = low..low + size_of_val(&words);

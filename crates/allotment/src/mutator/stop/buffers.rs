@@ -1,5 +1,5 @@
-//! The end of a cycle of the threads' buffers: what the threads did in the cycle, and the sizes that
-//! follow from it.
+//! The end of a cycle of the threads' buffers: what the threads did in the cycle, and the sizes
+//! that follow from it.
 
 use super::World;
 use crate::mutator::thread::registry::Attached;

@@ -52,7 +52,7 @@ pub enum StopError {
     )]
     Attached,
     /// The thread has stopped this world already, or that of another heap.
-    #[error("this thread is stopping the world already: stops do not nest")]
+    #[error("this thread is stopping the world already: end that stop before the next")]
     Stopping,
     /// The process is a child of `fork()` in which the heap cannot be used.
     #[error(transparent)]

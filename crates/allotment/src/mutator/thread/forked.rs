@@ -52,8 +52,7 @@ impl Shared {
         if self.process.load() == HERE { Ok(()) } else { self.find_out() }
     }
 
-    /// As [`after_fork`](Self::after_fork), for functions without an error to return: the process
-    /// ends instead.
+    /// Ends the process if the heap cannot be used in it. For functions without an error to return.
     #[inline]
     pub(crate) fn after_fork_or_abort(&self) {
         if self.process.load() != HERE {

@@ -11,7 +11,7 @@
 //! all mutators have come to a safepoint. So a thread that still has its address finds room in it,
 //! or finds it full. Each safepoint closes the pointer. The top may move on and back between the
 //! load and the swap ([`FreeSet::undo`](crate::region::FreeSet)). That is as good as a top that
-//! never moved: the swap only needs the memory behind the top to be free.
+//! never moved: the swap only needs the memory above the top to be free.
 //!
 //! Refused: the address of the top of the heap's one current region (as HotSpot's eden). Other
 //! threads would replace it while a thread bumps it.

@@ -30,7 +30,7 @@ pub enum AttachError {
     AlreadyAttached,
     /// The thread has stopped the world, or is about to, of this heap or another.
     #[error(
-        "this thread is stopping the world, and would wait for its own end of it: attach before or after"
+        "this thread is stopping the world, and would wait for the end of its own stop: attach before the stop or after it"
     )]
     WorldStopped,
     /// The process is a child of `fork()` in which the heap cannot be used.
@@ -45,7 +45,7 @@ crate::debug::debug_is_display!(AttachError);
 pub struct Attachments {
     /// Attached now.
     pub now: usize,
-    /// Attached at any time so far.
+    /// Attached at any time so far. A thread that waits for the end of a stop to attach counts.
     pub ever: u64,
 }
 
@@ -212,7 +212,7 @@ impl Registry {
         }
     }
 
-    /// The sizing of a thread that attaches, and the thread's number, from 1.
+    /// The sizing and the number, from 1, of a thread that attaches.
     fn start(&self, config: &Config) -> (Sizing, u64) {
         let mut inner = self.threads.lock();
         inner.data.ever += 1;

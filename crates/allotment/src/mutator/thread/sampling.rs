@@ -35,8 +35,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if
-    /// sampling is off or there is no buffer.
+    /// The address of the next point in the buffer, where an allocation must take the slow path.
+    /// `NEVER` if sampling is off or there is no buffer.
     pub(in crate::mutator) point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
@@ -59,7 +59,7 @@ const PANICKED: &str =
     "a StackWalker panicked (see above): the object that was being allocated would have no header";
 
 impl Sampling {
-    /// That of the `thread`-th thread of a heap with this seed, switched off.
+    /// The sampling of the `thread`-th thread of a heap with this seed, switched off.
     pub(in crate::mutator) fn new(seed: u64, thread: u64) -> Sampling {
         Sampling {
             point: Cell::new(NEVER),
@@ -130,8 +130,7 @@ impl Sampling {
     }
 
     /// Passes the point, if a block of `bytes` outside the buffer holds it. The block may move the
-    /// point in the buffer.
-    /// Sampling is on.
+    /// point in the buffer. To be called while sampling is on.
     pub(in crate::mutator) fn pass_outside(&self, hot: &Hot, bytes: usize) -> Option<usize> {
         self.lift(hot);
         let distance = self.distance.get();
@@ -216,7 +215,7 @@ enum Moment {
     Safepoint,
     /// Between two safepoints: objects that were allocated alone.
     Span,
-    /// Before the memory behind all points after this one is used again.
+    /// Before the memory of all samples after this many points is used again.
     Recycle(u64),
 }
 
@@ -233,7 +232,7 @@ struct Follow {
 }
 
 impl Followed {
-    /// Bytes that one takes in a list that is up to half empty.
+    /// Bytes that one object takes in a list that is up to half empty.
     const BYTES: usize = 2 * size_of::<Follow>();
 
     fn push(&mut self, store: &mut SampleStore<'_>, follow: Follow, bytes: usize) {
@@ -274,7 +273,7 @@ impl State {
     pub(in crate::mutator) fn sample(&self, start: usize, bytes: usize, offset: usize, is_group: bool) {
         probe!(sample, bytes);
         let (sampling, sampler) = (&self.sampling, &self.shared.watch.sampler);
-        if sampling.pending.is_long() {
+        if sampling.pending.are_many_complete() {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Span);
         }
@@ -333,7 +332,7 @@ impl State {
         }
     }
 
-    /// Before the memory behind all points after `points` is used again.
+    /// Settles the samples after the first `points` points: their memory is about to be used again.
     pub(in crate::mutator) fn recycle_samples(&self, points: u64) {
         if self.sampling.passed() > points {
             self.shared.after_fork_or_abort();

@@ -45,15 +45,15 @@ pub(in crate::mutator) struct State {
     /// Safepoints reached. Owner only, as are all following fields unless stated otherwise. The
     /// stopper uses them too while the owner is held.
     pub(in crate::mutator) safepoints: Cell<u64>,
-    /// Owner only.
+    /// The thread's position in the schedule of zeal. Owner only.
     pub(in crate::mutator) zeal: Zeal,
-    /// Owner only.
+    /// The thread's next sampling point, and its samples. Owner only.
     pub(in crate::mutator) sampling: Sampling,
     /// The sizing policy's data about this thread, and the rest of the cold state. Owner only.
     pub(in crate::mutator) owned: RefCell<Owned>,
     /// The values that a census reads. The owner writes, other threads read.
     pub(in crate::mutator) published: Published,
-    /// The owner writes, other threads read. Relaxed.
+    /// Counts of the thread's buffers. The owner writes, other threads read. Relaxed.
     pub(in crate::mutator) counters: StripedCounters,
     /// The counters when the last cycle ended. Used by the thread that ends a cycle, and by the
     /// owner when it detaches.

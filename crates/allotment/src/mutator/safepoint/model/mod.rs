@@ -24,9 +24,9 @@ struct Thread {
     own: UnsafeCell<u32>,
     /// The number of the last visit of the thread's roots.
     visited: Mutex<u32>,
-    /// How many visits were begun. As the heap has it: written in stops, Relaxed.
+    /// How many visits were begun. Written in stops, Relaxed, as in the heap.
     begun: loom::sync::atomic::AtomicU32,
-    /// The same as both, at every moment: the model checker does not see these.
+    /// Copies of `visited` and `begun` that the model checker does not see.
     truth: [AtomicU32; 2],
 }
 
@@ -78,7 +78,7 @@ impl Participant for Arc<Thread> {
     fn identity(&self) -> &ThreadIdentity {
         &self.identity
     }
-    /// As the mutator's.
+    /// Has the steps of the mutator's duty.
     fn do_duty(&self) {
         let mut visited = self.visited.lock().unwrap();
         self.limit.acknowledge();
