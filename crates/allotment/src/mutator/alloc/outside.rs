@@ -9,7 +9,7 @@ use super::refill::Content;
 use crate::mutator::Mutator;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::is_stopping_that;
-use crate::region::{Attempts, Carve};
+use crate::region::Carve;
 use std::ptr::NonNull;
 
 impl State {
@@ -31,10 +31,8 @@ impl State {
         } else if let Some(private) = &mut owned.private {
             private.carve(&shared.space, bytes)?
         } else {
-            let mut attempts = Attempts::default();
-            let carve = shared.space.free.allocate(shared.space.home(), bytes, bytes, &mut attempts);
-            self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-            let carve = carve?;
+            let home = shared.space.home();
+            let carve = self.counted(|attempts| shared.space.free.allocate(home, bytes, bytes, attempts))?;
             self.open_pointer(carve.start);
             carve
         };

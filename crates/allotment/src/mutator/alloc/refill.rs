@@ -172,10 +172,8 @@ impl State {
     /// Takes `min` to `size` bytes after the buffer into it, if no other thread has taken them.
     /// Returns how many. Most refills of a thread that allocates much do only this.
     fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
-        let mut attempts = Attempts::default();
-        let carve = self.shared.space.free.extend(self.hot.end(), min, size, &mut attempts);
-        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-        let carve = carve?;
+        let (free, end) = (&self.shared.space.free, self.hot.end());
+        let carve = self.counted(|attempts| free.extend(end, min, size, attempts))?;
         self.hot.extend(self.cleaned(&carve), carve.end);
         Some(carve.end - carve.start)
     }
@@ -206,8 +204,14 @@ impl State {
         if let Some(spare) = shared.space.free.take_spare(home, object) {
             return Some(spare);
         }
+        self.counted(|attempts| shared.space.free.allocate(home, min, size, attempts))
+    }
+
+    /// Takes memory by `take`, and counts its compare-and-swaps.
+    #[inline]
+    pub(super) fn counted(&self, take: impl FnOnce(&mut Attempts) -> Option<Carve>) -> Option<Carve> {
         let mut attempts = Attempts::default();
-        let carve = shared.space.free.allocate(home, min, size, &mut attempts);
+        let carve = take(&mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         carve
     }

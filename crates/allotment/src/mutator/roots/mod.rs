@@ -97,7 +97,7 @@ pub(crate) struct Roots {
     /// Weak roots of sampled objects: [`sampling`](super::sampling).
     pub(super) sampled: RootTable,
     pub(crate) providers: Providers,
-    pub(super) pins: Pins,
+    pub(crate) pins: Pins,
 }
 
 impl Roots {
@@ -181,12 +181,6 @@ impl Roots {
                 number += 1;
             }
         }
-    }
-
-    /// Calls `pinned` with the address of every object that a [`Pin`](super::Pin) holds. Threads
-    /// may pin meanwhile.
-    pub(crate) fn visit_pins(&self, pinned: &mut dyn FnMut(usize)) {
-        self.pins.visit(pinned);
     }
 
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it

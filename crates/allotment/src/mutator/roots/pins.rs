@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Default)]
-pub(in crate::mutator) struct Pins {
+pub(crate) struct Pins {
     inner: Mutex<PinCounts>,
     /// Number of pinned objects. Written under the lock, Relaxed: for readers without it.
     objects: AtomicUsize,
@@ -61,7 +61,9 @@ impl Pins {
         self.objects.load(Ordering::Relaxed)
     }
 
-    pub(super) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
+    /// Calls `pinned` with the address of every object that a [`Pin`](crate::mutator::Pin) holds. No
+    /// thread can pin meanwhile.
+    pub(crate) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
         self.lock().counts.keys().for_each(|&address| pinned(address));
     }
 }
