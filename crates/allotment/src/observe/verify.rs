@@ -52,12 +52,8 @@ impl Heap {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
         let _halted = Halted::begin(&*self.shared.collector);
-        let outcome = self.shared.threads.registry.while_detached(|| self.verify_detached(level));
-        outcome.map_err(|threads| StillAttached { threads })?
-    }
-
-    fn verify_detached(&self, level: Level) -> Result<VerifySummary, VerifyError> {
         let shared = &self.shared;
+        let _detached = shared.threads.registry.detached().map_err(|threads| StillAttached { threads })?;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
         shared.policy.budget.verify([]).map_err(VerifyError::Budget)?;

@@ -28,11 +28,9 @@
 //! worker that could make one: the round ends.
 
 use super::task_queues::{Piece, StackParts, TaskQueues};
-use crate::sync::POISONED;
-use crate::sync::{
-    Ordering, Waiting,
-    deque::{Steal, Worker},
-};
+use crate::random::Random;
+use crate::sync::deque::{Steal, Worker};
+use crate::sync::{Ordering, POISONED, Waiting};
 use std::collections::VecDeque;
 
 /// Pieces that a worker keeps where others can steal them. It keeps further pieces to itself,
@@ -53,7 +51,7 @@ impl TaskQueues {
     pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
         let parts = self.parked[number].lock().expect(POISONED).take();
         let StackParts { top, shared } = parts.expect("a worker has one stack");
-        let random = number as u32 * 2 + 1;
+        let random = Random::new(number as u64);
         let (below, spare, alone, steals) = (VecDeque::new(), None, false, 0);
         WorkStack { queues: self, number, top, below, spare, shared, alone, random, steals }
     }
@@ -73,8 +71,8 @@ pub(crate) struct WorkStack<'c> {
     /// Whether all others idle and can get work only from this worker, which has offered nothing
     /// since it found this out.
     alone: bool,
-    /// State of the random numbers that choose victims (xorshift, Marsaglia 2003); not 0.
-    random: u32,
+    /// Chooses victims.
+    random: Random,
     steals: u64,
 }
 
@@ -158,11 +156,11 @@ impl WorkStack<'_> {
         if self.is_wanted() {
             self.give();
         } else if !self.alone {
-            // The deque first: once it is empty, nobody can take anything before this worker offers
-            // something. A worker that took its last piece is no longer counted as idle, and this
-            // worker sees that, since the deque's end is loaded with acquire order. In the other
-            // order, an idle worker could take the last piece between the two reads. Acquire: from
-            // here on this worker sees the others' writes.
+            // The deque first: once it is empty, no worker can take anything before this worker
+            // offers something. A worker that took its last piece is no longer counted as idle, and
+            // this worker sees that, since the deque's end is loaded with acquire order. In the
+            // other order, an idle worker could take the last piece between the two reads. Acquire:
+            // from here on this worker sees the others' writes.
             self.alone =
                 self.shared.is_empty() && self.queues.idle.load(Ordering::Acquire) + 1 == self.workers();
         }
@@ -317,12 +315,9 @@ impl WorkStack<'_> {
     }
 
     /// A random other worker.
-    fn victim(&mut self) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 17;
-        self.random ^= self.random << 5;
+    fn victim(&self) -> usize {
         let others = self.queues.workers() - 1;
-        let other = ((u64::from(self.random) * others as u64) >> 32) as usize;
+        let other = (((self.random.next() >> 32) * others as u64) >> 32) as usize;
         other + usize::from(other >= self.number)
     }
 

@@ -90,7 +90,7 @@ fn leave_pinned(engine: &Engine, stop: Stop<'_>) {
     match stop {
         Stop::World(world) => world.visit_pinned(&mut leave),
         Stop::Pause(pause) => {
-            pause.shared().threads.roots.visit_pins(&mut leave);
+            pause.shared().threads.roots.pins.visit(&mut leave);
             pause.visit_providers(&mut SlotVisitor::new(&mut |_, _| {}), &mut leave);
         }
     }

@@ -118,7 +118,7 @@ fn note_handles_and_pins(engine: &Engine, shared: &Shared) {
     let roots = &shared.threads.roots;
     engine.note_roots(shared, |note| {
         roots.visit_handles(false, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
-        roots.visit_pins(&mut |address| note(address as u64));
+        roots.pins.visit(&mut |address| note(address as u64));
     });
 }
 
