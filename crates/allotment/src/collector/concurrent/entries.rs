@@ -48,7 +48,7 @@ impl BoundedStack {
     /// The most entries of such a marker.
     const MOST: usize = if cfg!(test) { 8 } else { 1024 };
 
-    /// Room for entries; `None`: the system has no memory.
+    /// Room for entries. `None` if the system has no memory.
     pub(in crate::collector) fn new() -> Option<BoundedStack> {
         let mut entries = Vec::new();
         entries.try_reserve_exact(BoundedStack::MOST).ok()?;

@@ -10,9 +10,9 @@
 //! thread takes its own copy back. The size of a moved object is the size of its copy, because the
 //! old header is gone.
 //!
-//! In a heap with generations a copy becomes old if the object was old, or if it has survived enough
-//! cycles. An object that should become old, and for which there is no old memory, stays young. An
-//! old object never becomes young: the old objects that refer to it are not known.
+//! In a heap with generations a copy becomes old if the object was old, or if it has survived
+//! enough cycles. An object that should become old, and for which there is no old memory, stays
+//! young. An old object never becomes young: the old objects that refer to it are not known.
 
 use super::delay::passage;
 use super::objects::{header_at, measure, place_of};
@@ -159,7 +159,8 @@ impl<'e> Evacuator<'e> {
         (Generation::Young, header.with_age(age))
     }
 
-    /// Memory for a copy of an object in region `index`. A young object whose copy should be old may get young memory.
+    /// Memory for a copy of an object in region `index`. A young object whose copy should be old
+    /// may get young memory.
     #[inline]
     fn memory_for(
         &self,
@@ -293,8 +294,8 @@ impl<'e> Evacuator<'e> {
     }
 
     /// Makes an ordinary region of a region of the set in which some objects were kept: the memory
-    /// of all others becomes fillers. Returns the end of the last kept object. Records the starts in
-    /// an old region. In a stop, while no thread copies.
+    /// of all others becomes fillers. Returns the end of the last kept object. Records the starts
+    /// in an old region. In a stop, while no thread copies.
     ///
     /// # Safety
     /// - No thread refers to an object of the region that has moved.

@@ -1,4 +1,4 @@
-//! What lets a step be interrupted, and gone on with by other workers later.
+//! The interrupt of a step, and the work that is left for the workers that continue it.
 //!
 //! A thread that stops the world must not wait for the end of marking. So each worker looks at a
 //! flag every few objects. An interrupted worker leaves its entries for the workers that go on
@@ -68,7 +68,7 @@ impl Leftover {
         other.forget();
     }
 
-    /// Whether somebody wants something to be left.
+    /// Whether a mutator wants entries to be left.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)

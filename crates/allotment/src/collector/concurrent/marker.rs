@@ -38,20 +38,20 @@ const SHARED: usize = if cfg!(test) { 4 } else { 256 };
 /// No load copies a live object of more bytes: that would take 10 us and more.
 const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
 
-/// What markers share.
+/// The shared data of markers.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct MarkShared<'m> {
     pub(in crate::collector) tables: &'m Tables,
     pub(in crate::collector) satb: &'m SatbQueue,
     pub(in crate::collector) left: &'m MarkLeftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
-    /// What these markers look for.
+    /// The objects that these markers look for.
     pub(in crate::collector) sought: Sought,
     /// `None`: a heap without generations.
     pub(in crate::collector) old: Option<OldShared<'m>>,
 }
 
-/// What markers share in a heap with generations.
+/// The shared data of markers in a heap with generations.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct OldShared<'m> {
     pub(in crate::collector) tables: OldTables<'m>,
@@ -206,8 +206,8 @@ impl<'m, S: Entries> Marker<'m, S> {
         self.found
     }
 
-    /// For a mutator: works on the entries of others until it is `halted`, or until nothing is left.
-    /// Leaves the rest. Returns whether there was anything.
+    /// For a mutator: works on the entries of others until it is `halted`, or until nothing is
+    /// left. Leaves the rest. Returns whether there was anything.
     pub(in crate::collector) fn drain_some(&mut self, mut halted: impl FnMut() -> bool) -> bool {
         let mut any = false;
         while self.take_left() || self.take_recorded(SatbQueue::take) {
@@ -288,8 +288,8 @@ impl<'m, S: Entries> Marker<'m, S> {
         }
     }
 
-    /// Whether this marker marks the unmarked object, where generations are marked apart. Hands over
-    /// an old object that markers of old objects have to mark.
+    /// Whether this marker marks the unmarked object, where generations are marked apart. Hands
+    /// over an old object that markers of old objects have to mark.
     #[inline]
     fn is_own(&mut self, address: usize) -> bool {
         let sought = self.shared.sought;

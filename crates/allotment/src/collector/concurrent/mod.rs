@@ -22,9 +22,9 @@
 //!
 //! The collection is sound for these reasons:
 //!
-//! - Evacuation begins in a stop in which no span is open. After this stop no thread has a reference
-//!   to an object of the set: barriers and visits of roots give the copy. So the objects of the set
-//!   do not change while they are copied.
+//! - Evacuation begins in a stop in which no span is open. After this stop no thread has a
+//!   reference to an object of the set: barriers and visits of roots give the copy. So the objects
+//!   of the set do not change while they are copied.
 //! - A copy is complete before it is published: contents first, then one compare-and-swap of the
 //!   old header. (In `evacuate/`, where the world stands still, the address comes first.)
 //! - An object without memory for a copy stays: its header gets the bits *kept* in the same way.

@@ -1,8 +1,8 @@
 //! Old regions: the slots in their dirty cards, and their order after marking.
 //!
 //! A young cycle looks at old objects only by their cards, and takes all old objects for live, even
-//! dead ones. So the slots of a dead old object lead to objects, as long as only young cycles run. A
-//! cycle that ends the marking of old objects covers the dead ones with fillers before the next
+//! dead ones. So the slots of a dead old object lead to objects, as long as only young cycles run.
+//! A cycle that ends the marking of old objects covers the dead ones with fillers before the next
 //! young cycle. A region whose young objects become old in place is put in order in the same way.
 //!
 //! ```text
@@ -44,8 +44,8 @@ pub(super) fn for_each_dirty_run(
     true
 }
 
-/// Calls `visit` with all slots in `run`, a part of the old region that begins at `bottom`, and with
-/// the addresses of their objects.
+/// Calls `visit` with all slots in `run`, a part of the old region that begins at `bottom`, and
+/// with the addresses of their objects.
 ///
 /// # Safety
 /// - From `bottom` to the end of the run, objects and fillers follow each other. Their starts are

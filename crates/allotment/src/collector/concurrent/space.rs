@@ -1,9 +1,9 @@
 //! The memory that objects are copied to: regions that were taken out of the free set before.
 //!
-//! Each core has a region of the space, as in the free set. Mutators take the memory of a copy there
-//! by one swap; workers take buffers. The number of regions is fixed when evacuation begins. So
-//! mutators that allocate cannot take the memory of copies, and copies cannot take theirs. If there
-//! is no room, objects stay where they are.
+//! Each core has a region of the space, as in the free set. Mutators take the memory of a copy
+//! there by one swap; workers take buffers. The number of regions is fixed when evacuation begins.
+//! So mutators that allocate cannot take the memory of copies, and copies cannot take theirs. If
+//! there is no room, objects stay where they are.
 //!
 //! Copies that are old have regions of their own. The next cycles fill up those that have room.
 //!
@@ -173,8 +173,8 @@ impl CopySpace {
         true
     }
 
-    /// Takes back `[start, end)`: a copy of an object that another thread copied faster, or the rest
-    /// of a buffer.
+    /// Takes back `[start, end)`: a copy of an object that another thread copied faster, or the
+    /// rest of a buffer.
     pub(super) fn take_back(&self, free: &FreeSet, old: Option<OldTables<'_>>, start: usize, end: usize) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);

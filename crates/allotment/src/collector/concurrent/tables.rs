@@ -78,8 +78,8 @@ pub(in crate::collector) struct Tables {
     /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed:
     /// a thread that asks has left the stop.
     members: Box<[AtomicU8]>,
-    /// Not 0: the map of the region may have been written since it was cleared. Written in a stop and
-    /// by the worker that clears. Relaxed: a thread that asks has left the stop.
+    /// Not 0: the map of the region may have been written since it was cleared. Written in a stop
+    /// and by the worker that clears. Relaxed: a thread that asks has left the stop.
     marked: Box<[AtomicU8]>,
     /// Not 0: a live object of the region is too large for a copy in a load. Written by markers.
     large: Box<[AtomicU8]>,
@@ -204,8 +204,8 @@ impl Tables {
 
     /// Whether the slot at `address` may be the only way to an object that marking has yet to find.
     /// `false` for slots of objects that were born since marking began. If only old objects are
-    /// marked, `false` for slots of young objects: the cycle that began this marking has found their
-    /// referents.
+    /// marked, `false` for slots of young objects: the cycle that began this marking has found
+    /// their referents.
     #[inline]
     pub(in crate::collector) fn may_hide(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();

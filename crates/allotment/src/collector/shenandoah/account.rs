@@ -41,8 +41,8 @@ pub(super) struct OldAccount {
 }
 
 impl Account {
-    /// The account of a cycle that begins at `start`, in the heap's age, with `used_before` bytes in
-    /// use.
+    /// The account of a cycle that begins at `start`, in the heap's age, with `used_before` bytes
+    /// in use.
     pub(super) fn new(cause: Cause, scope: Scope, start: Duration, used_before: usize) -> Account {
         Account {
             cause,
@@ -58,8 +58,8 @@ impl Account {
         }
     }
 
-    /// Adds a phase. The parts of an interrupted step are one phase, from the first begin to the last
-    /// end.
+    /// Adds a phase. The parts of an interrupted step are one phase, from the first begin to the
+    /// last end.
     pub(super) fn add_phase(&mut self, phase: Phase) {
         match self.phases.last_mut() {
             Some(last) if last.name == phase.name => last.time = phase.end() - last.start,

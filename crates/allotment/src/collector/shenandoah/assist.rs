@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
 
-/// The number of questions after which a slice ends with `ZealCycles`: a pseudo-random one. `before`
-/// slices were begun earlier.
+/// The number of questions after which a slice ends with `ZealCycles`: a pseudo-random one.
+/// `before` slices were begun earlier.
 fn random_questions(before: u64) -> u64 {
     // Up to 4,096, and short slices as often as long ones.
     let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;

@@ -4,8 +4,8 @@ use crate::collector::concurrent::Found;
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, POISONED};
 use std::time::Duration;
 
-/// A cycle is behind when less than one part in this many is left of what was free at its
-/// beginning.
+/// A cycle is behind when less than one part in this many of the memory that was free at its begin
+/// is left.
 const BEHIND: usize = 3;
 
 /// The counts of slices.

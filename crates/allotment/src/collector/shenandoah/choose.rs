@@ -1,10 +1,10 @@
 //! The choice of the regions that a cycle empties: HotSpot's rule for the collection set.
 //!
 //! Copies need memory before garbage gives any back, so the reserve for copies bounds the set
-//! (`ShenandoahEvacReserve`). Within it, regions with most garbage come first: they give most memory
-//! back for the fewest copies. A region with little garbage is copied only if too little memory would
-//! be free otherwise. If regions without live objects have nearly all of the garbage, the cycle is
-//! abbreviated: they are freed, and nothing moves.
+//! (`ShenandoahEvacReserve`). Within it, regions with most garbage come first: they give most
+//! memory back for the fewest copies. A region with little garbage is copied only if too little
+//! memory would be free otherwise. If regions without live objects have nearly all of the garbage,
+//! the cycle is abbreviated: they are freed, and nothing moves.
 //!
 //! The walk stops at the first region whose live objects do not fit, as HotSpot's does. Refused: to
 //! go on to a smaller one. Regions with less garbage have more live objects, except the few that
@@ -112,7 +112,8 @@ pub(crate) fn copy_regions(waste: f64, region_bytes: usize, live_bytes: usize) -
     bytes.max(live_bytes).div_ceil(region_bytes.max(1))
 }
 
-/// Bytes of the live objects of these regions at the time of the choice. They may have changed since.
+/// Bytes of the live objects of these regions at the time of the choice. They may have changed
+/// since.
 pub(crate) fn live_bytes(set: &[Candidate]) -> usize {
     set.iter().map(|candidate| candidate.live_bytes).sum()
 }

@@ -21,8 +21,8 @@ use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
 use std::time::Duration;
 
-/// Runs code that holds the cycle's lock. If the code panics, the process ends here: a poisoned lock
-/// would end the process in the next stop, without the reason.
+/// Runs code that holds the cycle's lock. If the code panics, the process ends here: a poisoned
+/// lock would end the process in the next stop, without the reason.
 fn guarded(body: impl FnOnce()) {
     let abort =
         AbortOnUnwind::new("code of a concurrent cycle panicked (see above): the heap may be half changed");
@@ -39,7 +39,7 @@ struct Cycles {
 impl Watch for Cycles {
     fn look(&mut self, _begins: bool) -> Option<Duration> {
         let (shared, collector) = (self.shared.upgrade()?, self.collector.upgrade()?);
-        // First: what is asked from here on makes the thread look again.
+        // First: later requests make the thread look again.
         collector.control.rest();
         let _driving = collector.progress.drive();
         collector.run_cycles(&shared);
@@ -68,7 +68,7 @@ impl Shenandoah {
         }
     }
 
-    /// Has the control thread look; `false`: there is none.
+    /// Lets the control thread look. Returns `false` if there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
         if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
             // A cycle comes before the marking of old objects, which goes on after it.
@@ -78,8 +78,8 @@ impl Shenandoah {
         self.control.ask(&self.workers.cpus(), watch)
     }
 
-    /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for
-    /// it.
+    /// Waits, in `blocking`, for a cycle that begins from here on. Returns `false` if there is no
+    /// control thread.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
         // A listener on that thread would wait for itself.
         if self.progress.is_driver() {
@@ -89,8 +89,8 @@ impl Shenandoah {
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for
-    /// it.
+    /// Asks for a cycle that finds `garbage`, and does not wait. Returns `false` if there is no
+    /// control thread.
     pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
         self.progress.ask(garbage);
         self.wake(mutator)

@@ -1,4 +1,4 @@
-//! What all steps of a cycle work with: the tables, the memory for copies, and what is left to do.
+//! The shared data of all steps of a cycle: tables, memory for copies, and lists of work.
 //!
 //! Barriers of mutators use the engine, too. So the lock of the cycle protects nothing in it.
 
@@ -44,7 +44,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// What markers share that look for `sought`, until they are interrupted.
+    /// The shared data of markers that look for `sought`, until they are interrupted.
     pub(super) fn marking<'m>(
         &'m self,
         shared: &'m Shared,
@@ -62,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// What threads that evacuate share.
+    /// The parts of the heap that all threads that evacuate share.
     pub(super) fn evacuator<'e>(&'e self, space: &'e Space) -> Evacuator<'e> {
         let generations = self.old.as_ref().map(|old| Generations {
             tables: old.tables(space),

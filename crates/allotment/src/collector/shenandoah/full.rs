@@ -10,7 +10,7 @@ use crate::mutator::{Cause, Shared, World};
 use crate::sync::{Ordering, POISONED};
 
 impl Shenandoah {
-    /// Does a full collection; `None`: the system has no memory for it.
+    /// Does a full collection. Returns `None` if the system has no memory for it.
     pub(super) fn full(
         &self,
         world: &World<'_>,

@@ -1,6 +1,6 @@
 //! Shenandoah: marks, moves and updates while the program runs.
 //!
-//! A cycle finds what is live, copies the live objects out of regions that are mostly garbage, and
+//! A cycle finds the live objects, copies them out of regions that are mostly garbage, and
 //! updates all references to them. Threads stand still four times in a cycle, and no such pause
 //! grows with the heap, the live objects, the threads' stacks or the number of roots. In exchange
 //! loads test a bit, and a thread that loads a reference to an object that has yet to move copies
@@ -40,10 +40,10 @@
 //! ```
 //!
 //! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*. Such a
-//! cycle takes all old objects for live, finds the young referents of old objects by dirty cards, and
-//! moves young objects only. A *global* cycle does the same as one without generations, and also
-//! decides which copies are old. Old objects are mostly marked between young cycles, and moved by
-//! these.
+//! cycle takes all old objects for live, finds the young referents of old objects by dirty cards,
+//! and moves young objects only. A *global* cycle does the same as one without generations, and
+//! also decides which copies are old. Old objects are mostly marked between young cycles, and moved
+//! by these.
 
 mod account;
 mod assist;
@@ -135,10 +135,11 @@ pub(crate) struct Shenandoah {
     /// No trigger begins a cycle: `ShenandoahGCMode=passive`, or a test makes the steps. Written
     /// before there are threads. Relaxed.
     passive: AtomicBool,
-    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row a full collection follows.
+    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row, a full collection
+    /// follows.
     degenerated_threshold: usize,
-    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that a cycle in a stop should leave
-    /// free.
+    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that a cycle in a stop should
+    /// leave free.
     critical_free_percent: usize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.

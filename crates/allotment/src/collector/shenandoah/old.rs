@@ -1,6 +1,6 @@
 //! The parts of the collector that only a heap with generations has
-//! (`ShenandoahGCMode=generational`): starts of old objects, lists of old regions that a cycle has to
-//! look at, and the age from which objects are old.
+//! (`ShenandoahGCMode=generational`): starts of old objects, lists of old regions that a cycle has
+//! to look at, and the age from which objects are old.
 //!
 //! ```text
 //! init mark    a young cycle lists old regions; workers look at their dirty cards first

@@ -1,5 +1,5 @@
-//! The marking of old objects, which goes on across young cycles: its barriers, and the work between
-//! cycles. [`plan`](super::plan) says which cycle begins the marking and which one ends it.
+//! The marking of old objects, which goes on across young cycles: its barriers, and the work
+//! between cycles. [`plan`](super::plan) says which cycle begins the marking and which one ends it.
 //!
 //! While old objects are marked, threads record the words that they overwrite: between cycles, and
 //! while a cycle moves objects. Then they record words of old objects alone. Words of young objects
@@ -125,8 +125,8 @@ impl Engine {
         self.marks_old() && self.old.as_ref().is_some_and(is_wanted)
     }
 
-    /// Marks old objects, between cycles, until none is left or workers are interrupted. Returns the
-    /// time that this took.
+    /// Marks old objects, between cycles, until none is left or workers are interrupted. Returns
+    /// the time that this took.
     pub(super) fn mark_old(&self, shared: &Shared, workers: Workers<'_>) -> Option<Phase> {
         let old = self.old.as_ref()?;
         let phase = Phase::begin("Concurrent old marking");

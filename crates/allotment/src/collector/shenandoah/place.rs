@@ -1,7 +1,8 @@
 //! Where a step runs.
 //!
 //! A step is written once. The differences between places are here, so that a step that was begun
-//! beside mutators can be ended in a stop. Refused: a second form of each step for the stopped world.
+//! beside mutators can be ended in a stop. Refused: a second form of each step for the stopped
+//! world.
 //!
 //! ```text
 //! place    steps      workers  interrupted   roots are visited              last marking

@@ -80,8 +80,8 @@ enum Next {
 }
 
 impl Plan {
-    /// The plan of a heap of this size, without old objects. `eager`: old objects are marked whenever
-    /// there are any.
+    /// The plan of a heap of this size, without old objects. `eager`: old objects are marked
+    /// whenever there are any.
     pub(super) fn new(heap_bytes: usize, eager: bool) -> Plan {
         Plan {
             most_bytes: heap_bytes / MUCH,
@@ -117,15 +117,16 @@ impl Plan {
         }
     }
 
-    /// Notes that old objects of these bytes were marked between two cycles. `all`: nothing is left to
-    /// mark.
+    /// Notes that old objects of these bytes were marked between two cycles. `all`: nothing is left
+    /// to mark.
     pub(super) fn marked_between(&mut self, bytes: u64, time: Duration, all: bool) {
         self.marked_bytes += bytes;
         self.marked_time += time;
         self.ends |= all;
     }
 
-    /// The time and the bytes of marking between cycles, if a cycle of this scope ended the marking.
+    /// The time and the bytes of marking between cycles, if a cycle of this scope ended the
+    /// marking.
     pub(super) fn take_marked(&mut self, scope: Scope) -> (Duration, u64) {
         if !scope.ends_old() {
             return (Duration::ZERO, 0);
@@ -178,8 +179,8 @@ impl Plan {
         self.cycles = if is_marking { self.cycles + 1 } else { 0 };
     }
 
-    /// The reason for which the next cycle should begin at once. More than `most` regions should not
-    /// wait.
+    /// The reason for which the next cycle should begin at once. More than `most` regions should
+    /// not wait.
     pub(super) fn hurry(&self, is_marking: bool, most: usize) -> Option<String> {
         if is_marking {
             return self.ends.then(|| "Old objects are marked".to_string());

@@ -76,7 +76,7 @@ impl Progress {
         inner.asked
     }
 
-    /// Asks for a cycle because of a trigger; `false`: one has fired already.
+    /// Asks for a cycle because of a trigger. Returns `false` if one has fired already.
     pub(super) fn fire(&self, reason: impl ToString) -> bool {
         let mut inner = self.lock();
         let is_first = inner.trigger.is_none();

@@ -1,8 +1,8 @@
 //! Why a cycle begins, with the numbers that decided.
 //!
 //! A reason is a value, and becomes text only when it is printed: in the form of HotSpot's lines
-//! `Trigger: ...`, which readers of its logs know. Refused: the text alone. A test could not see the
-//! rule that decided, and a heap without a log would format in vain.
+//! `Trigger: ...`, which readers of its logs know. Refused: the text alone. A test could not see
+//! the rule that decided, and a heap without a log would format in vain.
 
 use super::bytes::Shown;
 use std::fmt;

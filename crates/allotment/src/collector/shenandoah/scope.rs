@@ -13,8 +13,8 @@ pub(super) enum Scope {
     /// None, and its first pause is the snapshot for the marking of old objects, which goes on
     /// after the cycle.
     YoungBeginsOld,
-    /// Those that the marking of old objects has left. After this cycle marks decide which old objects
-    /// are live.
+    /// Those that the marking of old objects has left. After this cycle marks decide which old
+    /// objects are live.
     YoungEndsOld,
     /// All of them.
     Global,
@@ -26,14 +26,14 @@ impl Scope {
         matches!(self, Scope::YoungBeginsOld | Scope::Global)
     }
 
-    /// Whether marks decide at the end which old objects are live. Otherwise all old objects count as
-    /// live.
+    /// Whether marks decide at the end which old objects are live. Otherwise all old objects count
+    /// as live.
     pub(super) fn ends_old(self) -> bool {
         matches!(self, Scope::YoungEndsOld | Scope::Global)
     }
 
-    /// The objects that the markers of the cycle look for. `marks_old`: old objects are being marked
-    /// across cycles.
+    /// The objects that the markers of the cycle look for. `marks_old`: old objects are being
+    /// marked across cycles.
     pub(super) fn sought(self, marks_old: bool) -> Sought {
         match self {
             Scope::Global | Scope::YoungEndsOld => Sought::All,

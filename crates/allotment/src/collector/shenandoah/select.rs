@@ -135,7 +135,8 @@ pub(super) fn select(
 }
 
 impl Selection {
-    /// Regions that the copies may need. Copies lose some memory at the ends of regions and buffers.
+    /// Regions that the copies may need. Copies lose some memory at the ends of regions and
+    /// buffers.
     pub(super) fn copy_regions(&self) -> usize {
         let copies = |set: &[Candidate], waste| copy_regions(waste, self.region_bytes, live_bytes(set));
         copies(&self.set, self.settings.waste) + copies(&self.old_set, self.settings.old_waste)

@@ -16,8 +16,8 @@ use crate::collector::kernel::Phase;
 use crate::mutator::World;
 use crate::sync::Ordering;
 
-/// Cycles in a row that stops give up. The next one is finished in the stop. Otherwise a thread that
-/// stops the world often would keep all cycles from their ends.
+/// Cycles in a row that stops give up. The next one is finished in the stop. Otherwise a thread
+/// that stops the world often would keep all cycles from their ends.
 const MOST_GIVEN_UP: usize = 2;
 
 impl Shenandoah {

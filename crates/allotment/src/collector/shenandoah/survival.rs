@@ -1,9 +1,9 @@
 //! Whether young cycles pay.
 //!
 //! A young cycle pays if most young objects die. If they survive as old objects do, the cycle marks
-//! and copies nearly all objects that it looks at, and the garbage is elsewhere. A cycle after which
-//! more than half of the young bytes are alive is *poor*. After a poor cycle, the next one is a
-//! global cycle, or ends the marking of old objects that is under way.
+//! and copies nearly all objects that it looks at, and the garbage is elsewhere. A cycle after
+//! which more than half of the young bytes are alive is *poor*. After a poor cycle, the next one is
+//! a global cycle, or ends the marking of old objects that is under way.
 //!
 //! A program that only grows has no garbage anywhere. So each look at old objects that gains little
 //! doubles the number of poor cycles before the next look.
@@ -11,8 +11,8 @@
 //! Refused: to wait until little is free (the only rule before). Copies need room, and so a cycle
 //! that begins then ends in a stop.
 
-/// Poor cycles before the first look at old objects. More in tests, which have little memory: hardly
-/// any of their cycles would be young otherwise.
+/// Poor cycles before the first look at old objects. More in tests, which have little memory:
+/// hardly any of their cycles would be young otherwise.
 const LEAST_WAIT: usize = if cfg!(test) { 4 } else { 1 };
 
 /// The most poor cycles before a look at old objects.
@@ -34,9 +34,9 @@ impl Survival {
         Survival { old_bytes: 0, poor: 0, wait: LEAST_WAIT }
     }
 
-    /// Notes that a cycle of young objects has ended. It began with `used` bytes, found `live` bytes of
-    /// young objects alive, and leaves `old_bytes` in old regions. Returns whether the next cycle
-    /// should look at old objects.
+    /// Notes that a cycle of young objects has ended. It began with `used` bytes, found `live`
+    /// bytes of young objects alive, and leaves `old_bytes` in old regions. Returns whether the
+    /// next cycle should look at old objects.
     pub(super) fn young_ended(&mut self, used: usize, live: usize, old_bytes: usize) -> bool {
         let young = used.saturating_sub(std::mem::replace(&mut self.old_bytes, old_bytes));
         self.poor += usize::from(live > young / 2);

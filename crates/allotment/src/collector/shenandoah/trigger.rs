@@ -1,8 +1,8 @@
 //! When a cycle begins: HotSpot's adaptive heuristics, as they are in JDK 25.
 //!
 //! A concurrent cycle must begin so early that mutators do not use up the free memory before its
-//! end. A cycle that begins much earlier finds little garbage. So [`Trigger`] learns how long cycles
-//! take and how fast mutators allocate. Its rules, in this order:
+//! end. A cycle that begins much earlier finds little garbage. So [`Trigger`] learns how long
+//! cycles take and how fast mutators allocate. Its rules, in this order:
 //!
 //! 1. Little is free (`ShenandoahMinFreeThreshold`).
 //! 2. Nothing is known yet: the first cycles begin early (`ShenandoahLearningSteps`,
@@ -16,12 +16,12 @@
 //! a little earlier. A degenerated or full cycle came too late. Then both rules ask earlier, and a
 //! penalty shrinks the headroom. Each cycle in time takes back a part of the penalty.
 //!
-//! Two things differ from HotSpot. Samples are shorter (`rate.rs`). And only rule 5 asks for a cycle
-//! if hardly anything was allocated since the last one. Otherwise a heap that is full of live objects
-//! would be collected without end. Refused: JDK 27's regression of the acceleration. It has the
-//! purpose of rule 4, and a reader of a log cannot follow it.
+//! Two things differ from HotSpot. Samples are shorter (`rate.rs`). And only rule 5 asks for a
+//! cycle if hardly anything was allocated since the last one. Otherwise a heap that is full of live
+//! objects would be collected without end. Refused: JDK 27's regression of the acceleration. It has
+//! the purpose of rule 4, and a reader of a log cannot follow it.
 //!
-//! Numbers in, a reason out: there is no clock, no heap and no thread.
+//! Numbers only: the trigger knows no clock, no heap and no thread.
 
 use super::bytes::percent_of;
 use super::decayed::Decayed;
@@ -34,7 +34,7 @@ use std::time::Duration;
 const MARGIN: f64 = 1.8;
 const LEAST_MARGIN: f64 = 0.319;
 const MOST_MARGIN: f64 = 3.291;
-/// What a degenerated and a full cycle add to the margins, in deviations.
+/// Deviations that a degenerated cycle and a full one add to the margins.
 const DEGENERATED_STEP: f64 = 0.1;
 const FULL_STEP: f64 = 0.2;
 /// Free memory after a cycle that is less unusual than this, in deviations, changes nothing.
@@ -157,8 +157,8 @@ impl Trigger {
         }
     }
 
-    /// Tells the bytes that were ever allocated up to `now`. While a cycle runs, callers call this in
-    /// place of [`look`](Self::look).
+    /// Tells the bytes that were ever allocated up to `now`. While a cycle runs, callers call this
+    /// in place of [`look`](Self::look).
     pub fn sample(&mut self, now: Duration, capacity_bytes: usize, allocated_ever_bytes: u64) {
         self.rate.look(now, allocated_ever_bytes, capacity_bytes);
         self.allocated = self.allocated.max(allocated_ever_bytes);
@@ -167,7 +167,7 @@ impl Trigger {
     /// Whether a cycle should begin now, and why. Called when a mutator takes a region, and every
     /// few milliseconds, so that the rate of an idle heap falls.
     ///
-    /// `free_bytes` are free for mutators, without what is kept for copies, of `capacity_bytes`.
+    /// `free_bytes` of `capacity_bytes` are free for mutators. The reserve for copies is not free.
     pub fn look(
         &mut self,
         now: Duration,
@@ -227,8 +227,8 @@ impl Trigger {
         due.then_some(Reason::GuaranteedInterval { since, interval })
     }
 
-    /// Learns from a cycle, whether a rule or a thread asked for it. A [`sample`](Self::sample) at the
-    /// end of the cycle comes first.
+    /// Learns from a cycle, whether a rule or a thread asked for it. A [`sample`](Self::sample) at
+    /// the end of the cycle comes first.
     pub fn cycle_ended(&mut self, done: Ended) {
         let asked = self.asked.take();
         let seconds = done.ended.saturating_sub(done.began).as_secs_f64();

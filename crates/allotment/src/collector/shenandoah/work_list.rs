@@ -26,7 +26,7 @@ impl<T> WorkList<T> {
         self.inner.lock().expect(POISONED)
     }
 
-    /// Sets what is to be done, while no thread is at work on a piece.
+    /// Sets the pieces, while no thread is at work on one.
     pub(super) fn fill(&self, left: Vec<T>) {
         *self.lock() = Pieces { left, under_way: 0 };
     }
@@ -46,7 +46,7 @@ impl<T> WorkList<T> {
         true
     }
 
-    /// Whether nothing is left; `None`: threads are at work on the last pieces.
+    /// Whether no piece is left. `None` while threads are at work on the last pieces.
     pub(super) fn is_done(&self) -> Option<bool> {
         let pieces = self.lock();
         match (pieces.left.is_empty(), pieces.under_way) {

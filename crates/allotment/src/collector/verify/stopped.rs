@@ -32,8 +32,8 @@ impl Checks {
     }
 }
 
-/// Checks the heap. Prints a fault and ends the process: a fault cannot be repaired, and would spread
-/// far from its cause.
+/// Checks the heap. Prints a fault and ends the process: a fault cannot be repaired, and would
+/// spread far from its cause.
 fn check(world: &World<'_>, level: Level, when: &str) {
     if let Err(fault) = verify_world(world, level) {
         abort_because(format_args!("the heap is broken {when} a collection: {fault}; aborting"));

@@ -105,7 +105,8 @@ impl Gang {
         self
     }
 
-    /// The CPUs on which its threads run. If there are none, they run on those of the starting thread.
+    /// The CPUs on which its threads run. If there are none, they run on those of the starting
+    /// thread.
     pub(crate) fn cpus(&self) -> Arc<[usize]> {
         self.cpus.clone()
     }
@@ -278,15 +279,15 @@ impl<'g> Workers<'g> {
     /// `count` workers beside the caller, which does only the work that it alone can do.
     /// [`Gang::ready_beside`] said that they are there.
     ///
-    /// If more threads want to run than there are CPUs, the kernel lets a thread that worked for all
-    /// others wait for all others afterwards.
+    /// If more threads want to run than there are CPUs, the kernel lets a thread that worked for
+    /// all others wait for all others afterwards.
     pub(crate) fn beside(gang: &'g Gang, count: usize) -> Workers<'g> {
         Workers { gang, count: count.max(1), caller_rests: true, volunteers: None }
     }
 
-    /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and are
-    /// called first. If the caller rests, there are no volunteers: a thread that worked for all others
-    /// would then also wait for all others.
+    /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and
+    /// are called first. If the caller rests, there are no volunteers: a thread that worked for all
+    /// others would then also wait for all others.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Workers<'g> {
         Workers { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }

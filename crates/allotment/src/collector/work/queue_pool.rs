@@ -2,9 +2,9 @@
 //!
 //! New task queues ask the system's allocator for memory, in the pause. Among hundreds of threads,
 //! one may have lost its CPU while it held the lock of that allocator. Then the pause waits until
-//! that thread runs again, for up to 11 ms when the collection itself took 3 ms. For the same reason
-//! task queues keep some of their pieces. Refused: queues for the most workers only. A round ends
-//! when all its workers idle, so it would wait for unwanted workers, too.
+//! that thread runs again, for up to 11 ms when the collection itself took 3 ms. For the same
+//! reason task queues keep some of their pieces. Refused: queues for the most workers only. A round
+//! ends when all its workers idle, so it would wait for unwanted workers, too.
 
 use super::task_queues::{StackLimits, TaskQueues};
 use crate::sync::{Mutex, POISONED};

@@ -120,9 +120,8 @@ impl WorkStack<'_> {
         suits: impl FnOnce(&[usize; N]) -> bool,
     ) -> Option<[usize; N]> {
         let entries = self.top.last_chunk::<N>()?;
-        // Volatile: each entry was just stored by itself, so a load of all as one vector would have to
-        // wait for the stores.
-        // SAFETY: references to them.
+        // Volatile: each entry was just stored by itself, so a load of all as one vector would have
+        // to wait for the stores. SAFETY: references to them.
         let group = entries.each_ref().map(|entry| unsafe { std::ptr::from_ref(entry).read_volatile() });
         if !suits(&group) {
             return None;
@@ -157,11 +156,11 @@ impl WorkStack<'_> {
         if self.is_wanted() {
             self.give();
         } else if !self.alone {
-            // The deque first: once it is empty, nobody can take anything before this worker offers
-            // something. A worker that took its last piece is no longer counted as idle, and this
-            // worker sees that, since the deque's end is loaded with acquire order. In the other
-            // order, an idle worker could take the last piece between the two reads. Acquire: from
-            // here on this worker sees the others' writes.
+            // The deque first: once it is empty, no worker can take anything before this worker
+            // offers something. A worker that took its last piece is no longer counted as idle, and
+            // this worker sees that, since the deque's end is loaded with acquire order. In the
+            // other order, an idle worker could take the last piece between the two reads. Acquire:
+            // from here on this worker sees the others' writes.
             self.alone =
                 self.shared.is_empty() && self.queues.idle.load(Ordering::Acquire) + 1 == self.workers();
         }

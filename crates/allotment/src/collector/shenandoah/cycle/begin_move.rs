@@ -48,8 +48,8 @@ impl Chosen {
         Step::Evacuate(Moving { set, to_update, freeing })
     }
 
-    /// Makes the choice final. Regions in which objects were allocated since marking began stay, and
-    /// so do those with pinned objects.
+    /// Makes the choice final. Regions in which objects were allocated since marking began stay,
+    /// and so do those with pinned objects.
     fn make_final(&mut self, engine: &Engine, account: &mut Account, shared: &Shared) {
         let (free, table, tables) = (&shared.space.free, shared.space.free.table(), &engine.tables);
         let stays = |index: usize| tables.membership(index) == Membership::Kept;

@@ -20,8 +20,8 @@ pub(super) struct Freeing {
 }
 
 impl Freeing {
-    /// Gives back the memory of the set and the rest of the memory for copies. Puts regions in order
-    /// whose objects are old. Returns `false` if the step was interrupted there.
+    /// Gives back the memory of the set and the rest of the memory for copies. Puts regions in
+    /// order whose objects are old. Returns `false` if the step was interrupted there.
     pub(super) fn run(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
         self.free_immediate(account, shared);

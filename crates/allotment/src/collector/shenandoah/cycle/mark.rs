@@ -35,8 +35,8 @@ impl Marking {
             if work.interrupt.is_set() {
                 return false;
             }
-            // Mutators that help leave their rest, for this loop or for the pause. Among many threads
-            // one always helps, so the workers do not wait for the last.
+            // Mutators that help leave their rest, for this loop or for the pause. Among many
+            // threads one always helps, so the workers do not wait for the last.
             if engine.has_lost(shared) || engine.left.found.is_empty() {
                 return true;
             }
@@ -57,9 +57,9 @@ impl Marking {
         }));
     }
 
-    /// Marks from the entries that are left and from recorded words. A pause marks for a short time, a
-    /// stopped world until the end. Returns whether marking has ended. The account tells whether it
-    /// has lost entries ([`lost`](Account::lost)).
+    /// Marks from the entries that are left and from recorded words. A pause marks for a short
+    /// time, a stopped world until the end. Returns whether marking has ended. The account tells
+    /// whether it has lost entries ([`lost`](Account::lost)).
     pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> bool {
         let shared = stop.shared();
         let sought = account.scope.sought(engine.marks_old());
@@ -86,7 +86,8 @@ impl Marking {
         true
     }
 
-    /// Marks on this thread until nothing is left or until `enough`. Returns whether nothing is left.
+    /// Marks on this thread until nothing is left or until `enough`. Returns whether nothing is
+    /// left.
     fn mark_stopped(
         &mut self,
         engine: &Engine,

@@ -28,8 +28,8 @@
 //!                                             marks the rest
 //! FinalMark    left, the SATB queue           gives up, or marks the rest
 //! Weak         left, weak slots               finishes: threads may have seen null
-//! BeginMove    (is a pause)                   gives up (weak slots are null, nothing has moved), or
-//!                                             finishes
+//! BeginMove    (is a pause)                   gives up (weak slots are null, nothing has moved),
+//!                                             or finishes
 //! Evacuate     to_evacuate, duties            forwards all roots, copies the rest
 //! Update       to_update                      updates the rest
 //! Free         its lists, to_settle           frees the rest, puts it in order
@@ -161,8 +161,8 @@ impl Cycle {
         matches!(self.step, Step::Idle)
     }
 
-    /// Does the next step at `place`, which suits the step. An interrupted step, or one that waits for
-    /// threads, is the next one again.
+    /// Does the next step at `place`, which suits the step. An interrupted step, or one that waits
+    /// for threads, is the next one again.
     pub(super) fn advance(&mut self, engine: &Engine, place: Place<'_>) {
         let account = &mut self.account;
         self.step = match std::mem::replace(&mut self.step, Step::Idle) {

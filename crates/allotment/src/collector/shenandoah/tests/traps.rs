@@ -114,8 +114,8 @@ fn a_cycle_is_ended_at_each_step() {
     });
 }
 
-/// A step with workers that are interrupted is the next one again. Mutators that help, other workers
-/// or a stop do the rest.
+/// A step with workers that are interrupted is the next one again. Mutators that help, other
+/// workers or a stop do the rest.
 #[test]
 fn an_interrupted_step_is_continued_wherever_the_cycle_ends() {
     in_both_modes(|| {
