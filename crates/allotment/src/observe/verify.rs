@@ -6,7 +6,7 @@
 
 use crate::Heap;
 use crate::collector::kernel::Roots;
-use crate::collector::verify::{Fault, Level, Scope, VerifySummary, verify};
+use crate::collector::verify::{CheckedObjects, Fault, Level, VerifySummary, verify};
 use crate::heap::StillAttached;
 use crate::mutator::{ForkError, Halted, World};
 
@@ -57,7 +57,7 @@ impl Heap {
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
         shared.policy.budget.verify([]).map_err(VerifyError::Budget)?;
-        let scope = Scope::of(&*shared.collector);
+        let objects = CheckedObjects::of(&*shared.collector);
         let mut roots = Roots {
             // SAFETY: no thread is attached, so none has a frame.
             slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
@@ -66,6 +66,6 @@ impl Heap {
         };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
-        Ok(unsafe { verify(&shared.space, &mut roots, level, scope) }?)
+        Ok(unsafe { verify(&shared.space, &mut roots, level, objects) }?)
     }
 }

@@ -1,8 +1,8 @@
 //! Delays in tests: threads lose their CPU where others may overtake them.
 //!
-//! Which passages are delayed is random. Outside tests a passage costs nothing.
+//! Random passages are delayed. Outside tests a passage costs nothing.
 
-/// A passage between two steps that other threads may come between.
+/// A passage between two steps. Steps of other threads may come between them.
 #[inline(always)]
 pub(in crate::collector) fn passage() {
     #[cfg(all(test, not(loom)))]

@@ -13,15 +13,14 @@
 //! above it together. Refused: the older half. It leads to nearly all of a tree, so the giver idles
 //! next: forty times in a collection of two workers, now four.
 //!
-//! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow: the
-//! system may have no memory, and a collection of the last resort has no other. The caller has to
-//! find the entries that did not fit again.
+//! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow,
+//! because the system may have no memory. Then the caller has to find the entries that did not fit
+//! once more.
 //!
-//! If nothing can be stolen, a second worker costs the first one nothing. A worker that finds
+//! If there is nothing to steal, a second worker costs the first one nothing. A worker that finds
 //! nothing sleeps until it is woken (`sleep.rs`). A worker that finds all others idle and empty is
-//! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Before, a list of 5
-//! million nodes took two workers 1.5 times as long as one; wake-ups of the second worker were a
-//! third of all time.
+//! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Without both, a list
+//! of 5 million nodes takes two workers 1.5 times as long as one.
 //!
 //! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. A worker
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
@@ -119,9 +118,8 @@ impl WorkStack<'_> {
         suits: impl FnOnce(&[usize; N]) -> bool,
     ) -> Option<[usize; N]> {
         let entries = self.top.last_chunk::<N>()?;
-        // Volatile: as a vector they could not be loaded at once, because each was stored by itself
-        // just before.
-        // SAFETY: references to them.
+        // Volatile: each entry was just stored by itself, so a load of all as one vector would have
+        // to wait for the stores. SAFETY: references to them.
         let group = entries.each_ref().map(|entry| unsafe { std::ptr::from_ref(entry).read_volatile() });
         if !suits(&group) {
             return None;
