@@ -75,7 +75,7 @@ pub struct Code {
 
 // SAFETY: no code writes to the pages, and they exist until the drop.
 unsafe impl Send for Code {}
-// SAFETY: as above.
+// SAFETY: no code writes to the pages, and they exist until the drop.
 unsafe impl Sync for Code {}
 
 impl CodeBuffer {

@@ -12,4 +12,7 @@
 
 pub mod coherence;
 pub mod command;
+mod scenario_error;
 pub mod tlab_simulation;
+
+pub use scenario_error::ScenarioError;

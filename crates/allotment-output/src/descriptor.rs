@@ -6,7 +6,7 @@
 //! blocks both during the write, and removes the signal that the write caused. Nothing else in the
 //! program changes.
 //!
-//! Refused: to ignore the signals, since handlers belong to the whole program. Refused: to read the
+//! Refused: ignoring the signals, since handlers belong to the whole program. Refused: reading the
 //! limit before each write, since it may change, and pipes have none.
 
 use rustix::io::Errno;

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 /// A place for an [`OutputFile`] that has been tried.
 #[derive(Debug)]
-pub struct Place(Kind);
+pub struct Place(PlaceKind);
 
 #[derive(Debug)]
-enum Kind {
+enum PlaceKind {
     /// An absolute path without links, of a regular file or where nothing is yet.
     File(PathBuf),
     /// A regular file in a directory in which this process may make no files.
@@ -40,14 +40,14 @@ impl Place {
     /// process may not write, or a named pipe that nobody reads.
     pub fn open(path: &Path) -> io::Result<Place> {
         match found(resolve(path)?)? {
-            Found::Stream(file) => Ok(Place(Kind::Stream(file))),
+            Found::Stream(file) => Ok(Place(PlaceKind::Stream(file))),
             Found::Nothing(path) => {
                 PartialFile::create(&path)?;
-                Ok(Place(Kind::File(path)))
+                Ok(Place(PlaceKind::File(path)))
             }
             Found::File(path, _) => match PartialFile::create(&path) {
-                Ok(_) => Ok(Place(Kind::File(path))),
-                Err(error) if is_refusal(&error) => Ok(Place(Kind::InPlace(path))),
+                Ok(_) => Ok(Place(PlaceKind::File(path))),
+                Err(error) if is_refusal(&error) => Ok(Place(PlaceKind::InPlace(path))),
                 Err(error) => Err(error),
             },
         }
@@ -58,7 +58,7 @@ impl Place {
     /// # Errors
     /// The program has closed standard output.
     pub fn standard_output() -> io::Result<Place> {
-        Ok(Place(Kind::Stream(duplicate(1)?)))
+        Ok(Place(PlaceKind::Stream(duplicate(1)?)))
     }
 
     /// Tries whether files can be made in the directory `path`. If nothing is at `path`, tries
@@ -88,8 +88,8 @@ impl Place {
     /// The path of a file, with links followed; `None` for devices, pipes and descriptors.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
-            Kind::File(path) | Kind::InPlace(path) => Some(path),
-            Kind::Stream(_) => None,
+            PlaceKind::File(path) | PlaceKind::InPlace(path) => Some(path),
+            PlaceKind::Stream(_) => None,
         }
     }
 
@@ -112,12 +112,12 @@ impl Place {
 
     fn create_by(self, make: fn(&Path) -> io::Result<PartialFile>) -> io::Result<OutputFile> {
         match self.0 {
-            Kind::Stream(file) => Ok(OutputFile::stream(file)),
-            Kind::File(path) => {
+            PlaceKind::Stream(file) => Ok(OutputFile::stream(file)),
+            PlaceKind::File(path) => {
                 remove_left(&path);
                 OutputFile::beside(make(&path)?, path)
             }
-            Kind::InPlace(path) => match found(Target::Path(path))? {
+            PlaceKind::InPlace(path) => match found(Target::Path(path))? {
                 Found::File(_, file) => Ok(OutputFile::in_place(file)),
                 Found::Stream(file) => Ok(OutputFile::stream(file)),
                 Found::Nothing(path) => OutputFile::beside(make(&path)?, path),

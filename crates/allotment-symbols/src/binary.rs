@@ -46,9 +46,6 @@ pub struct Binary {
     segments: Vec<Segment>,
     /// The debug file if there is one, else the file itself.
     loader: Loader,
-    /// The debug file, if it is not the file itself.
-    debug_file: Option<PathBuf>,
-    has_lines: bool,
 }
 
 /// The parts of a file that are read before its debug information.
@@ -87,7 +84,7 @@ impl Header {
         let section = |name| file.section_by_name(name).is_some_and(|section| section.size() > 0);
         let owned = |(name, id): (&[u8], &[u8])| (name.to_vec(), id.to_vec());
         Ok(Header {
-            build_id: build_id.iter().map(|byte| format!("{byte:02x}")).collect(),
+            build_id: debug_files::hexadecimal(build_id),
             segments: segments.collect(),
             has_lines: section(".debug_line"),
             debug_link: file.gnu_debuglink().ok().flatten().map(|(name, _)| name.to_vec()),
@@ -113,14 +110,7 @@ impl Binary {
         let shared = shared.and_then(|(name, id)| debug_files::shared(named_by, name, id));
         let loader = Loader::new_with_sup(named_by, shared)
             .map_err(|error| BinaryError::NoBinary(error.to_string()))?;
-        Ok(Binary {
-            path: path.to_owned(),
-            has_lines: header.has_lines,
-            build_id: own.build_id,
-            segments: own.segments,
-            loader,
-            debug_file: debug_file.map(|(path, _)| path),
-        })
+        Ok(Binary { path: path.to_owned(), build_id: own.build_id, segments: own.segments, loader })
     }
 
     /// The path of the file.
@@ -129,22 +119,10 @@ impl Binary {
         &self.path
     }
 
-    /// The separate file that has the debug information, if it is used.
-    #[must_use]
-    pub fn debug_file(&self) -> Option<&Path> {
-        self.debug_file.as_deref()
-    }
-
     /// Hexadecimal digits; empty if the file has none.
     #[must_use]
     pub fn build_id(&self) -> &str {
         &self.build_id
-    }
-
-    /// Whether there is debug information with lines.
-    #[must_use]
-    pub fn has_lines(&self) -> bool {
-        self.has_lines
     }
 
     /// The functions at a place in the file, the innermost first: inlined functions, and last the

@@ -7,25 +7,30 @@ use std::path::{Path, PathBuf};
 /// The root of separate debug files.
 const ROOT: &str = "/usr/lib/debug";
 
-/// The path of the debug file with a build id below a root; `None` for ids that are too short.
+/// The path of the debug file with a build id; `None` for an id that is too short, or not
+/// hexadecimal.
 ///
-/// `root/.build-id/ab/cdef.debug` for the id `abcdef`.
-pub(crate) fn by_build_id(root: &Path, build_id: &str) -> Option<PathBuf> {
+/// `/usr/lib/debug/.build-id/ab/cdef.debug` for the id `abcdef`.
+pub(crate) fn by_build_id(build_id: &str) -> Option<PathBuf> {
     let (first, rest) = build_id.split_at_checked(2)?;
     let is_id = !rest.is_empty() && build_id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_id.then(|| root.join(".build-id").join(first).join(format!("{rest}.debug")))
+    is_id.then(|| Path::new(ROOT).join(".build-id").join(first).join(format!("{rest}.debug")))
+}
+
+/// A build id as text.
+pub(crate) fn hexadecimal(build_id: &[u8]) -> String {
+    build_id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The places where the debug file of `program` may lie, best first. `link` is the name in its
 /// section `.gnu_debuglink`.
 pub(crate) fn places(program: &Path, build_id: &str, link: Option<&[u8]>) -> Vec<PathBuf> {
-    let root = Path::new(ROOT);
-    let mut found: Vec<PathBuf> = by_build_id(root, build_id).into_iter().collect();
+    let mut found: Vec<PathBuf> = by_build_id(build_id).into_iter().collect();
     let name = link.map(|name| Path::new(OsStr::from_bytes(name)));
     if let (Some(name), Some(folder)) = (name.and_then(Path::file_name), program.parent()) {
         found.push(folder.join(name));
         found.push(folder.join(".debug").join(name));
-        found.push(root.join(folder.strip_prefix("/").unwrap_or(folder)).join(name));
+        found.push(Path::new(ROOT).join(folder.strip_prefix("/").unwrap_or(folder)).join(name));
     }
     found
 }
@@ -35,9 +40,7 @@ pub(crate) fn places(program: &Path, build_id: &str, link: Option<&[u8]>) -> Vec
 pub(crate) fn shared(path: &Path, name: &[u8], build_id: &[u8]) -> Option<PathBuf> {
     let name = Path::new(OsStr::from_bytes(name));
     let beside = path.parent().map(|folder| folder.join(name));
-    let id: String = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let by_id = by_build_id(Path::new(ROOT), &id);
-    [beside, by_id].into_iter().flatten().find(|path| path.is_file())
+    [beside, by_build_id(&hexadecimal(build_id))].into_iter().flatten().find(|path| path.is_file())
 }
 
 #[cfg(test)]

@@ -22,12 +22,14 @@ pub struct Mapped<'a> {
 pub struct Symbols {
     /// Files to search first.
     given: Vec<Binary>,
-    /// The result for a path and a build id; a number is the index of a given file.
-    found: HashMap<(PathBuf, String), Found>,
+    /// By path and build id.
+    found: HashMap<(PathBuf, String), FoundBinary>,
 }
 
+/// The file of a mapping.
 #[derive(Debug)]
-enum Found {
+enum FoundBinary {
+    /// The index of a given file.
     Given(usize),
     Opened(Box<Binary>),
     Nothing,
@@ -41,16 +43,15 @@ impl Symbols {
         Symbols { given, found: HashMap::new() }
     }
 
-    /// The file of a mapping: a given one, the file at its path, a debug file with its build id, or the
-    /// program that runs.
-    /// A file of another build does not count.
+    /// The file of a mapping: a given one, the file at its path, a debug file with its build id, or
+    /// the program that runs. A file of another build does not count.
     pub fn binary(&mut self, mapped: Mapped<'_>) -> Option<&Binary> {
         let key = (mapped.path.to_owned(), mapped.build_id.to_owned());
         let given = &self.given;
         match self.found.entry(key).or_insert_with(|| look_for(given, mapped)) {
-            Found::Given(index) => self.given.get(*index),
-            Found::Opened(binary) => Some(binary),
-            Found::Nothing => None,
+            FoundBinary::Given(index) => self.given.get(*index),
+            FoundBinary::Opened(binary) => Some(binary),
+            FoundBinary::Nothing => None,
         }
     }
 
@@ -63,13 +64,14 @@ impl Symbols {
 
     /// The given files that belong to no mapping so far.
     pub fn unused(&self) -> impl Iterator<Item = &Binary> {
-        let used =
-            |index| self.found.values().any(|found| matches!(found, Found::Given(one) if *one == index));
+        let used = |index| {
+            self.found.values().any(|found| matches!(found, FoundBinary::Given(one) if *one == index))
+        };
         self.given.iter().enumerate().filter(move |(index, _)| !used(*index)).map(|(_, binary)| binary)
     }
 }
 
-fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
+fn look_for(given: &[Binary], mapped: Mapped<'_>) -> FoundBinary {
     let Mapped { path, build_id, .. } = mapped;
     let is_given = |binary: &Binary| {
         if build_id.is_empty() || binary.build_id().is_empty() {
@@ -78,16 +80,16 @@ fn look_for(given: &[Binary], mapped: Mapped<'_>) -> Found {
         binary.build_id() == build_id
     };
     if let Some(index) = given.iter().position(is_given) {
-        return Found::Given(index);
+        return FoundBinary::Given(index);
     }
     let open = |path: PathBuf| Binary::open(&path).ok().filter(|binary| binary.build_id() == build_id);
-    let by_id = debug_files::by_build_id(Path::new("/usr/lib/debug"), build_id);
+    let by_id = debug_files::by_build_id(build_id);
     // Only a build id shows whether a relative path leads to the right file.
     let own = (path.is_absolute() || !build_id.is_empty()).then(|| path.to_owned());
     // A program whose file was replaced or deleted while it runs.
     let running = (!build_id.is_empty()).then(|| PathBuf::from("/proc/self/exe"));
     match own.into_iter().chain(by_id).chain(running).find_map(open) {
-        Some(binary) => Found::Opened(Box::new(binary)),
-        None => Found::Nothing,
+        Some(binary) => FoundBinary::Opened(Box::new(binary)),
+        None => FoundBinary::Nothing,
     }
 }

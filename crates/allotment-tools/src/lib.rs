@@ -18,6 +18,10 @@
 //! | [`command`] | the command line |
 
 pub mod command;
+mod file_error;
+mod numbers;
 pub mod pprof;
 pub mod snapshot;
 pub mod tlab_log;
+
+pub use file_error::FileError;

@@ -165,7 +165,7 @@ impl Lowering {
         leave_above(builder, top, limit, slow);
         builder.ins().store(trusted(), top, self.mutator, Hot::TOP_OFFSET as i32);
         if self.initialise == Initialise::PerObject && bump.total.is_none() {
-            zeroes::up_to(builder, object, WORD as i32, top);
+            zeroes::turns(builder, object, WORD as i32, top, WORD as i32);
         }
         builder.ins().jump(made, &[BlockArg::from(object)]);
     }

@@ -126,7 +126,7 @@ impl Program {
             // SAFETY: the caller's predicate.
             unsafe { self.maps.remove(address) };
         }
-        // SAFETY: as above.
+        // SAFETY: the caller's predicate: no thread runs code in this memory.
         unsafe { self.module.free_memory() };
     }
 }

@@ -14,7 +14,6 @@ const STRAIGHT_BYTES: i32 = 512;
 const TURN_BYTES: i32 = 128;
 
 const VECTOR_BYTES: i32 = 16;
-const WORD_BYTES: i32 = 8;
 
 /// Zeroes `[base + from, base + to)`, a multiple of 8 bytes.
 pub(super) fn constant(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, to: i32) {
@@ -27,13 +26,8 @@ pub(super) fn constant(builder: &mut FunctionBuilder<'_>, base: Value, from: i32
     straight(builder, base, at, to);
 }
 
-/// Zeroes `[base + from, end)`, a multiple of 8 bytes.
-pub(super) fn up_to(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, end: Value) {
-    turns(builder, base, from, end, WORD_BYTES);
-}
-
 /// Zeroes `[base + from, end)`, a multiple of `turn` bytes, or nothing if it is empty.
-fn turns(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, end: Value, turn: i32) {
+pub(super) fn turns(builder: &mut FunctionBuilder<'_>, base: Value, from: i32, end: Value, turn: i32) {
     let (head, body, done) = (builder.create_block(), builder.create_block(), builder.create_block());
     let at = builder.append_block_param(head, I64);
     let start = offset_by(builder, base, from.into());

@@ -18,7 +18,7 @@
 //! register is first checked against a limit, so that no sum wraps. Above the limit the heap does
 //! the arithmetic.
 
-use super::initialise::Plan;
+use super::initialise::BodyPlan;
 use super::slow::{Call, back_to};
 use super::{Emitter, Site, general, initialise, past_buffers, prefetch};
 use crate::EmitError;
@@ -53,7 +53,7 @@ pub(super) fn sequence(emitter: &Emitter, site: &Site<'_>, stub: bool) -> Result
     let (object, top, mutator) =
         (general(registers.object)?, general(registers.top)?, general(registers.mutator)?);
     assembly.hot("the new top").mov(qword_ptr(mutator + Hot::TOP_OFFSET), top)?;
-    let plan = Plan { site, avx2: emitter.processor.avx2 };
+    let plan = BodyPlan { site, avx2: emitter.processor.avx2 };
     assembly.set(Part::Hot, taken);
     // If the size is not known here, memory from a slow path is already zero: it is not zeroed
     // again.

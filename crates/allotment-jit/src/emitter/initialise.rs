@@ -22,13 +22,13 @@ const STRAIGHT_BYTES: usize = 512;
 /// Bytes that one iteration of a loop zeroes, with four stores of 32 bytes or eight of 16.
 const TURN_BYTES: usize = 128;
 
-/// The plan by which objects of a site are initialised.
-pub(super) struct Plan<'a, 's> {
+/// The choices by which objects of a site are initialised.
+pub(super) struct BodyPlan<'a, 's> {
     pub(super) site: &'a Site<'s>,
     pub(super) avx2: bool,
 }
 
-impl Plan<'_, '_> {
+impl BodyPlan<'_, '_> {
     fn width(&self) -> usize {
         if self.avx2 { 32 } else { 16 }
     }
@@ -104,7 +104,7 @@ impl Plan<'_, '_> {
 /// size is not known, the words that describe it.
 pub(super) fn object(
     assembly: &mut Assembly,
-    plan: &Plan<'_, '_>,
+    plan: &BodyPlan<'_, '_>,
     allocation: &Allocation,
     offset: usize,
 ) -> Result<(), EmitError> {
@@ -113,7 +113,7 @@ pub(super) fn object(
             return zeroed(assembly, plan, allocation.header, bytes, offset);
         }
         (Size::Constant { bytes, length: Some(_) }, Initialise::PerObject) if bytes > 16 => {
-            body(assembly, plan, offset + 16, offset + bytes)?;
+            body(assembly, plan, offset + 16, offset + bytes, false)?;
         }
         _ => {}
     }
@@ -123,7 +123,7 @@ pub(super) fn object(
 /// The words that describe an object: header and length.
 fn words(
     assembly: &mut Assembly,
-    plan: &Plan<'_, '_>,
+    plan: &BodyPlan<'_, '_>,
     allocation: &Allocation,
     offset: usize,
 ) -> Result<(), EmitError> {
@@ -151,7 +151,7 @@ fn words(
 /// An object without a length, with its header in the first vector.
 fn zeroed(
     assembly: &mut Assembly,
-    plan: &Plan<'_, '_>,
+    plan: &BodyPlan<'_, '_>,
     header: u64,
     bytes: usize,
     offset: usize,
@@ -169,20 +169,15 @@ fn zeroed(
     }
     plan.store(hot, registers.vectors[0], width, object, offset)?;
     if bytes > width {
-        body_behind(assembly, plan, offset + width, offset + bytes, true)?;
+        body(assembly, plan, offset + width, offset + bytes, true)?;
     }
     Ok(())
 }
 
-/// Zeroes `[object + from, object + to)`.
-fn body(assembly: &mut Assembly, plan: &Plan<'_, '_>, from: usize, to: usize) -> Result<(), EmitError> {
-    body_behind(assembly, plan, from, to, false)
-}
-
-/// As `body`. If `overlaps`, the 8 bytes before are zero, too.
-fn body_behind(
+/// Zeroes `[object + from, object + to)`. If `overlaps`, the 8 bytes before are zero, too.
+fn body(
     assembly: &mut Assembly,
-    plan: &Plan<'_, '_>,
+    plan: &BodyPlan<'_, '_>,
     from: usize,
     to: usize,
     overlaps: bool,
@@ -212,7 +207,7 @@ fn body_behind(
 /// Zeroes the body of an object whose size is in a register, up to the new top.
 pub(super) fn run_time_body(
     assembly: &mut Assembly,
-    plan: &Plan<'_, '_>,
+    plan: &BodyPlan<'_, '_>,
     allocation: &Allocation,
 ) -> Result<(), EmitError> {
     if plan.site.initialise != Initialise::PerObject || allocation.bytes().is_some() {

@@ -44,7 +44,7 @@ fn simulate_refuses_what_it_cannot() {
     refused(&["--buffer=8"], "buffer of 8 bytes");
     refused(&["--hitm=0"], "latency of 0 cycles");
     let (code, line) = failure(&["simulate", "coherence", "--operations=0"]);
-    assert!(code == 2 && line.contains("0 operations per core"), "{line}");
+    assert!(code == 2 && line.contains("a number of operations of 0"), "{line}");
     let (code, line) = failure(&["simulate"]);
     assert!(code == 2 && line.contains("allotment simulate coherence or allotment simulate tlab"), "{line}");
 }

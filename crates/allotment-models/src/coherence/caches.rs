@@ -62,7 +62,6 @@ pub struct Caches {
     /// The data of each line in the shared cache or in memory.
     pub(super) memory: Vec<Line>,
     l3: Tags,
-    l3_dirty: Vec<bool>,
     /// Copies that a core lost since the last [`Caches::take_lost`].
     lost: Vec<(u16, u32)>,
     /// The event counts.
@@ -84,35 +83,21 @@ impl Caches {
     /// Empty caches for `cores` cores, at most 256, over `bytes` of zeroes.
     pub fn new(protocol: Protocol, cores: usize, bytes: u64, geometry: &Geometry) -> Caches {
         let lines = bytes.div_ceil(64) as usize;
-        let l3 = Tags::new(geometry.l3_lines, 16);
         Caches {
             protocol,
             private: vec![PrivateCache::new(geometry); cores],
             homes: vec![Home::default(); lines],
             memory: vec![[0; WORDS]; lines],
-            l3_dirty: vec![false; l3.slots()],
-            l3,
+            l3: Tags::new(geometry.l3_lines, 16),
             lost: Vec::new(),
             counters: Counters::default(),
         }
-    }
-
-    /// How a core holds the line of an address.
-    pub fn state(&self, core: usize, address: u64) -> State {
-        self.private[core].state(line_of(address))
     }
 
     /// Reads a word.
     pub fn load(&mut self, core: usize, address: u64) -> (u64, Supply) {
         let supply = self.acquire(core, line_of(address), Wanted::Read);
         (self.read(core, address), supply)
-    }
-
-    /// Writes a word.
-    pub fn store(&mut self, core: usize, address: u64, value: u64) -> Supply {
-        let supply = self.acquire(core, line_of(address), Wanted::Write);
-        self.write(core, address, value);
-        supply
     }
 
     /// Makes a core's copy fit for the wanted access.
@@ -124,14 +109,12 @@ impl Caches {
             Wanted::Read => self.get_shared(core, line),
             Wanted::Write => self.get_modified(core, line),
         };
-        match (supply, wanted) {
-            (Supply::Upgrade, _) => self.counters.upgrades += 1,
-            (Supply::L3, _) => self.counters.l3_hits += 1,
-            (Supply::Forward, _) => self.counters.forwards += 1,
-            (Supply::Modified, Wanted::Read) => self.counters.read_hitm += 1,
-            (Supply::Modified, Wanted::Write) => self.counters.write_hitm += 1,
-            (Supply::Memory, _) => self.counters.memory_reads += 1,
-            (Supply::L1 | Supply::L2, _) => {}
+        match supply {
+            Supply::Upgrade => self.counters.upgrades += 1,
+            Supply::Forward => self.counters.forwards += 1,
+            Supply::Modified => self.counters.hitm += 1,
+            Supply::Memory => self.counters.memory_reads += 1,
+            Supply::L1 | Supply::L2 | Supply::L3 => {}
         }
         debug_assert_eq!(self.check_line(line), Ok(()));
         supply
@@ -145,13 +128,7 @@ impl Caches {
         if wanted == Wanted::Write && !cache.copies[slot].state.is_writable() {
             return None;
         }
-        Some(if cache.touch(slot, line) {
-            self.counters.l1_hits += 1;
-            (slot, Supply::L1)
-        } else {
-            self.counters.l2_hits += 1;
-            (slot, Supply::L2)
-        })
+        Some((slot, if cache.touch(slot, line) { Supply::L1 } else { Supply::L2 }))
     }
 
     /// Reads a word of a line that the core holds.
@@ -179,12 +156,8 @@ impl Caches {
         self.lost.pop()
     }
 
-    /// Evicts the line of an address from a core, if the core has it.
-    pub fn evict(&mut self, core: usize, address: u64) {
-        self.evict_line(core, line_of(address));
-    }
-
-    fn evict_line(&mut self, core: usize, line: u32) {
+    /// Evicts a line from a core, if the core has it.
+    pub(super) fn evict(&mut self, core: usize, line: u32) {
         let Some(slot) = self.private[core].find(line) else { return };
         let state = self.private[core].copies[slot].state;
         if state.is_dirty() {
@@ -200,8 +173,7 @@ impl Caches {
     }
 
     fn change(&mut self, core: usize, slot: usize, to: State) {
-        let from = self.private[core].copies[slot].state;
-        self.counters.transitions[from as usize][to as usize] += 1;
+        self.counters.transitions += 1;
         self.private[core].copies[slot].state = to;
     }
 
@@ -214,33 +186,20 @@ impl Caches {
     fn write_back(&mut self, core: usize, slot: usize, line: u32) {
         self.memory[line as usize] = self.private[core].copies[slot].data;
         self.counters.write_backs += 1;
-        self.keep_in_l3(line, true);
-    }
-
-    fn keep_in_l3(&mut self, line: u32, dirty: bool) {
-        if let Some(slot) = self.l3.find(line) {
-            self.l3.touch(slot);
-            self.l3_dirty[slot] |= dirty;
-            return;
-        }
-        let (slot, _) = self.l3.victim(line);
-        self.counters.memory_writes += u64::from(self.l3_dirty[slot]);
-        self.l3.put(slot, line);
-        self.l3_dirty[slot] = dirty;
+        self.l3.keep(line);
     }
 
     /// Supplies a line without asking any core.
     fn supply_of_home(&mut self, line: u32) -> (Supply, Line) {
-        let supply = if self.l3.find(line).is_some() { Supply::L3 } else { Supply::Memory };
-        self.keep_in_l3(line, false);
+        let supply = if self.l3.keep(line) { Supply::L3 } else { Supply::Memory };
         (supply, self.memory[line as usize])
     }
 
     fn fill(&mut self, core: usize, line: u32, state: State, data: Line) {
         if let Some(victim) = self.private[core].victim(line) {
-            self.evict_line(core, victim);
+            self.evict(core, victim);
         }
-        self.counters.transitions[State::Invalid as usize][state as usize] += 1;
+        self.counters.transitions += 1;
         self.private[core].fill(line, state, data);
     }
 
@@ -300,9 +259,9 @@ impl Caches {
         others.remove(core);
         for other in others.iter() {
             self.counters.invalidations += 1;
-            match self.private[other].find(line) {
-                Some(slot) => self.remove(other, slot, line),
-                None => self.counters.useless_invalidations += 1,
+            // A core that evicted its copy silently has none.
+            if let Some(slot) = self.private[other].find(line) {
+                self.remove(other, slot, line);
             }
         }
         self.homes[line as usize] = Home { sharers: CoreSet::only(core), owner: Some(core as u16) };

@@ -19,7 +19,8 @@ mod stores;
 use super::caches::{Caches, Supply, Wanted, line_of};
 use super::latencies::{Geometry, Latencies};
 use super::program::{Program, Step};
-use super::scenario::{Arbitration, Scenario};
+use super::scenario::{Arbitration, CoherenceScenario};
+use allotment_report::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
@@ -37,21 +38,6 @@ pub struct Performed {
     pub value: u64,
     /// A load from the core's own store buffer.
     pub forwarded: bool,
-}
-
-/// Pseudo-random numbers: Steele, Lea and Flood's SplitMix (2014). The same seed always gives the
-/// same numbers.
-#[derive(Clone, Debug)]
-pub(super) struct SplitMix(pub(super) u64);
-
-impl SplitMix {
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % limit.max(1)
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,13 +103,13 @@ struct Core<P> {
 
 /// Cores with their programs, and the caches between them.
 #[derive(Debug)]
-pub struct Engine<P> {
+pub struct CoherenceEngine<P> {
     /// The caches, with their event counts.
     pub caches: Caches,
     latencies: Latencies,
     geometry: Geometry,
     arbitration: Arbitration,
-    random: SplitMix,
+    random: Random,
     cores: Vec<Core<P>>,
     events: BinaryHeap<PlannedEvent>,
     planned: u64,
@@ -132,14 +118,15 @@ pub struct Engine<P> {
     busy: Vec<u64>,
     /// The queue of each line for which a core queues. A `Free` event is planned for it.
     queues: HashMap<u32, VecDeque<Request>>,
-    trace: Option<Vec<Performed>>,
+    /// Accesses in the order in which they became visible, if a test asks for them.
+    pub(super) trace: Option<Vec<Performed>>,
 }
 
-impl<P: Program> Engine<P> {
+impl<P: Program> CoherenceEngine<P> {
     /// One core for each program, at most 256, over `bytes` of zeroes. The scenario says which
     /// machine they are on: the protocol, latencies and sizes, the arbitration and its seed.
-    pub fn new(programs: Vec<P>, bytes: u64, machine: &Scenario) -> Engine<P> {
-        let Scenario { protocol, latencies, geometry, arbitration, seed, .. } = *machine;
+    pub fn new(programs: Vec<P>, bytes: u64, machine: &CoherenceScenario) -> CoherenceEngine<P> {
+        let CoherenceScenario { protocol, latencies, geometry, arbitration, seed, .. } = *machine;
         let caches = Caches::new(protocol, programs.len(), bytes, &geometry);
         let lines = bytes.div_ceil(64) as usize;
         let core = |program| Core {
@@ -154,12 +141,12 @@ impl<P: Program> Engine<P> {
             last_ahead: None,
             finished: None,
         };
-        let mut engine = Engine {
+        let mut engine = CoherenceEngine {
             caches,
             latencies,
             geometry,
             arbitration,
-            random: SplitMix(seed),
+            random: Random::new(seed),
             cores: programs.into_iter().map(core).collect(),
             events: BinaryHeap::new(),
             planned: 0,
@@ -172,16 +159,6 @@ impl<P: Program> Engine<P> {
             engine.plan(0, Event::Run(core as u16));
         }
         engine
-    }
-
-    /// Keeps every access for [`Engine::trace`], in the order in which the accesses became visible.
-    pub fn record(&mut self) {
-        self.trace = Some(Vec::new());
-    }
-
-    /// The accesses that [`Engine::record`] kept.
-    pub fn trace(&self) -> &[Performed] {
-        self.trace.as_deref().unwrap_or_default()
     }
 
     /// A core's program.
@@ -260,7 +237,6 @@ impl<P: Program> Engine<P> {
         let own = self.cores[core].buffer.iter().rev().find(|(other, _)| *other == address);
         if let Some(&(_, value)) = own {
             self.caches.counters.memory_operations += 1;
-            self.caches.counters.forwarded_loads += 1;
             self.perform(core, Step::Load(address), value, true);
             self.cores[core].read = value;
             return Some(self.now + self.latencies.l1);
@@ -317,13 +293,9 @@ impl<P: Program> Engine<P> {
         let value = self.caches.read(core, address);
         let written = match step {
             Step::CompareExchange { expected, new, .. } if value == expected => new,
-            Step::CompareExchange { .. } => {
-                self.caches.counters.failures += 1;
-                // A compare-and-swap that fails writes back the value it read.
-                value
-            }
             Step::FetchAdd(_, amount) => value.wrapping_add(amount),
             Step::Exchange(_, new) => new,
+            // A compare-and-swap that fails writes back the value that it read.
             _ => value,
         };
         self.caches.write(core, address, written);
@@ -332,7 +304,6 @@ impl<P: Program> Engine<P> {
         this.read = value;
         let counters = &mut self.caches.counters;
         counters.memory_operations += 1;
-        counters.lock_loads += 1;
         counters.stall_cycles += arrived - this.since;
         // Other cores get the line before this core's next step. Otherwise this core could keep the
         // line indefinitely.

@@ -42,12 +42,4 @@ impl Caches {
         }
         Ok(())
     }
-
-    /// [`Caches::check_line`] for all lines.
-    ///
-    /// # Errors
-    /// Names the first line and the breach.
-    pub fn check(&self) -> Result<(), String> {
-        (0..self.homes.len() as u32).try_for_each(|line| self.check_line(line))
-    }
 }

@@ -1,8 +1,7 @@
 //! The latencies, in cycles, and the sizes of a machine.
 //!
 //! The defaults are rounded from public micro-benchmarks and serve as a starting point. The cost of
-//! handing over a line depends on the machine; the lab measures
-//! it.
+//! handing over a line depends on the machine; the lab measures it.
 
 use clap::ValueEnum;
 

@@ -46,9 +46,9 @@ mod protocol_tests;
 
 pub use caches::{Caches, Supply, Wanted};
 pub use counters::Counters;
-pub use engine::{Engine, Performed};
+pub use engine::{CoherenceEngine, Performed};
 pub use latencies::{Geometry, Latencies, Model};
-pub use outcome::Outcome;
+pub use outcome::CoherenceOutcome;
 pub use program::{Program, Step};
 pub use protocol::{Protocol, State};
-pub use scenario::{Arbitration, MAX_CORES, Pattern, Scenario, ScenarioError};
+pub use scenario::{Arbitration, CoherenceScenario, MAX_CORES, Pattern};

@@ -1,9 +1,11 @@
 //! A simulation of one scenario, and its figures.
 
 use super::counters::Counters;
-use super::engine::{Engine, SplitMix};
+use super::engine::CoherenceEngine;
 use super::patterns::{Allocator, TOP, Work};
-use super::scenario::{Scenario, ScenarioError};
+use super::scenario::CoherenceScenario;
+use crate::ScenarioError;
+use allotment_report::random::Random;
 
 /// The eden is reused from its start after this many bytes: more than a shared cache, and little to
 /// simulate.
@@ -11,7 +13,7 @@ const MAX_EDEN: u64 = 32 << 20;
 
 /// The figures of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CoherenceOutcome {
     /// Objects, over all cores.
     pub operations: u64,
     /// Locked instructions that tried to take memory or a lock.
@@ -28,7 +30,7 @@ pub struct Outcome {
     pub counters: Counters,
 }
 
-impl Outcome {
+impl CoherenceOutcome {
     /// Cycles that a core needed for an object.
     pub fn cycles_per_operation(&self) -> f64 {
         self.per_operation(self.cycles)
@@ -50,26 +52,26 @@ impl Outcome {
     }
 }
 
-impl Scenario {
+impl CoherenceScenario {
     /// Simulates the scenario.
     ///
     /// # Errors
     /// A number is outside the range that can be simulated.
-    pub fn run(&self) -> Result<Outcome, ScenarioError> {
+    pub fn run(&self) -> Result<CoherenceOutcome, ScenarioError> {
         self.check()?;
         let taken = self.operations.saturating_mul(self.cores as u64).saturating_mul(self.size);
         let buffers = 2 * self.buffer * self.cores as u64;
         let eden = taken.saturating_add(buffers).min(MAX_EDEN).max(self.buffer).next_multiple_of(64);
         let work = Work { scenario: *self, eden };
-        let (mut random, cores) = (SplitMix(self.seed), self.cores);
-        let programs = (0..cores).map(|core| Allocator::new(work, core, random.below(100))).collect();
-        let mut engine = Engine::new(programs, work.bytes(), self);
+        let (mut random, cores) = (Random::new(self.seed), self.cores);
+        let programs = (0..cores).map(|core| Allocator::new(work, core, random.below(100) as u64)).collect();
+        let mut engine = CoherenceEngine::new(programs, work.bytes(), self);
         engine.run();
         let ends: Vec<u64> = engine.finished().flatten().collect();
         debug_assert_eq!(ends.len(), cores, "a core waits for ever");
         let sum = |of: fn(&Allocator) -> u64| (0..cores).map(|core| of(engine.program(core))).sum();
         let (attempts, successes) = (sum(|program| program.attempts), sum(|program| program.successes));
-        Ok(Outcome {
+        Ok(CoherenceOutcome {
             operations: self.operations * cores as u64,
             attempts,
             successes,

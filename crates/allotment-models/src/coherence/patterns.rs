@@ -6,7 +6,7 @@
 //! allows it.
 
 use super::program::{Program, Step};
-use super::scenario::{Pattern, Scenario};
+use super::scenario::{CoherenceScenario, Pattern};
 use std::collections::VecDeque;
 
 /// Addresses of the shared words: each has a line of its own, as allocators pad them.
@@ -21,7 +21,7 @@ const OWN: u64 = 256;
 /// The work of all programs of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    pub(super) scenario: Scenario,
+    pub(super) scenario: CoherenceScenario,
     /// Bytes of the eden.
     pub(super) eden: u64,
 }

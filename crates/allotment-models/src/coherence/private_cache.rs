@@ -52,12 +52,7 @@ impl PrivateCache {
     #[inline]
     pub(super) fn touch(&mut self, slot: usize, line: u32) -> bool {
         self.l2.touch(slot);
-        let found = self.l1.find(line);
-        match found {
-            Some(first) => self.l1.touch(first),
-            None => self.l1.put(self.l1.victim(line).0, line),
-        }
-        found.is_some()
+        self.l1.keep(line)
     }
 
     /// The line that must leave before `line` can come.

@@ -18,7 +18,6 @@ pub enum Protocol {
 
 /// How a core holds a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
 pub enum State {
     /// The core has no copy.
     Invalid,
@@ -35,9 +34,6 @@ pub enum State {
 }
 
 impl State {
-    /// Number of states.
-    pub const COUNT: usize = 6;
-
     /// Whether a store needs no message to other cores.
     pub fn is_writable(self) -> bool {
         matches!(self, State::Exclusive | State::Modified)

@@ -2,6 +2,7 @@
 
 use super::latencies::{Geometry, Latencies};
 use super::protocol::Protocol;
+use crate::scenario_error::{ScenarioError, within, wrong};
 use clap::ValueEnum;
 
 /// The most cores of a scenario.
@@ -15,11 +16,11 @@ pub enum Pattern {
     Tlab,
     /// Compare-and-swap on the shared pointer for each object, at once again when it fails.
     Cas,
-    /// As `cas`, after a pause that doubles with each failure.
+    /// Compare-and-swap, after a failure with a pause that doubles each time.
     BackOff,
     /// A fetch-and-add on the shared pointer.
     FetchAdd,
-    /// The pointer under a lock that is taken by test-and-set, waiting on a copy of one's own.
+    /// The pointer under a test-and-set lock, whose waiters spin on their own copy.
     Lock,
     /// The pointer under a lock that hands out tickets.
     Ticket,
@@ -38,7 +39,7 @@ pub enum Arbitration {
 
 /// The machine and the pattern to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scenario {
+pub struct CoherenceScenario {
     /// How cores allocate memory.
     pub pattern: Pattern,
     /// The coherence protocol of their caches.
@@ -62,49 +63,23 @@ pub struct Scenario {
     pub seed: u64,
 }
 
-/// Why a scenario cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScenarioError {
-    /// No cores, or more than [`MAX_CORES`].
-    #[error("{0} cores cannot be simulated; 1 to {MAX_CORES} can")]
-    Cores(usize),
-    /// No objects, or too many to count cycles.
-    #[error("{0} operations per core cannot be simulated; 1 to 1000000000 can")]
-    Operations(u64),
-    /// Not a valid object size.
-    #[error("an object of {0} bytes cannot be simulated; multiples of 8 from 16 to 65536 can")]
-    Size(u64),
-    /// Not a valid buffer size.
-    #[error("a buffer of {0} bytes cannot be simulated; multiples of 8 from the object's size to 16 MiB can")]
-    Buffer(u64),
-    /// A latency of zero cycles.
-    #[error("a latency of {0} cycles cannot be simulated; 1 to 1000000 can")]
-    Latency(u64),
-}
-
-impl Scenario {
+impl CoherenceScenario {
     /// Checks all numbers.
     ///
     /// # Errors
     /// A number is outside the range that can be simulated.
     pub(super) fn check(&self) -> Result<(), ScenarioError> {
         let Latencies { l1, l2, l3, forward, hitm, upgrade, memory, lock, keep } = self.latencies;
-        if !(1..=MAX_CORES).contains(&self.cores) {
-            return Err(ScenarioError::Cores(self.cores));
-        }
-        if !(1..=1_000_000_000).contains(&self.operations) {
-            return Err(ScenarioError::Operations(self.operations));
-        }
+        within("a number of cores", self.cores, 1..=MAX_CORES, "")?;
+        within("a number of operations", self.operations, 1..=1_000_000_000, "")?;
         if !(16..=65_536).contains(&self.size) || !self.size.is_multiple_of(8) {
-            return Err(ScenarioError::Size(self.size));
+            return wrong("an object", format!("{} bytes", self.size), "multiples of 8 from 16 to 65536 can");
         }
         if !(self.size..=16 << 20).contains(&self.buffer) || !self.buffer.is_multiple_of(8) {
-            return Err(ScenarioError::Buffer(self.buffer));
+            let found = format!("{} bytes", self.buffer);
+            return wrong("a buffer", found, "multiples of 8 from the object's size to 16 MiB can");
         }
-        let wrong = |latency: &u64| !(1..=1_000_000).contains(latency);
-        match [l1, l2, l3, forward, hitm, upgrade, memory, lock, keep].into_iter().find(wrong) {
-            Some(latency) => Err(ScenarioError::Latency(latency)),
-            None => Ok(()),
-        }
+        let mut latencies = [l1, l2, l3, forward, hitm, upgrade, memory, lock, keep].into_iter();
+        latencies.try_for_each(|latency| within("a latency", latency, 1..=1_000_000, " cycles"))
     }
 }

@@ -50,6 +50,18 @@ impl Tags {
         (slot, self.tags[slot].checked_sub(1))
     }
 
+    /// Marks a line as the last used, in its slot or in that of its victim. Returns whether the cache
+    /// had the line.
+    #[inline]
+    pub(super) fn keep(&mut self, line: u32) -> bool {
+        let found = self.find(line);
+        match found {
+            Some(slot) => self.touch(slot),
+            None => self.put(self.victim(line).0, line),
+        }
+        found.is_some()
+    }
+
     pub(super) fn put(&mut self, slot: usize, line: u32) {
         self.tags[slot] = line + 1;
         self.touch(slot);

@@ -6,7 +6,7 @@
 //!
 //! Only [`dispatch`](Engine::dispatch) gives a task a CPU, once after each event. Whatever happens
 //! at the event only changes the queue: a task that is ready is put there, and a CPU whose task has
-//! nothing to do is left. Refused: to give the CPU on at once. A task that decides would then find
+//! nothing to do is left. Refused: giving the CPU to the next task at once. A task that decides would then find
 //! the world stopped by another that decided in between, and a long queue of tasks without work
 //! would overflow the stack.
 

@@ -2,17 +2,17 @@
 //!
 //! A thread that has a CPU allocates in its buffer, which takes CPU time, and then decides: a
 //! refill, the end of its operation, or a stop because there is no memory. Between two decisions
-//! nothing happens to it but that its time slice ends or the world stops.
+//! only two things can happen to it: its time slice ends, or the world stops.
 //!
 //! Refused: a thread of the system for each simulated one. It would measure this machine.
 
 use super::collect::{Collector, Phase};
 use super::cpus::{Cpu, Task};
-
 use super::regions::Regions;
-use super::scenario::{Arrival, Scenario, ScenarioError};
+use super::scenario::{Arrival, Scenario};
 use super::tally::{Counts, Tally};
 use super::thread::{Role, Thread};
+use crate::ScenarioError;
 use allotment::internals::tlab::{Averages, Budget, Config, Settings, Sizing};
 use allotment_report::random::Random;
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// overflows.
 const LAST: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 
-/// One of `LATE` wake-ups is late, and takes `LATER` times as long in the mean. With 80 us that is
+/// One of `LATE` wake-ups is late, and takes `LATER` times as long on average. With 80 us that is
 /// the distribution that was measured in storms: P50 94 us, P99 1.6 ms, P99.9 6 ms. Waves of
 /// threads that begin at one instant are flat after some seconds.
 const LATE: usize = 64;

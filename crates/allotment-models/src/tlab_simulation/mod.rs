@@ -46,8 +46,9 @@ pub use outcome::Outcome;
 pub use preset::{Like, Shop, concurrent_workers};
 pub use scenario::{
     Arrival, CollectorModel, Costs, MAX_CPUS, MAX_OPERATIONS, MAX_REGIONS, MAX_THREADS, Rebuild, Scenario,
-    ScenarioError,
 };
+
+use crate::ScenarioError;
 
 /// Simulates a scenario. The same scenario has the same outcome.
 ///

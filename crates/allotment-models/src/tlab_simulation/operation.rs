@@ -144,7 +144,7 @@ impl Engine {
         let thread = &self.threads[id];
         let took = self.now - if scheduled { thread.planned } else { thread.began };
         if thread.done == 0 {
-            self.tally.firsts.push(self.now - thread.began);
+            self.tally.firsts.saturating_record(self.now - thread.began);
         }
         if self.is_counted(id) {
             self.tally.operations.saturating_record(took);

@@ -96,14 +96,9 @@ impl Engine {
         let mut totals = TlabTotals::default();
         let workers = self.threads.iter().filter(|thread| thread.role == Role::Worker);
         workers.clone().for_each(|thread| totals.add(&thread.counts));
-        let Tally { warm_up, counted, mut firsts, operations, waits, .. } = self.tally;
+        let Tally { warm_up, counted, firsts, operations, waits, .. } = self.tally;
         let of = |histogram: &Histogram<u64>, quantile: f64| {
             (!histogram.is_empty()).then(|| us(histogram.value_at_quantile(quantile)))
-        };
-        firsts.sort_unstable();
-        let first = |quantile: f64| {
-            let place = (firsts.len() as f64 * quantile).ceil() as usize;
-            firsts.get(place.saturating_sub(1)).copied().map(us)
         };
         Outcome {
             policy: self.scenario.policy.name(),
@@ -115,9 +110,9 @@ impl Engine {
             wait_p50: of(&waits, 0.5),
             wait_p99: of(&waits, 0.99),
             wait_max: of(&waits, 1.0),
-            first_over_1ms: firsts.iter().filter(|time| **time > LONG).count() as u64,
-            first_p50: first(0.5),
-            first_p99: first(0.99),
+            first_over_1ms: firsts.count_between(LONG + 1, u64::MAX),
+            first_p50: of(&firsts, 0.5),
+            first_p99: of(&firsts, 0.99),
             p50: of(&operations, 0.5),
             p99: of(&operations, 0.99),
             p99_9: of(&operations, 0.999),

@@ -3,7 +3,7 @@
 //!
 //! The numbers of the configurations of Extremem are those of the experiment
 //! (`docs/experiments/extremem.md`): bytes of an engagement, live bytes, bytes of a rebuild. Costs
-//! are rounded from measured runs of both, so these runs are no test of the model:
+//! are rounded from measured runs of both, so these runs do not test the model:
 //! `docs/simulate-tlab.md` has the comparison.
 
 use super::scenario::{Arrival, CollectorModel, Costs, Rebuild, Scenario};

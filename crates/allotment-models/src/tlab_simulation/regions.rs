@@ -379,7 +379,7 @@ mod tests {
         assert!(regions.give_back(0, 0, 5000, all.end));
         let next = regions.allocate(1, 64, 8192).unwrap();
         assert_eq!((next.start, next.end), (5000, 13192));
-        // A tail in front of another piece is a spare.
+        // A tail before another piece is a spare.
         let behind = regions.allocate(1, 64, 1 << 16).unwrap();
         assert!(regions.give_back(1, 0, 7000, next.end));
         assert_eq!(regions.spared(), 13192 - 7000);

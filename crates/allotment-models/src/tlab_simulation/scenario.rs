@@ -1,10 +1,9 @@
 //! A scenario to simulate: the threads, their machine, their heap and its collector.
 
-use allotment::heap::{Geometry, GeometryError};
+use crate::scenario_error::{ScenarioError, within, wrong};
+use allotment::heap::Geometry;
 use allotment::options::TlabPolicy;
 use clap::ValueEnum;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The most threads of a scenario.
@@ -51,7 +50,7 @@ pub enum CollectorModel {
     /// Marks all objects and moves some of them while threads run. Allocation failure ends the
     /// cycle in a stop.
     Shenandoah,
-    /// As `shenandoah`, and most cycles look at young objects only.
+    /// Works as `shenandoah`, and most cycles look at young objects only.
     Genshen,
 }
 
@@ -81,12 +80,12 @@ pub struct Costs {
     pub full: f64,
 }
 
-/// A thread that makes a large part of the live objects anew from time to time.
+/// A thread that replaces a large part of the live objects from time to time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuild {
     /// Bytes that one rebuild allocates.
     pub bytes: u64,
-    /// Bytes of them that take the place of what is alive.
+    /// Bytes of them that replace live ones.
     pub keeps: u64,
     /// The time between two rebuilds.
     pub every: Duration,
@@ -130,7 +129,7 @@ pub struct Scenario {
     pub refill: Duration,
     /// CPU time from one thread to the next on a CPU.
     pub switch: Duration,
-    /// From the end of a sleep until the thread wants a CPU, in the mean of all but the latest.
+    /// From the end of a sleep until the thread wants a CPU: the mean without the latest.
     pub wake_up: Duration,
     /// CPUs, each with threads in turn.
     pub cpus: usize,
@@ -154,7 +153,7 @@ pub struct Scenario {
     pub workers: usize,
     /// Workers beside threads.
     pub concurrent_workers: usize,
-    /// Eden of [`CollectorModel::Parallel`], in percent of what is not alive.
+    /// Eden of [`CollectorModel::Parallel`], in percent of the memory without live objects.
     pub eden: u32,
     /// Costs of the collector's work, for one worker.
     pub costs: Costs,
@@ -168,57 +167,14 @@ pub struct Scenario {
     pub seed: u64,
 }
 
-/// Why a scenario cannot be simulated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ScenarioError {
-    /// A number is out of its range.
-    #[error("{what} of {found} cannot be simulated; {works}")]
-    Range {
-        /// The name of the number.
-        what: &'static str,
-        /// The number.
-        found: String,
-        /// The numbers that work.
-        works: String,
-    },
-    /// The heap cannot be divided into such regions.
-    #[error(transparent)]
-    Regions(#[from] GeometryError),
-    /// The live objects leave no room.
-    #[error("{live} bytes of live objects leave no room in a heap of {heap} bytes; at most 90 % of it work")]
-    Full {
-        /// Bytes of live objects, those that are kept for a while and those of a rebuild included.
-        live: u64,
-        /// Bytes of the heap.
-        heap: u64,
-    },
-}
-
-fn wrong(what: &'static str, found: impl ToString, works: impl ToString) -> Result<(), ScenarioError> {
-    Err(ScenarioError::Range { what, found: found.to_string(), works: works.to_string() })
-}
-
-fn within<T: PartialOrd + Display>(
-    what: &'static str,
-    found: T,
-    range: RangeInclusive<T>,
-    unit: &str,
-) -> Result<(), ScenarioError> {
-    if range.contains(&found) {
-        return Ok(());
-    }
-    let (least, most) = range.into_inner();
-    wrong(what, format!("{found}{unit}"), format!("{least} to {most}{unit} can"))
-}
-
 impl Scenario {
     /// The division of the heap into regions.
     ///
     /// # Errors
-    /// There is none.
-    pub fn geometry(&self) -> Result<Geometry, GeometryError> {
+    /// The heap cannot be divided into such regions.
+    pub fn geometry(&self) -> Result<Geometry, ScenarioError> {
         let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        Geometry::new(bytes(self.heap), bytes(self.region))
+        Geometry::new(bytes(self.heap), bytes(self.region)).map_err(|error| ScenarioError(error.to_string()))
     }
 
     /// Bytes that stay alive for a while of those that a thread has allocated.
@@ -277,7 +233,10 @@ impl Scenario {
         let kept = self.keeps.saturating_mul(self.threads as u64);
         let live = self.live.saturating_add(kept).saturating_add(rebuilt);
         if live > self.heap / 10 * 9 {
-            return Err(ScenarioError::Full { live, heap: self.heap });
+            return Err(ScenarioError(format!(
+                "{live} bytes of live objects leave no room in a heap of {} bytes; at most 90 % of it work",
+                self.heap
+            )));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ pub(super) struct Counts {
     /// Cycles that ended in a stop.
     pub(super) degenerated: u64,
     pub(super) full: u64,
-    /// Stops because a thread had no memory, whatever ended them.
+    /// Stops because a thread had no memory, however they ended.
     pub(super) stops: u64,
     /// In ns.
     pub(super) longest_pause: u64,
@@ -36,7 +36,7 @@ pub(super) struct Tally {
     /// percent.
     pub(super) first_unused: Option<f64>,
     /// Times of the first operations, in ns.
-    pub(super) firsts: Vec<u64>,
+    pub(super) firsts: Histogram<u64>,
     /// Times of operations, in ns.
     pub(super) operations: Histogram<u64>,
     /// Times for which parts of operations stood still for memory, in ns.
@@ -54,7 +54,7 @@ impl Default for Tally {
             granted_before: 0,
             objects_before: 0,
             first_unused: None,
-            firsts: Vec::new(),
+            firsts: histogram(),
             operations: histogram(),
             waits: histogram(),
         }

@@ -16,7 +16,7 @@ pub(super) enum Role {
     Rebuilder,
 }
 
-/// Where a thread is.
+/// The stage of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Asleep, or not there any more.

@@ -14,27 +14,30 @@ pub use profile::{
 pub use tlab_log::{TlabLogArguments, tell_tlab_log};
 
 use allotment_report::command::{Failure, failure_of, joined};
+use allotment_report::format::Input;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::Path;
 
 /// A command of the tools.
 #[derive(Debug, Subcommand)]
 pub enum Tools {
     /// Read a JVM's log of its TLABs (-Xlog:gc+tlab), and try other sizings on it.
     TlabLog(Box<TlabLogArguments>),
-    /// Ask the heaps of a program that runs: a snapshot, a profile, a census, its threads, its
-    /// numbers.
+    /// Ask a heap of a running program for a snapshot, a profile, a census, its threads or its
+    /// metrics.
     #[command(
         override_usage = "allotment ask [PID QUESTION [OPTIONS]]",
         subcommand_help_heading = "Questions",
         disable_help_subcommand = true
     )]
     Ask(AskArguments),
-    /// Tell what is in heap snapshots, who holds it, and what has grown.
+    /// Read heap snapshots: objects by shape, what holds them, and what has grown.
     #[command(subcommand)]
     Heap(HeapArguments),
-    /// Tell where a program allocates and what has come between two profiles; name code; draw flame
-    /// graphs.
+    /// Read allocation profiles: where a program allocates, and what has changed between two
+    /// profiles. Name code; draw flame graphs.
     #[command(subcommand)]
     Profile(ProfileArguments),
 }
@@ -52,6 +55,17 @@ impl Tools {
             Tools::Profile(arguments) => profile::profile(arguments),
         }
     }
+}
+
+/// The failure for an error that names its file.
+fn failed(error: impl Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+/// The failure for two files that cannot be compared.
+fn incomparable(before: &Path, after: &Path, why: &str) -> Failure {
+    let [before, after] = [before, after].map(Input::quoted);
+    failed(format!("cannot compare {before} with {after}: {why}"))
 }
 
 #[derive(Debug, Parser)]

@@ -10,11 +10,12 @@ mod symbolize;
 pub use html::HtmlArguments;
 pub use symbolize::SymbolizeArguments;
 
+use super::{failed, incomparable};
 use crate::pprof::{Profile, SampleType, Sums, factor, names};
 use allotment_report::command::rows::{both_readable, named, on_one_line, share};
 use allotment_report::command::table;
 use allotment_report::command::{Failure, print};
-use allotment_report::format::{Input, binary, open_binary, width};
+use allotment_report::format::{binary, open_binary, width};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -70,15 +71,16 @@ pub struct DiffArguments {
 /// Which values and rows of profiles to show.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TableArguments {
-    /// Show these values, such as alloc_space [default: the file's own; of two files the first's].
+    /// Show the values of this sample type, such as alloc_space [default: that of the file, or of the
+    /// first of two files].
     #[arg(long, value_name = "NAME")]
     pub sample_type: Option<String>,
 
-    /// Sort functions by the column cum.
+    /// Sort functions by the column cum, not by flat.
     #[arg(long)]
     pub cum: bool,
 
-    /// Show this many rows of each table; 0: all of them.
+    /// Show at most this many rows of each table; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 }
@@ -86,7 +88,7 @@ pub struct TableArguments {
 /// Reads profiles and prints what was asked for.
 ///
 /// # Errors
-/// [`Failure::Failed`] if a file cannot be read or written or is no profile, if two profiles have
+/// [`Failure::Failed`] if a file cannot be read or written or is not a profile, if two profiles have
 /// other values, or if nothing was found to name. [`Failure::Usage`] if both files are standard
 /// input, or an output is an input.
 pub(super) fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
@@ -103,20 +105,18 @@ pub(super) fn profile(arguments: &ProfileArguments) -> Result<(), Failure> {
             // Two files may have the same sample types and other defaults, as Go's profiles of the
             // heap and of allocations have. In-use values less allocated ones would be nonsense.
             let after = open(&two.after, Some(&before.sample_type().name))?;
-            diff(before, after, &two.table, columns).map_err(|why| {
-                let names = [&two.before, &two.after].map(|path| Input::quoted(path));
-                Failure::Failed(format!("cannot compare {} with {}: {why}", names[0], names[1]))
-            })?
+            diff(before, after, &two.table, columns)
+                .map_err(|why| incomparable(&two.before, &two.after, &why))?
         }
     };
     print(&text)
 }
 
-/// All that is told of a profile with these bytes, or why it is none. It does the work of
+/// All output for a profile with these bytes, or why they are not a profile. It does the work of
 /// `profile` without files, so that a test can call it with arbitrary bytes.
 ///
 /// # Errors
-/// Why the bytes are no profile.
+/// Why the bytes are not a profile.
 pub fn tell_profile(bytes: &[u8]) -> Result<String, String> {
     let file = || binary("the profile", Cursor::new(bytes.to_vec())).map_err(|error| error.to_string());
     let read = |wanted: Option<&str>| Profile::read(file()?, wanted).map_err(|error| error.to_string());
@@ -133,7 +133,7 @@ pub fn tell_profile(bytes: &[u8]) -> Result<String, String> {
 
 /// Reads a file, which may be packed by gzip.
 fn open(path: &Path, sample_type: Option<&str>) -> Result<Profile, Failure> {
-    let file = open_binary(path).map_err(|error| Failure::Failed(error.to_string()))?;
+    let file = open_binary(path).map_err(failed)?;
     Profile::read(file, sample_type).map_err(|error| named(path, &error))
 }
 

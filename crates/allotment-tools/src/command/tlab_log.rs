@@ -3,6 +3,7 @@
 mod page;
 mod words;
 
+use super::failed;
 use crate::tlab_log::{
     Account, Advice, BUILT_IN, Candidate, Judge, Log, Replay, Replayed, Sizes, Sources, bytes,
 };
@@ -12,40 +13,41 @@ use allotment_report::page::{Document, html};
 use page::{NOTHING_TO_REPLAY, lacking_charts, tlab_log_document};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use words::{counted, heading, nothing, sentences, wrapped};
 
 /// The arguments of `allotment tlab-log`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TlabLogArguments {
-    /// Logs written by -Xlog:gc+tlab=trace or =debug, with their rotated siblings FILE.0, FILE.1
-    /// ...; `-` is standard input.
+    /// A log that -Xlog:gc+tlab=trace or =debug wrote. Its rotated files FILE.0, FILE.1 and so on are
+    /// read with it. `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Show this many threads, those that allocated most first; 0: all of them.
+    /// Show at most this many threads, those that allocated most first; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
-    /// Show only the thread with this number: its `id` in the log, or its address as 0x...
+    /// Show only the thread with this number: its `id` in the log, or its address as 0x... [default:
+    /// all threads].
     #[arg(long, value_name = "ID", value_parser = thread)]
     pub thread: Option<u64>,
 
-    /// Replay what was allocated under other settings; without a list under the usual ones.
-    /// Candidates are separated by `;`, the settings of one by `,`.
+    /// Replay the allocations of the log under other settings. `;` separates the candidates, `,` the
+    /// settings of one. Without a list the usual candidates are replayed.
     #[arg(long, value_name = "NAME=VALUE,..;..", require_equals = true, num_args = 0..=1, default_missing_value = BUILT_IN)]
     pub replay: Option<String>,
 
-    /// The settings that the JVM ran with, if they are not the defaults; other settings change
-    /// these.
+    /// The settings that the JVM ran with, which candidates of --replay change [default: those of
+    /// HotSpot].
     #[arg(long, value_name = "NAME=VALUE,..", require_equals = true)]
     pub settings: Option<String>,
 
-    /// Write all of it as JSON, every thread included.
+    /// Write the figures of all threads, and the replay, to this file as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write a page with charts: sizes over time, refills, waste, and the replay.
+    /// Write a page with charts to this file: sizes over time, refills, waste, and the replay.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -70,22 +72,20 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
     let own = own.map_err(|error| Failure::Usage(format!("--settings: {error}")))?;
     let candidates = arguments.replay.as_deref().map(|list| own.with(list)).transpose();
     let candidates = candidates.map_err(|error| Failure::Usage(format!("--replay: {error}")))?;
-    let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
-    let sources = Sources::find(&arguments.files).map_err(|error| failed(&error))?;
+    let sources = Sources::find(&arguments.files).map_err(failed)?;
     let outputs = [("--json", &arguments.json), ("--report", &arguments.report)];
     // The sources include the rotated siblings, which the user did not name.
     check_files(&sources.paths, &named_files(&outputs))?;
-    let open = |path: &Path| OutputFile::open(path).map_err(|error| failed(&error));
-    let file = arguments.json.as_deref().map(open).transpose()?;
-    let page = arguments.report.as_deref().map(open).transpose()?;
-    let log = sources.read().map_err(|error| failed(&error))?;
+    let file = arguments.json.as_deref().map(OutputFile::open).transpose()?;
+    let page = arguments.report.as_deref().map(OutputFile::open).transpose()?;
+    let log = sources.read().map_err(failed)?;
     let names: Vec<String> = sources.paths.iter().map(|path| Input::name(path)).collect();
     let output = output(&log, &names, arguments, &own, candidates, page.is_some())?;
     if let Some(file) = file {
-        file.write(format!("{:#}\n", output.json).as_bytes()).map_err(|error| failed(&error))?;
+        file.write(format!("{:#}\n", output.json).as_bytes())?;
     }
     if let Some(page) = page {
-        page.write(html(&output.page, "TLAB log")?.as_bytes()).map_err(|error| failed(&error))?;
+        page.write(html(&output.page, "TLAB log")?.as_bytes())?;
     }
     print(&output.text)?;
     if output.answer.is_empty() {
@@ -100,7 +100,7 @@ pub(super) fn tlab_log(arguments: &TlabLogArguments) -> Result<(), Failure> {
 /// that a test can call it with arbitrary bytes.
 ///
 /// # Errors
-/// Why the bytes are no log.
+/// Why the bytes are not a log.
 pub fn tell_tlab_log(bytes: &[u8]) -> Result<String, String> {
     let log = crate::tlab_log::read(bytes).map_err(|error| error.to_string())?;
     let said = |failure: Failure| match failure {

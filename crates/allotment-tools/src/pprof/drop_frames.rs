@@ -7,7 +7,6 @@
 //!
 //! The crate `regex` reads the dialect of Go's expressions, in linear time.
 
-use super::file::File;
 use regex::bytes::{Regex, RegexBuilder};
 
 /// The most bytes that an expression may have. Lists of allocators' functions have some thousand.
@@ -26,25 +25,25 @@ pub(super) struct DropFrames {
 }
 
 impl DropFrames {
-    /// The frames that a file asks to drop, and a note for the reader if its expressions are not
-    /// valid.
-    pub(super) fn of(file: &File<'_>) -> (Option<DropFrames>, Option<String>) {
-        if file.drop_frames == 0 || file.strings.bytes(file.drop_frames).is_empty() {
-            return (None, None);
-        }
-        let compiled = |index: u64| {
-            let text = str::from_utf8(file.strings.bytes(index)).ok().filter(|text| text.len() <= MOST_TEXT);
-            let mut builder = RegexBuilder::new(&format!("^({})$", text.ok_or(())?));
-            builder.size_limit(MOST_BYTES).dfa_size_limit(MOST_BYTES).build().map_err(|_| ())
+    /// Compiles the two expressions of a file; an empty one is missing.
+    ///
+    /// # Errors
+    /// A note for the reader if they are not valid.
+    pub(super) fn of(drop: &[u8], keep: &[u8]) -> Result<Option<DropFrames>, &'static str> {
+        let compiled = |text: &[u8]| {
+            let text = str::from_utf8(text).ok().filter(|text| text.len() <= MOST_TEXT)?;
+            let mut builder = RegexBuilder::new(&format!("^({text})$"));
+            builder.size_limit(MOST_BYTES).dfa_size_limit(MOST_BYTES).build().ok()
         };
-        let has_keep = file.keep_frames != 0 && !file.strings.bytes(file.keep_frames).is_empty();
-        let keep = has_keep.then(|| compiled(file.keep_frames)).transpose();
-        match (compiled(file.drop_frames), keep) {
-            (Ok(drop), Ok(keep)) => (Some(DropFrames { drop, keep }), None),
-            _ => {
-                let note = "the file's drop_frames or keep_frames is not a valid regular expression; nothing is dropped";
-                (None, Some(note.into()))
+        let (drops, keeps) = (compiled(drop), compiled(keep));
+        match (drops, keeps) {
+            _ if drop.is_empty() => Ok(None),
+            (Some(drop), Some(regex)) => {
+                Ok(Some(DropFrames { drop, keep: (!keep.is_empty()).then_some(regex) }))
             }
+            _ => Err(
+                "the file's drop_frames or keep_frames is not a valid regular expression; nothing is dropped",
+            ),
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! Samples are handed on as they are met and none is kept. Strings stay indexes.
 
+use super::drop_frames::DropFrames;
 use super::message::{self, ValueType, profile};
 use super::wire::{Field, Fields};
-use super::{MOST_TEXT_BYTES, MOST_TEXTS, PprofError, SampleType, names};
+use super::{MOST_TEXT_BYTES, MOST_TEXTS, SampleType, names};
+use crate::FileError;
 
 /// The label of the shape of a sample's objects.
 const SHAPE: &[u8] = b"type";
@@ -13,16 +15,15 @@ const SHAPE: &[u8] = b"type";
 const BASE: (&[u8], &[u8]) = (b"pprof::base", b"true");
 
 /// The part of a file that is about all its samples.
-pub(super) struct File<'b> {
+pub(super) struct ProfileFile<'b> {
     pub(super) whole: Fields<'b>,
     pub(super) strings: Strings<'b>,
     pub(super) sample_types: Vec<SampleType>,
     pub(super) period: i64,
     pub(super) period_type: SampleType,
     pub(super) comments: Vec<String>,
-    /// Regular expressions, as indexes of strings; 0: none.
-    pub(super) drop_frames: u64,
-    pub(super) keep_frames: u64,
+    /// The frames that the file asks to drop.
+    pub(super) dropped: Option<DropFrames>,
     default: Option<u64>,
 }
 
@@ -39,8 +40,8 @@ pub(super) struct Sample<'s, 'b> {
     pub(super) is_base: bool,
 }
 
-impl<'b> File<'b> {
-    pub(super) fn read(bytes: &'b [u8]) -> Result<File<'b>, PprofError> {
+impl<'b> ProfileFile<'b> {
+    pub(super) fn read(bytes: &'b [u8]) -> Result<ProfileFile<'b>, FileError> {
         let whole = Fields(bytes);
         let strings = Strings::of(whole)?;
         let (mut types, mut comments) = (Vec::new(), Vec::new());
@@ -72,29 +73,36 @@ impl<'b> File<'b> {
             Ok(())
         })?;
         if types.is_empty() {
-            return Err(PprofError::Empty);
+            return Err(FileError::Unfit(
+                "it is not a profile in pprof's form: it has no sample types".into(),
+            ));
         }
         let of = |[name, unit]: [u64; 2]| SampleType { name: strings.cut(name), unit: strings.cut(unit) };
-        Ok(File {
+        let mut comments: Vec<String> = comments.into_iter().map(|index| strings.cut(index)).collect();
+        let dropped = DropFrames::of(strings.bytes(drop_frames), strings.bytes(keep_frames));
+        let dropped = dropped.unwrap_or_else(|note| {
+            comments.push(note.into());
+            None
+        });
+        Ok(ProfileFile {
             whole,
             sample_types: types.into_iter().map(of).collect(),
             period,
             period_type: period_type.map(of).unwrap_or_default(),
-            comments: comments.into_iter().map(|index| strings.cut(index)).collect(),
-            drop_frames,
-            keep_frames,
+            comments,
+            dropped,
             default,
             strings,
         })
     }
 
     /// The index of the sample type with the name `wanted`; of the file's default without a name.
-    pub(super) fn choose(&self, wanted: Option<&str>) -> Result<usize, PprofError> {
+    pub(super) fn choose(&self, wanted: Option<&str>) -> Result<usize, FileError> {
         let position = |name: &str| self.sample_types.iter().position(|known| known.name == name);
         match wanted {
-            Some(wanted) => position(wanted).ok_or_else(|| PprofError::NoSampleType {
-                wanted: wanted.into(),
-                there: names(&self.sample_types),
+            Some(wanted) => position(wanted).ok_or_else(|| {
+                let there = names(&self.sample_types);
+                FileError::Unfit(format!("it has no sample type `{wanted}`; it has {there}"))
             }),
             None => {
                 let default = self.default.map(|index| self.strings.cut(index));
@@ -107,13 +115,10 @@ impl<'b> File<'b> {
     /// Calls `found` with each sample, in the order of the file.
     pub(super) fn each_sample(
         &self,
-        mut found: impl FnMut(Sample<'_, 'b>) -> Result<(), PprofError>,
-    ) -> Result<(), PprofError> {
-        self.whole.each(|field| {
-            if field.number != profile::SAMPLE {
-                return Ok(());
-            }
-            let message::Sample { locations, values, labels } = field.message()?;
+        mut found: impl FnMut(Sample<'_, 'b>) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        self.whole.each_message(profile::SAMPLE, |field, sample: message::Sample| {
+            let message::Sample { locations, values, labels } = sample;
             let (mut shape, mut is_base) = (None, false);
             for label in labels {
                 let [key, text] =
@@ -133,7 +138,7 @@ impl<'b> File<'b> {
 
 /// The checked indexes of a sample type's name and unit; 0, the empty string, for one that is
 /// missing.
-fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], PprofError> {
+fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], FileError> {
     let ValueType { name, unit } = field.message()?;
     let found = [name, unit];
     for index in found {
@@ -146,7 +151,7 @@ fn sample_type(strings: &Strings<'_>, field: &Field<'_>) -> Result<[u64; 2], Ppr
 pub(super) struct Strings<'b>(Vec<&'b [u8]>);
 
 impl<'b> Strings<'b> {
-    pub(super) fn of(whole: Fields<'b>) -> Result<Strings<'b>, PprofError> {
+    pub(super) fn of(whole: Fields<'b>) -> Result<Strings<'b>, FileError> {
         let mut strings = Vec::new();
         whole.each(|field| {
             if field.number == profile::STRING_TABLE {
@@ -161,7 +166,7 @@ impl<'b> Strings<'b> {
         Ok(Strings(strings))
     }
 
-    pub(super) fn check(&self, field: &Field<'_>, index: u64) -> Result<u64, PprofError> {
+    pub(super) fn check(&self, field: &Field<'_>, index: u64) -> Result<u64, FileError> {
         let there = self.0.len();
         if index < there as u64 {
             return Ok(index);

@@ -1,6 +1,12 @@
 //! Profiles in other forms, which people take for pprof's: the kind of a file, and advice.
 
-use super::PprofError;
+/// A file in another form.
+pub(super) struct Foreign {
+    /// Its kind.
+    pub(super) is: &'static str,
+    /// The advice to the user.
+    pub(super) hint: &'static str,
+}
 
 /// The advice where `go tool pprof` reads the form.
 const CONVERT: &str = "convert it: `go tool pprof -proto -output=profile.pb.gz PROGRAM FILE`";
@@ -8,9 +14,9 @@ const CONVERT: &str = "convert it: `go tool pprof -proto -output=profile.pb.gz P
 /// The most lines that are looked at to find out a form.
 const MOST_LINES: usize = 20;
 
-/// The error for a file that begins as no profile of pprof does; `None` if its kind is not known.
-pub(super) fn foreign(bytes: &[u8]) -> Option<PprofError> {
-    let is = |is, hint| Some(PprofError::Foreign { is, hint });
+/// The kind of a file that begins as no profile of pprof does; `None` if it is not known.
+pub(super) fn foreign(bytes: &[u8]) -> Option<Foreign> {
+    let is = |is, hint| Some(Foreign { is, hint });
     // The word that begins the binary form of gperftools, and the four that follow.
     if bytes.starts_with(&[0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]) {
         return is("a CPU profile of gperftools", CONVERT);
@@ -73,13 +79,10 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<PprofError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PprofError, foreign};
+    use super::foreign;
 
     fn kind(bytes: &[u8]) -> Option<&'static str> {
-        match foreign(bytes) {
-            Some(PprofError::Foreign { is, .. }) => Some(is),
-            _ => None,
-        }
+        foreign(bytes).map(|foreign| foreign.is)
     }
 
     #[test]

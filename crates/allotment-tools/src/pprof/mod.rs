@@ -26,9 +26,10 @@ pub use symbolize::{Symbolized, SymbolizedMapping, symbolize};
 pub use tree::{Node, Tree};
 pub use units::factor;
 
+use crate::FileError;
 use code::Code;
-use file::File;
-use foreign::foreign;
+use file::ProfileFile;
+use foreign::{Foreign, foreign};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
@@ -45,63 +46,6 @@ const MOST_TEXTS: usize = 100;
 
 /// The most bytes that are kept of a string that the file may use any number of times.
 const MOST_TEXT_BYTES: usize = 1 << 10;
-
-/// Why a file is not a profile, or not the one that was asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum PprofError {
-    /// The file cannot be read.
-    #[error("{0}")]
-    Read(#[from] std::io::Error),
-    /// It is longer than what is read of a profile.
-    #[error("unpacked it has more than {} MiB, which is the most that is read of a profile", MOST_BYTES >> 20)]
-    TooLong,
-    /// Its stacks are more than what is added up of a profile.
-    #[error("its stacks have more than {MOST_FRAMES} frames in all, which is the most that is added up")]
-    TooDeep,
-    /// It is a file of another kind.
-    #[error("it is {is}, no profile in pprof's form; {hint}")]
-    Foreign {
-        /// The kind.
-        is: &'static str,
-        /// The advice to the user.
-        hint: &'static str,
-    },
-    /// Its stacks are more than what is put into a tree.
-    #[error(
-        "its stacks are too many and too different for a flame graph; `allotment profile top` adds them up"
-    )]
-    TooManyNodes,
-    /// It has negative values.
-    #[error(
-        "it has negative values, as differences have; `allotment profile top` shows them, a flame graph cannot"
-    )]
-    Negative,
-    /// It ends within a field.
-    #[error("it is no profile of pprof, or a damaged one: it ends at byte {at}, within a field")]
-    Cut {
-        /// Its length, unpacked.
-        at: usize,
-    },
-    /// It contradicts the format.
-    #[error("it is no profile of pprof, or a damaged one: at byte {at}, {what}")]
-    Broken {
-        /// Where that was seen, in the unpacked file.
-        at: usize,
-        /// The fault at that byte.
-        what: String,
-    },
-    /// It has no sample types.
-    #[error("it is no profile of pprof: it has no sample types")]
-    Empty,
-    /// It lacks what was asked for.
-    #[error("it has no sample type `{wanted}`; it has {there}")]
-    NoSampleType {
-        /// The name asked for.
-        wanted: String,
-        /// The sample types of the file.
-        there: String,
-    },
-}
 
 /// A sample type: the quantity that values count, and its unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +72,7 @@ pub struct Profile {
     pub sample_types: Vec<SampleType>,
     /// The index of the one whose sums these are.
     pub chosen: usize,
-    /// Mean distance between samples, in units of `period_type`; 0: not told.
+    /// Mean distance between samples, in units of `period_type`; 0: not known.
     pub period: i64,
     /// The type and unit of the period.
     pub period_type: SampleType,
@@ -136,10 +80,10 @@ pub struct Profile {
     pub comments: Vec<String>,
     /// The sum of all samples.
     pub total: i128,
-    /// The whole of percentages: the sum of all samples without their signs. Of a file that is the
-    /// difference of two profiles, this sum of the earlier one, if the file tells it apart.
+    /// What 100 percent are: the sum of the absolute values of all samples. If the file is the
+    /// difference of two profiles and marks the samples of the earlier one, the sum of those.
     pub magnitude: i128,
-    /// Whether the file is the difference of two profiles, and tells the earlier one apart.
+    /// Whether the file is the difference of two profiles, and marks the samples of the earlier one.
     pub is_difference: bool,
     /// By name of the function. Code without a name is a file and a place in it.
     pub functions: BTreeMap<String, Sums>,
@@ -155,12 +99,12 @@ impl Profile {
     /// default.
     ///
     /// # Errors
-    /// [`PprofError`].
-    pub fn read(file: impl Read, wanted: Option<&str>) -> Result<Profile, PprofError> {
+    /// [`FileError`].
+    pub fn read(file: impl Read, wanted: Option<&str>) -> Result<Profile, FileError> {
         let bytes = unpacked(file)?;
-        let file = File::read(&bytes)?;
+        let file = ProfileFile::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (mut code, note) = Code::of(&file)?;
+        let mut code = Code::of(&file)?;
         let mut sums = vec![(Sums::default(), 0_u64); code.rows()];
         let mut shapes: HashMap<u64, i128> = HashMap::new();
         let (mut total, mut magnitude, mut base, mut number) = (0, 0, 0, 0);
@@ -199,7 +143,7 @@ impl Profile {
             *found.shapes.entry(file.strings.lossy(shape)).or_default() += sum;
         }
         for (row, (sums, _)) in sums.iter().enumerate() {
-            // Names that differ in bytes that are no UTF-8 may be one name here.
+            // Names that differ only in bytes that are not UTF-8 may become one name.
             let entry = found.functions.entry(code.name(row, &file.strings)).or_default();
             found.unnamed += usize::from(code.is_address(row) && *sums != Sums::default());
             entry.flat += sums.flat;
@@ -208,7 +152,6 @@ impl Profile {
         found.sample_types = file.sample_types;
         (found.period, found.period_type) = (file.period, file.period_type);
         found.comments = file.comments;
-        found.comments.extend(note);
         Ok(found)
     }
 
@@ -230,13 +173,21 @@ impl Profile {
 ///
 /// # Errors
 /// It cannot be read, is too long, or is a file of another kind whose name is known.
-fn unpacked(file: impl Read) -> Result<Vec<u8>, PprofError> {
+fn unpacked(file: impl Read) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(PprofError::TooLong);
+        let most = MOST_BYTES >> 20;
+        return Err(FileError::Unfit(format!(
+            "unpacked it has more than {most} MiB; profiles of up to {most} MiB are read"
+        )));
     }
-    foreign(&bytes).map_or(Ok(bytes), Err)
+    match foreign(&bytes) {
+        None => Ok(bytes),
+        Some(Foreign { is, hint }) => {
+            Err(FileError::Unfit(format!("it is {is}, not a profile in pprof's form; {hint}")))
+        }
+    }
 }
 
 /// Names of sample types with their units.

@@ -1,17 +1,18 @@
 //! Names for the addresses of a profile: functions, files and lines, written into it.
 //!
 //! The file is written again field by field. Fields stay as they are, even those that are not known
-//! here. Locations that get names, and mappings that say so, are the exception. Additions functions
+//! here. Locations that get names, and mappings that say so, are the exception. Added functions
 //! and strings follow the old ones, so all numbers in the file stay what they are.
 //!
 //! A location keeps its names if it has lines of source, or if nothing better is found. Addresses
-//! are looked up as they are: whoever writes a profile takes 1 off a return address, as the format
-//! wants.
+//! are looked up as they are: the writer of a profile has taken 1 off a return address, as the format
+//! demands.
 
-use super::file::File;
+use super::file::ProfileFile;
 use super::message::{self, profile};
+use super::unpacked;
 use super::wire::{Field, push};
-use super::{PprofError, unpacked};
+use crate::FileError;
 use allotment_symbols::{Frame, Mapped, Symbols};
 use prost::Message as _;
 use std::collections::HashMap;
@@ -49,7 +50,7 @@ pub struct SymbolizedMapping {
 }
 
 /// A mapping, while it is symbolized.
-struct Mapping<'b> {
+struct MappingNames<'b> {
     field: Field<'b>,
     read: message::Mapping,
     told: SymbolizedMapping,
@@ -61,10 +62,10 @@ struct Mapping<'b> {
 /// Names the addresses of a profile that is not packed.
 ///
 /// # Errors
-/// [`PprofError`].
-pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, PprofError> {
+/// [`FileError`].
+pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, FileError> {
     let bytes = unpacked(file)?;
-    let file = File::read(&bytes)?;
+    let file = ProfileFile::read(&bytes)?;
     let mut mappings = mappings(&file)?;
     let (mut out, mut additions) = (Vec::new(), Additions::of(&file)?);
     let mut elsewhere = 0;
@@ -115,13 +116,9 @@ pub fn symbolize(file: impl Read, symbols: &mut Symbols) -> Result<Symbolized, P
     Ok(Symbolized { bytes, mappings, elsewhere })
 }
 
-fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
+fn mappings<'b>(file: &ProfileFile<'b>) -> Result<Vec<MappingNames<'b>>, FileError> {
     let mut found = Vec::new();
-    file.whole.each(|field| {
-        if field.number != profile::MAPPING {
-            return Ok(());
-        }
-        let read: message::Mapping = field.message()?;
+    file.whole.each_message(profile::MAPPING, |field, read: message::Mapping| {
         let name = file.strings.bytes(file.strings.check(&field, read.file)?);
         let build_id = file.strings.check(&field, read.build_id)?;
         let told = SymbolizedMapping {
@@ -129,15 +126,15 @@ fn mappings<'b>(file: &File<'b>) -> Result<Vec<Mapping<'b>>, PprofError> {
             build_id: file.strings.cut(build_id).to_lowercase(),
             ..SymbolizedMapping::default()
         };
-        found.push(Mapping { field, read, told, is_incomplete: false, has_lines: false });
+        found.push(MappingNames { field, read, told, is_incomplete: false, has_lines: false });
         Ok(())
     })?;
     Ok(found)
 }
 
 /// The index of the mapping that a location lies in.
-fn mapping_of(location: &message::Location, mappings: &[Mapping<'_>]) -> Option<usize> {
-    let holds = |one: &Mapping<'_>| (one.read.start..one.read.limit).contains(&location.address);
+fn mapping_of(location: &message::Location, mappings: &[MappingNames<'_>]) -> Option<usize> {
+    let holds = |one: &MappingNames<'_>| (one.read.start..one.read.limit).contains(&location.address);
     match location.mapping {
         _ if location.address == 0 => None,
         // Some writers leave it to the reader to find the mapping.
@@ -146,7 +143,7 @@ fn mapping_of(location: &message::Location, mappings: &[Mapping<'_>]) -> Option<
     }
 }
 
-impl Mapping<'_> {
+impl MappingNames<'_> {
     fn frames(&mut self, symbols: &mut Symbols, address: u64) -> Vec<Frame> {
         let SymbolizedMapping { path, build_id, is_found, .. } = &mut self.told;
         let mapped = Mapped { path, build_id, start: self.read.start, offset: self.read.offset };
@@ -179,12 +176,10 @@ struct Additions {
 }
 
 impl Additions {
-    fn of(file: &File<'_>) -> Result<Additions, PprofError> {
+    fn of(file: &ProfileFile<'_>) -> Result<Additions, FileError> {
         let mut largest = 0;
-        file.whole.each(|field| {
-            if field.number == profile::FUNCTION {
-                largest = field.message::<message::Function>()?.id.max(largest);
-            }
+        file.whole.each_message(profile::FUNCTION, |_, function: message::Function| {
+            largest = function.id.max(largest);
             Ok(())
         })?;
         let count = file.strings.count();

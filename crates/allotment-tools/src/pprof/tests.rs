@@ -132,13 +132,13 @@ fn what_is_wrong_is_told() {
         (start().message(3, pair(1, 1)).message(3, pair(1, 1)), "whose id is another's"),
         (
             start().message(5, pair(1, 1)).message(4, location(1, 1)).message(4, location(1, 1)),
-            "a location whose id is another's",
+            "location whose id is another's",
         ),
         (start().message(5, pair(1, 2)), "string 2 of 2 strings"),
         (start().message(1, pair(1, u64::MAX)), "string 18446744073709551615 of 2 strings"),
-        (start().number(2, 1), "field 2 is no message"),
+        (start().number(2, 1), "field 2 is not a message"),
         ((0..100).fold(start(), |out, _| out.message(1, pair(1, 1))), "more than 100 sample types"),
-        (start().message(12, sample(1, 1)), "field 12 is no number"),
+        (start().message(12, sample(1, 1)), "field 12 is not a number"),
     ] {
         let error = read(out);
         assert!(error.contains(told), "{told}: {error}");
@@ -502,7 +502,8 @@ fn percentages_of_a_difference_have_the_signs_of_their_values() {
         assert_eq!(row("shrunk"), cells(-4, shrunk, "shrunk"), "{told}");
         assert_eq!(row("grown"), cells(1, grown, "grown"), "{told}");
     }
-    assert!(matches!(Tree::read(&difference(true)[..], None, 0.0), Err(PprofError::Negative)));
+    let error = Tree::read(&difference(true)[..], None, 0.0).unwrap_err().to_string();
+    assert!(error.contains("negative values"), "{error}");
 }
 
 /// The paths of a tree with their values of the second sample type, by name.
@@ -558,10 +559,8 @@ fn frames_too_small_to_be_seen_are_left_out_of_a_tree_with_all_they_call() {
 fn a_tree_of_too_many_nodes_is_refused() {
     let deep = |turn: u64| (0..16).map(|bit| 1 + (turn >> bit & 1)).collect::<Vec<u64>>();
     let samples: Vec<Sample> = (0..4096).map(|turn| (deep(turn), [1, 1], None)).collect();
-    assert!(matches!(
-        Tree::read(&encoded(&samples, true)[..], None, 0.0),
-        Err(PprofError::TooDeep | PprofError::TooManyNodes)
-    ));
+    let error = Tree::read(&encoded(&samples, true)[..], None, 0.0).unwrap_err().to_string();
+    assert!(error.contains("frames in all") || error.contains("too many"), "{error}");
 }
 
 /// A profile of which all is in `work`, which calls a dropped function.

@@ -5,8 +5,9 @@
 //! are left out, with all they call, so that a page of a large profile stays small.
 
 use super::code::Code;
-use super::file::File;
-use super::{MOST_TEXT_BYTES, PprofError, SampleType, unpacked};
+use super::file::ProfileFile;
+use super::{MOST_TEXT_BYTES, SampleType, unpacked};
+use crate::FileError;
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -62,12 +63,15 @@ struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    fn child(&mut self, parent: u32, name: NodeName) -> Result<u32, PprofError> {
+    fn child(&mut self, parent: u32, name: NodeName) -> Result<u32, FileError> {
         if let Some(child) = self.children.get(&(parent, name)) {
             return Ok(*child);
         }
         if self.values.len() + self.types > MOST_VALUES {
-            return Err(PprofError::TooManyNodes);
+            return Err(FileError::Unfit(
+                "its stacks are too many and too different for a flame graph; `allotment profile top` adds them up"
+                    .into(),
+            ));
         }
         let index = self.nodes.len() as u32;
         self.nodes.push((name, parent));
@@ -86,12 +90,12 @@ impl Tree {
     /// default. Nodes with less than `smallest` of each sample type's sum are left out.
     ///
     /// # Errors
-    /// [`PprofError`]; a profile with negative values, which a flame graph cannot show.
-    pub fn read(file: impl Read, wanted: Option<&str>, smallest: f64) -> Result<Tree, PprofError> {
+    /// [`FileError`]; a profile with negative values, which a flame graph cannot show.
+    pub fn read(file: impl Read, wanted: Option<&str>, smallest: f64) -> Result<Tree, FileError> {
         let bytes = unpacked(file)?;
-        let file = File::read(&bytes)?;
+        let file = ProfileFile::read(&bytes)?;
         let chosen = file.choose(wanted)?;
-        let (mut code, note) = Code::of(&file)?;
+        let mut code = Code::of(&file)?;
         let types = file.sample_types.len();
         let mut tree = TreeBuilder {
             nodes: vec![(NodeName::Root, 0)],
@@ -101,7 +105,10 @@ impl Tree {
         };
         file.each_sample(|sample| {
             if sample.values.iter().any(|value| *value < 0) {
-                return Err(PprofError::Negative);
+                return Err(FileError::Unfit(
+                    "it has negative values, as differences have; `allotment profile top` shows them, a flame graph cannot"
+                        .into(),
+                ));
             }
             let (mut at, mut failed, mut innermost) = (0, None, None);
             code.each_frame(&sample.field, sample.stack, |row| {
@@ -132,15 +139,18 @@ impl Tree {
             }
         }
         let (names, nodes) = named(&tree, &code, &file, smallest);
-        let mut comments = file.comments;
-        comments.extend(note);
         let left_out = tree.nodes.len() - nodes.len();
-        Ok(Tree { sample_types: file.sample_types, chosen, comments, names, nodes, left_out })
+        Ok(Tree { sample_types: file.sample_types, chosen, comments: file.comments, names, nodes, left_out })
     }
 }
 
 /// The nodes that are large enough, and their names.
-fn named(tree: &TreeBuilder, code: &Code<'_>, file: &File<'_>, smallest: f64) -> (Vec<String>, Vec<Node>) {
+fn named(
+    tree: &TreeBuilder,
+    code: &Code<'_>,
+    file: &ProfileFile<'_>,
+    smallest: f64,
+) -> (Vec<String>, Vec<Node>) {
     let (mut names, mut nodes) = (vec![String::new()], Vec::new());
     let mut numbers: HashMap<NodeName, u32> = HashMap::from([(NodeName::Root, 0)]);
     // The new index of each node; none for one that is left out.

@@ -4,8 +4,9 @@
 //! decoded file of 64 MiB may take fifty times as much memory, and since fields that are not known
 //! here are kept as they are when a file is written again. Each error has the place of its field.
 
-use super::PprofError;
+use crate::FileError;
 use prost::Message;
+use prost::encoding::{decode_varint, encode_varint};
 
 /// The fields of a file.
 #[derive(Clone, Copy, Debug)]
@@ -36,25 +37,37 @@ impl<'b> Fields<'b> {
     /// Calls `found` with each field, in the order of the file.
     ///
     /// # Errors
-    /// The bytes are no fields; what `found` returned.
+    /// The bytes are not fields; what `found` returned.
     pub(super) fn each(
         self,
-        mut found: impl FnMut(Field<'b>) -> Result<(), PprofError>,
-    ) -> Result<(), PprofError> {
+        mut found: impl FnMut(Field<'b>) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
         let mut rest = self.0;
         while !rest.is_empty() {
             let (from, at) = (rest, self.0.len() - rest.len());
             let (number, value) = field(&mut rest).map_err(|fault| match fault {
-                Fault::Cut => PprofError::Cut { at: self.0.len() },
-                Fault::Broken => PprofError::Broken { at, what: "there is no field".into() },
+                Fault::Cut => FileError::Cut { at: self.0.len() as u64, what: "a field of a profile" },
+                Fault::Broken => broken(at, "there is no field"),
             })?;
             found(Field { number, value, raw: &from[..from.len() - rest.len()], at })?;
         }
         Ok(())
     }
+
+    /// Calls `found` with each field of that number, and the message in it.
+    ///
+    /// # Errors
+    /// The bytes are not fields, or the field is not such a message; what `found` returned.
+    pub(super) fn each_message<M: Message + Default>(
+        self,
+        number: u64,
+        mut found: impl FnMut(Field<'b>, M) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        self.each(|field| if field.number == number { found(field, field.message()?) } else { Ok(()) })
+    }
 }
 
-/// Why bytes are no field.
+/// Why bytes are not a field.
 enum Fault {
     /// They end within it.
     Cut,
@@ -82,47 +95,38 @@ fn field<'b>(rest: &mut &'b [u8]) -> Result<(u64, Value<'b>), Fault> {
     if key >> 3 == 0 { Err(Fault::Broken) } else { Ok((key >> 3, value)) }
 }
 
-/// Takes a number off the front: 7 bits a byte, lowest first.
+/// Takes a number off the front.
 fn varint(rest: &mut &[u8]) -> Result<u64, Fault> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *rest.split_off_first().ok_or(Fault::Cut)?;
-        // The tenth byte has one bit of the number.
-        if shift == 63 && byte > 1 {
-            return Err(Fault::Broken);
-        }
-        number |= u64::from(byte & 0x7F) << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(Fault::Broken)
+    let from = *rest;
+    // A number has at most ten bytes, and only the last one has no bit for more.
+    let is_cut = || from.len() < 10 && from.iter().all(|byte| *byte >= 0x80);
+    decode_varint(rest).map_err(|_| if is_cut() { Fault::Cut } else { Fault::Broken })
 }
 
 impl<'b> Field<'b> {
     /// The value as one number.
-    pub(super) fn number(&self) -> Result<u64, PprofError> {
+    pub(super) fn number(&self) -> Result<u64, FileError> {
         match self.value {
             Value::Number(number) => Ok(number),
-            _ => Err(self.broken(format!("field {} is no number", self.number))),
+            _ => Err(self.broken(format!("field {} is not a number", self.number))),
         }
     }
 
     /// The value as text.
-    pub(super) fn bytes(&self) -> Result<&'b [u8], PprofError> {
+    pub(super) fn bytes(&self) -> Result<&'b [u8], FileError> {
         match self.value {
             Value::Bytes(bytes) => Ok(bytes),
-            _ => Err(self.broken(format!("field {} is no message", self.number))),
+            _ => Err(self.broken(format!("field {} is not a message", self.number))),
         }
     }
 
     /// The value as a message.
-    pub(super) fn message<M: Message + Default>(&self) -> Result<M, PprofError> {
+    pub(super) fn message<M: Message + Default>(&self) -> Result<M, FileError> {
         M::decode(self.bytes()?).map_err(|error| self.broken(error.to_string()))
     }
 
     /// The value as a list of numbers: one number, or several in the packed form.
-    pub(super) fn numbers(&self) -> Result<Vec<u64>, PprofError> {
+    pub(super) fn numbers(&self) -> Result<Vec<u64>, FileError> {
         let Value::Bytes(mut packed) = self.value else { return Ok(vec![self.number()?]) };
         let mut list = Vec::new();
         while !packed.is_empty() {
@@ -132,20 +136,21 @@ impl<'b> Field<'b> {
     }
 
     /// An error at this field.
-    pub(super) fn broken(&self, what: impl Into<String>) -> PprofError {
-        PprofError::Broken { at: self.at, what: what.into() }
+    pub(super) fn broken(&self, what: impl Into<String>) -> FileError {
+        broken(self.at, &what.into())
     }
+}
+
+/// An error at a place in the file. The format has no mark at its beginning, so any file may come here.
+fn broken(at: usize, what: &str) -> FileError {
+    let what = format!("{what}; it is not a profile in pprof's form, or a damaged one");
+    FileError::Broken { at: at as u64, what }
 }
 
 /// Adds a field with bytes, or with a message, to a file that is being written.
 pub(super) fn push(file: &mut Vec<u8>, number: u64, bytes: &[u8]) {
-    for mut varint in [number << 3 | 2, bytes.len() as u64] {
-        while varint >= 0x80 {
-            file.push(varint as u8 | 0x80);
-            varint >>= 7;
-        }
-        file.push(varint as u8);
-    }
+    encode_varint(number << 3 | 2, file);
+    encode_varint(bytes.len() as u64, file);
     file.extend_from_slice(bytes);
 }
 
@@ -192,13 +197,13 @@ mod tests {
             (&[0x08, 0x01, 0x12, 0x05, 0x00], "it ends at byte 5"),
             (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "it ends at byte 11"),
             (&[0x09, 0x00], "it ends at byte 2"),
-            (&[0x08, 0x01, 0x0b], "at byte 2, there is no field"),
-            (&[0x00, 0x01], "at byte 0, there is no field"),
+            (&[0x08, 0x01, 0x0b], "byte 2: there is no field"),
+            (&[0x00, 0x01], "byte 0: there is no field"),
             (
                 &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02],
-                "at byte 0, there is no field",
+                "byte 0: there is no field",
             ),
-            (&[0x22, 0x02, 0x01, 0x80], "at byte 0, a list of numbers that is cut off"),
+            (&[0x22, 0x02, 0x01, 0x80], "byte 0: a list of numbers that is cut off"),
         ] {
             let error = fields(bytes).unwrap_err();
             assert!(error.contains(told), "{bytes:?}: {error}");

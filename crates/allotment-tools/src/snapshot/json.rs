@@ -1,11 +1,13 @@
 //! JSON from front to back, piece by piece, with limits. Nothing is kept of a value that is passed
 //! over.
 
-use super::SnapshotFileError;
-use super::input::Input;
+use super::input::SnapshotInput;
+use crate::FileError;
+use serde::de::DeserializeOwned;
 
-/// The most bytes of the head, of a key and of a name. A shape has some 200 bytes in the head.
-const MOST_HEAD_BYTES: usize = 64 << 20;
+/// The most bytes of a part of the head, of a key and of a name. A shape has some 200 bytes in the
+/// head.
+pub(super) const MOST_HEAD_BYTES: usize = 64 << 20;
 
 /// The deepest nesting of values that are passed over.
 const MOST_DEPTH: usize = 128;
@@ -13,11 +15,8 @@ const MOST_DEPTH: usize = 128;
 /// The most fields of a node or an edge.
 pub(super) const MOST_FIELDS: usize = 32;
 
-/// The most entries of a list in the meta data. V8 has two dozen types.
-const MOST_ENTRIES: usize = 1024;
-
 /// Passes over blanks.
-fn blanks(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+fn blanks(input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
     while matches!(input.peek()?, Some(b' ' | b'\n' | b'\r' | b'\t')) {
         input.byte("a snapshot")?;
     }
@@ -25,7 +24,7 @@ fn blanks(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
 }
 
 /// Takes a byte after blanks.
-pub(super) fn expect(input: &mut Input<'_>, wanted: u8) -> Result<(), SnapshotFileError> {
+pub(super) fn expect(input: &mut SnapshotInput<'_>, wanted: u8) -> Result<(), FileError> {
     blanks(input)?;
     match input.byte("a snapshot")? {
         byte if byte == wanted => Ok(()),
@@ -35,10 +34,10 @@ pub(super) fn expect(input: &mut Input<'_>, wanted: u8) -> Result<(), SnapshotFi
 
 /// Calls `each` before each of the elements between two brackets, which `each` reads.
 fn elements(
-    input: &mut Input<'_>,
+    input: &mut SnapshotInput<'_>,
     [open, close]: [u8; 2],
-    mut each: impl FnMut(&mut Input<'_>) -> Result<(), SnapshotFileError>,
-) -> Result<(), SnapshotFileError> {
+    mut each: impl FnMut(&mut SnapshotInput<'_>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
     expect(input, open)?;
     loop {
         blanks(input)?;
@@ -55,17 +54,17 @@ fn elements(
 
 /// Calls `each` before each element of an array.
 pub(super) fn array(
-    input: &mut Input<'_>,
-    each: impl FnMut(&mut Input<'_>) -> Result<(), SnapshotFileError>,
-) -> Result<(), SnapshotFileError> {
+    input: &mut SnapshotInput<'_>,
+    each: impl FnMut(&mut SnapshotInput<'_>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
     elements(input, *b"[]", each)
 }
 
 /// Calls `each` with each key of an object, before its value.
 pub(super) fn object(
-    input: &mut Input<'_>,
-    mut each: impl FnMut(&mut Input<'_>, &str) -> Result<(), SnapshotFileError>,
-) -> Result<(), SnapshotFileError> {
+    input: &mut SnapshotInput<'_>,
+    mut each: impl FnMut(&mut SnapshotInput<'_>, &str) -> Result<(), FileError>,
+) -> Result<(), FileError> {
     elements(input, *b"{}", |input| {
         let key = string(input)?;
         expect(input, b':')?;
@@ -74,28 +73,12 @@ pub(super) fn object(
     })
 }
 
-/// A list of at most [`MOST_ENTRIES`]: a small packed file may announce billions.
-pub(super) fn list<T>(
-    input: &mut Input<'_>,
-    entry: fn(&mut Input<'_>) -> Result<T, SnapshotFileError>,
-) -> Result<Vec<T>, SnapshotFileError> {
-    let mut entries = Vec::new();
-    array(input, |input| {
-        if entries.len() == MOST_ENTRIES {
-            return Err(input.broken(format!("a list of more than {MOST_ENTRIES} entries")));
-        }
-        entries.push(entry(input)?);
-        Ok(())
-    })?;
-    Ok(entries)
-}
-
 /// Calls `each` with `width` numbers of an array at a time.
 pub(super) fn numbers(
-    input: &mut Input<'_>,
+    input: &mut SnapshotInput<'_>,
     width: usize,
-    mut each: impl FnMut(&Input<'_>, &[u64]) -> Result<(), SnapshotFileError>,
-) -> Result<(), SnapshotFileError> {
+    mut each: impl FnMut(&SnapshotInput<'_>, &[u64]) -> Result<(), FileError>,
+) -> Result<(), FileError> {
     let (mut group, mut filled) = ([0; MOST_FIELDS], 0);
     array(input, |input| {
         group[filled] = number(input)?;
@@ -106,10 +89,14 @@ pub(super) fn numbers(
         }
         Ok(())
     })?;
-    if filled == 0 { Ok(()) } else { Err(input.broken(format!("an array that is no multiple of {width}"))) }
+    if filled == 0 {
+        Ok(())
+    } else {
+        Err(input.broken(format!("an array whose length is not a multiple of {width}")))
+    }
 }
 
-pub(super) fn number(input: &mut Input<'_>) -> Result<u64, SnapshotFileError> {
+pub(super) fn number(input: &mut SnapshotInput<'_>) -> Result<u64, FileError> {
     let mut number: Option<u64> = None;
     while let Some(digit @ b'0'..=b'9') = input.peek()? {
         let next = number.unwrap_or(0).checked_mul(10).and_then(|n| n.checked_add(u64::from(digit - b'0')));
@@ -118,13 +105,13 @@ pub(super) fn number(input: &mut Input<'_>) -> Result<u64, SnapshotFileError> {
     }
     match (number, input.peek()?) {
         (Some(number), Some(_)) => Ok(number),
-        (_, None) => Err(SnapshotFileError::Cut { at: input.at(), what: "a number" }),
+        (_, None) => Err(FileError::Cut { at: input.at(), what: "a number" }),
         (None, Some(byte)) => Err(input.broken(format!("{:?} where a whole number belongs", byte as char))),
     }
 }
 
 /// A string, without its quotes and escapes.
-pub(super) fn string(input: &mut Input<'_>) -> Result<String, SnapshotFileError> {
+pub(super) fn string(input: &mut SnapshotInput<'_>) -> Result<String, FileError> {
     let mut text = vec![b'"'];
     expect(input, b'"')?;
     rest_of_string(input, &mut |byte| text.push(byte), MOST_HEAD_BYTES)?;
@@ -133,10 +120,10 @@ pub(super) fn string(input: &mut Input<'_>) -> Result<String, SnapshotFileError>
 
 /// Takes the rest of a string after its first quote, the last one included.
 pub(super) fn rest_of_string(
-    input: &mut Input<'_>,
+    input: &mut SnapshotInput<'_>,
     take: &mut dyn FnMut(u8),
     most: usize,
-) -> Result<(), SnapshotFileError> {
+) -> Result<(), FileError> {
     for _ in 0..most {
         let byte = input.byte("a string")?;
         take(byte);
@@ -151,10 +138,10 @@ pub(super) fn rest_of_string(
 
 /// Takes a whole value: an object, an array, or something simple.
 fn each_of_value(
-    input: &mut Input<'_>,
+    input: &mut SnapshotInput<'_>,
     take: &mut dyn FnMut(u8),
     most: usize,
-) -> Result<(), SnapshotFileError> {
+) -> Result<(), FileError> {
     let (mut depth, begin) = (0, input.at());
     loop {
         let byte = input.byte("a value")?;
@@ -176,12 +163,17 @@ fn each_of_value(
     }
 }
 
-pub(super) fn value(input: &mut Input<'_>) -> Result<Vec<u8>, SnapshotFileError> {
+/// A value of at most `most` bytes, read as its type.
+pub(super) fn parsed<T: DeserializeOwned>(
+    input: &mut SnapshotInput<'_>,
+    most: usize,
+) -> Result<T, FileError> {
     let mut text = Vec::new();
-    each_of_value(input, &mut |byte| text.push(byte), MOST_HEAD_BYTES)?;
-    Ok(text)
+    each_of_value(input, &mut |byte| text.push(byte), most)?;
+    serde_json::from_slice(&text).map_err(|error| input.broken(error.to_string()))
 }
 
-pub(super) fn skip(input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+/// Passes over a value.
+pub(super) fn skip(input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
     each_of_value(input, &mut |_| {}, usize::MAX)
 }

@@ -5,8 +5,6 @@
 //! many fields are null.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
 /// The bit of a label that is the number of an element.
@@ -50,33 +48,5 @@ impl Labels {
             Some(name) => self.names.get(name).map_or("", |name| &**name).into(),
             None => format!("[{}]", label.0 & !ELEMENT).into(),
         }
-    }
-}
-
-/// Numbers for keys, in the order in which these are first asked for.
-#[derive(Debug)]
-pub(super) struct Numbers<K> {
-    numbers: HashMap<K, usize>,
-    keys: Vec<K>,
-}
-
-impl<K> Default for Numbers<K> {
-    fn default() -> Self {
-        Numbers { numbers: HashMap::new(), keys: Vec::new() }
-    }
-}
-
-impl<K: Copy + Eq + Hash> Numbers<K> {
-    /// The number of a key.
-    pub(super) fn of(&mut self, key: K) -> usize {
-        *self.numbers.entry(key).or_insert_with(|| {
-            self.keys.push(key);
-            self.keys.len() - 1
-        })
-    }
-
-    /// The keys, by number.
-    pub(super) fn keys(&self) -> &[K] {
-        &self.keys
     }
 }

@@ -14,8 +14,9 @@ mod json;
 mod labels;
 mod v8;
 
+use crate::FileError;
 pub use allotment::internals::snapshot::{Dominators, Graph, NONE};
-use input::Input;
+use input::SnapshotInput;
 pub use labels::{Label, Labels};
 use std::collections::HashMap;
 use std::io::Read;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// The content of a file.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// The format, as it is called.
+    /// The name of the format.
     pub format: &'static str,
     /// The classes: shapes, as our snapshots have them.
     pub rows: Vec<Row>,
@@ -33,7 +34,7 @@ pub struct Snapshot {
     /// The kinds of roots, each with its count.
     pub roots: Vec<(String, u64)>,
     /// The shapes' layouts, where the file has them.
-    pub layouts: Option<Vec<Layout>>,
+    pub layouts: Option<Vec<ShapeLayout>>,
     /// The sizes of references and headers that the bytes are computed from, where the file does
     /// not have bytes.
     pub sizes: Option<&'static str>,
@@ -44,8 +45,8 @@ pub struct Snapshot {
     pub labels: Labels,
     /// By node: its id in the file.
     pub ids: Vec<u64>,
-    /// Whether ids are addresses, which tools show as hexadecimal numbers, and references of the
-    /// root have the names of kinds of roots. Both is so in HPROF.
+    /// Whether the file is HPROF: ids are addresses, which tools show as hexadecimal numbers, and
+    /// references of the root have the names of kinds of roots.
     pub addresses: bool,
     /// By node that is a class: the class's name.
     pub class_objects: HashMap<u32, Arc<str>>,
@@ -60,20 +61,20 @@ pub struct Row {
     pub objects: u64,
     /// Their bytes, as the format counts them.
     pub bytes: u64,
-    /// Whether the nodes stand for roots and are no objects.
+    /// Whether the nodes stand for roots and are not objects.
     pub synthetic: bool,
 }
 
 /// The layout of a shape.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-pub struct Layout {
+pub struct ShapeLayout {
     /// The shape's name.
     pub name: String,
     /// Live objects.
     pub objects: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes in front of a tail; without one, of an object.
+    /// Bytes before the tail; without a tail, bytes of an object.
     pub fixed_bytes: u64,
     /// Bytes of an element; 0: no tail.
     pub element_bytes: u64,
@@ -96,33 +97,6 @@ pub struct LayoutSlot {
     pub weak: bool,
 }
 
-/// Why a file is not a snapshot.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotFileError {
-    /// The file cannot be read.
-    #[error("{0}")]
-    Read(#[from] std::io::Error),
-    /// It ends too early.
-    #[error("it ends at byte {at}, within {what}: it was not written to its end")]
-    Cut {
-        /// Its length.
-        at: u64,
-        /// The part of the file that was being read.
-        what: &'static str,
-    },
-    /// It is of no format that is known here.
-    #[error("it is neither a V8 heap snapshot, which begins with {{\"snapshot\":, nor HPROF")]
-    Unknown,
-    /// It contradicts its format.
-    #[error("byte {at}: {what}")]
-    Broken {
-        /// Where that was seen.
-        at: u64,
-        /// The fault at that byte.
-        what: String,
-    },
-}
-
 /// The part of a file that is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
@@ -136,14 +110,21 @@ pub enum Depth {
 /// Reads a snapshot.
 ///
 /// # Errors
-/// [`SnapshotFileError`].
-pub fn read(file: &mut dyn Read, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
-    let mut input = Input::new(file);
+/// [`FileError`].
+pub fn read(file: &mut dyn Read, depth: Depth) -> Result<Snapshot, FileError> {
+    let mut input = SnapshotInput::new(file);
     match input.peek()? {
         Some(b'J') => hprof::read(&mut input, depth),
         Some(b'{' | b' ' | b'\n' | b'\r' | b'\t') => v8::read(&mut input, depth),
-        _ => Err(SnapshotFileError::Unknown),
+        _ => Err(unknown()),
     }
+}
+
+/// The error for a file of another format.
+fn unknown() -> FileError {
+    FileError::Unfit(
+        "it is neither a V8 heap snapshot, which begins with {\"snapshot\":, nor HPROF; name a file of one of these".into(),
+    )
 }
 
 impl Snapshot {

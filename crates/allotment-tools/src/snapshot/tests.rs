@@ -156,9 +156,9 @@ fn what_is_wrong_is_named_with_its_place() {
         (String::new(), "neither"),
         ("text".into(), "neither"),
         ("{\"nodes\":[]}".into(), "neither"),
-        ("{\"snapshot\":{}}".into(), "not what V8 writes"),
+        ("{\"snapshot\":{}}".into(), "without the field `type`"),
         (nodes("57"), "59 nodes, and `node_count` says 57"),
-        (nodes("18446744073709551616"), "not what V8 writes"),
+        (nodes("18446744073709551616"), "64 bits"),
         (v8.replace("\n,9,1,2,0,5\n", "\n,9,1,2,0,6\n"), "`edge_count` says"),
         (v8.replace("\n,9,1,2,0,5\n", "\n,99,1,2,0,5\n"), "type 99"),
         (v8.replace("\n,9,1,2,0,5\n", "\n,9,1000,2,0,5\n"), "string 1000"),
@@ -168,10 +168,17 @@ fn what_is_wrong_is_named_with_its_place() {
         (v8.replace("\"strings\"", "\"stringz\""), "missing"),
         (v8.clone() + "x", "more after the end"),
         (EMPTY.replace("\"edges\":[],", "\"edges\":[],\"edges\":[],"), "`edges` must come once"),
-        (EMPTY.replace("[\"a\"]", &format!("[{}\"\"]", "\"\",".repeat(1 << 20))), "more than 1024 entries"),
-        (EMPTY.replace("\"to\"]", &format!("\"to\"{}]", ",[]".repeat(1 << 20))), "more than 1024 entries"),
+        (
+            EMPTY.replace("[\"a\"]", &format!("[{}\"\"]", "\"\",".repeat(1 << 20))),
+            "a value of more than 1048576 bytes",
+        ),
+        (
+            EMPTY.replace("\"to\"]", &format!("\"to\"{}]", ",[]".repeat(1 << 20))),
+            "a value of more than 1048576 bytes",
+        ),
         ("[".repeat(1 << 20), "neither"),
-        (format!("{{\"snapshot\":{}", "[".repeat(1 << 20)), "nest too deep"),
+        (format!("{{\"snapshot\":{}", "[".repeat(1 << 20)), "'[' where '{' belongs"),
+        (format!("{{\"snapshot\":{{\"x\":{}", "[".repeat(1 << 20)), "nest too deep"),
     ] {
         let error = tell_heap(file.as_bytes()).unwrap_err();
         assert!(error.contains(expected), "{error}, not {expected}");

@@ -1,76 +1,60 @@
 //! V8's format: JSON whose long arrays are taken number by number.
 
-use super::input::Input;
+use super::input::SnapshotInput;
 use super::json::{
-    MOST_FIELDS, array, expect, list, number, numbers, object, rest_of_string, skip, string, value,
+    MOST_FIELDS, MOST_HEAD_BYTES, array, expect, number, numbers, object, parsed, rest_of_string, skip,
+    string,
 };
-use super::labels::{Label, Numbers};
-use super::{Depth, Graph, Layout, Row, Snapshot, SnapshotFileError};
+use super::labels::Label;
+use super::{Depth, Graph, Row, ShapeLayout, Snapshot, unknown};
+use crate::FileError;
+use crate::numbers::Numbers;
+use serde_json::Value;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
+/// The most bytes of the description of fields and types. V8's has some 1500.
+const MOST_META_BYTES: usize = 1 << 20;
+
 /// The head of a file.
-#[derive(Default)]
 struct Head {
     node_count: u64,
     edge_count: u64,
+    fields: NumberPlaces,
+}
+
+/// The description of fields and types.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Meta {
     node_fields: Vec<String>,
     edge_fields: Vec<String>,
-    /// By field: the names of its types; none where one word stands for all numbers.
-    node_types: Vec<Vec<String>>,
-    edge_types: Vec<Vec<String>>,
-    layouts: Option<Vec<Layout>>,
+    /// By field: a list of the names of its types, or one word for all numbers.
+    node_types: Vec<Value>,
+    edge_types: Vec<Value>,
 }
 
 /// The addition of our heaps to the head.
 #[derive(serde::Deserialize)]
 struct Addition {
-    shapes: Vec<Layout>,
-}
-
-impl Head {
-    fn read(input: &mut Input<'_>) -> Result<Head, SnapshotFileError> {
-        let mut head = Head::default();
-        object(input, |input, key| {
-            match key {
-                "meta" => object(input, |input, key| {
-                    match key {
-                        "node_fields" => head.node_fields = list(input, string)?,
-                        "edge_fields" => head.edge_fields = list(input, string)?,
-                        "node_types" => head.node_types = list(input, types)?,
-                        "edge_types" => head.edge_types = list(input, types)?,
-                        _ => skip(input)?,
-                    }
-                    Ok(())
-                })?,
-                "node_count" => head.node_count = number(input)?,
-                "edge_count" => head.edge_count = number(input)?,
-                "allotment" => {
-                    let addition: Addition = serde_json::from_slice(&value(input)?)
-                        .map_err(|error| input.broken(format!("`allotment`: {error}")))?;
-                    head.layouts = Some(addition.shapes);
-                }
-                _ => skip(input)?,
-            }
-            Ok(())
-        })?;
-        Ok(head)
-    }
+    shapes: Vec<ShapeLayout>,
 }
 
 /// The places of the numbers of a node and of an edge, and the meanings of the types.
-struct Fields {
+struct NumberPlaces {
+    /// Numbers of a node.
     node: usize,
     kind: usize,
     name: usize,
     id: usize,
     size: usize,
     edges: usize,
+    /// Numbers of an edge.
     edge: usize,
     edge_kind: usize,
     edge_name: usize,
     to: usize,
+    /// By type of nodes: its name.
     kinds: Vec<String>,
     /// By type of edges.
     edge_kinds: Vec<EdgeKind>,
@@ -91,9 +75,9 @@ enum EdgeKind {
 
 /// A file, as far as it was read.
 #[derive(Default)]
-struct Reader {
+struct V8Reader {
     depth: Depth,
-    head: Option<(Head, Fields)>,
+    head: Option<Head>,
     /// By type and name, or by type alone: the row.
     places: HashMap<(u64, u64), usize>,
     /// By row: type, and place of the name.
@@ -113,12 +97,12 @@ struct Reader {
     strings: bool,
 }
 
-pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
+pub(super) fn read(input: &mut SnapshotInput<'_>, depth: Depth) -> Result<Snapshot, FileError> {
     let snapshot = Snapshot { format: "V8 heap snapshot", ..Snapshot::default() };
-    let mut reader = Reader { depth, snapshot, ..Reader::default() };
+    let mut reader = V8Reader { depth, snapshot, ..V8Reader::default() };
     object(input, |input, key| match key {
         "snapshot" => reader.take_head(input),
-        _ if reader.head.is_none() => Err(SnapshotFileError::Unknown),
+        _ if reader.head.is_none() => Err(unknown()),
         "nodes" => reader.take_nodes(input),
         "edges" => reader.take_edges(input),
         "strings" => reader.take_strings(input),
@@ -127,24 +111,31 @@ pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, Snap
     reader.finish(input)
 }
 
-impl Reader {
-    fn take_head(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+impl V8Reader {
+    fn take_head(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         if self.head.is_some() {
             return Err(input.broken("the key `snapshot` twice"));
         }
-        // The whole text has a limit. So all that is made of it has one.
-        let text = value(input)?;
-        let wrong =
-            |error: &dyn fmt::Display| input.broken(format!("`snapshot` is not what V8 writes: {error}"));
-        let mut head = Head::read(&mut Input::new(&mut &text[..])).map_err(|error| wrong(&error))?;
-        let fields = fields(&head).map_err(|error| wrong(&error))?;
-        self.snapshot.layouts = head.layouts.take();
-        self.head = Some((head, fields));
+        let (mut meta, mut node_count, mut edge_count) = (Meta::default(), 0, 0);
+        object(input, |input, key| {
+            match key {
+                "meta" => meta = parsed(input, MOST_META_BYTES)?,
+                "node_count" => node_count = number(input)?,
+                "edge_count" => edge_count = number(input)?,
+                "allotment" => {
+                    self.snapshot.layouts = Some(parsed::<Addition>(input, MOST_HEAD_BYTES)?.shapes);
+                }
+                _ => skip(input)?,
+            }
+            Ok(())
+        })?;
+        let fields = number_places(&meta).map_err(|why| input.broken(why))?;
+        self.head = Some(Head { node_count, edge_count, fields });
         Ok(())
     }
 
-    fn take_nodes(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
-        let Some((head, fields)) = &self.head else { return Err(SnapshotFileError::Unknown) };
+    fn take_nodes(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
+        let Some(Head { node_count, fields, .. }) = &self.head else { return Err(unknown()) };
         if self.nodes > 0 {
             return Err(input.broken("the key `nodes` twice"));
         }
@@ -188,9 +179,8 @@ impl Reader {
             }
             Ok(())
         })?;
-        if self.nodes != head.node_count {
-            let (nodes, said) = (self.nodes, head.node_count);
-            return Err(input.broken(format!("{nodes} nodes, and `node_count` says {said}")));
+        if self.nodes != *node_count {
+            return Err(input.broken(format!("{} nodes, and `node_count` says {node_count}", self.nodes)));
         }
         if self.nodes == 0 {
             return Err(input.broken("no nodes: a snapshot has at least its root"));
@@ -198,15 +188,16 @@ impl Reader {
         Ok(())
     }
 
-    fn take_edges(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
-        let Some((head, fields)) = &self.head else { return Err(SnapshotFileError::Unknown) };
+    fn take_edges(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
+        let Some(Head { edge_count, fields, .. }) = &self.head else { return Err(unknown()) };
         if self.nodes == 0 || std::mem::replace(&mut self.edges_seen, true) {
             return Err(input.broken("`edges` must come once, after `nodes`"));
         }
-        if self.announced != head.edge_count {
-            let said = head.edge_count;
-            return Err(input
-                .broken(format!("the nodes have {} edges, and `edge_count` says {said}", self.announced)));
+        if self.announced != *edge_count {
+            let announced = self.announced;
+            return Err(
+                input.broken(format!("the nodes have {announced} edges, and `edge_count` says {edge_count}"))
+            );
         }
         let (graph, labels) = (&mut self.snapshot.graph, &mut self.snapshot.labels.of_references);
         let names = &mut self.labels;
@@ -245,8 +236,8 @@ impl Reader {
             graph.targets.push((to / width) as u32);
             Ok(())
         })?;
-        if edges != head.edge_count {
-            return Err(input.broken(format!("{edges} edges, and `edge_count` says {}", head.edge_count)));
+        if edges != *edge_count {
+            return Err(input.broken(format!("{edges} edges, and `edge_count` says {edge_count}")));
         }
         if keeps {
             while graph.first.len() <= self.counts.len() {
@@ -256,7 +247,7 @@ impl Reader {
         Ok(())
     }
 
-    fn take_strings(&mut self, input: &mut Input<'_>) -> Result<(), SnapshotFileError> {
+    fn take_strings(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         if self.nodes == 0 || self.strings {
             return Err(input.broken("`strings` must come once, after `nodes`"));
         }
@@ -301,7 +292,7 @@ impl Reader {
         }
     }
 
-    fn finish(mut self, input: &mut Input<'_>) -> Result<Snapshot, SnapshotFileError> {
+    fn finish(mut self, input: &mut SnapshotInput<'_>) -> Result<Snapshot, FileError> {
         while let Some(byte) = input.peek()? {
             if !byte.is_ascii_whitespace() {
                 return Err(input.broken("more after the end of the snapshot"));
@@ -333,13 +324,16 @@ impl Reader {
     }
 }
 
-fn fields(head: &Head) -> Result<Fields, String> {
+fn number_places(meta: &Meta) -> Result<NumberPlaces, String> {
     let find = |list: &[String], name: &str| {
         let place = list.iter().position(|field| field == name);
         place.ok_or_else(|| format!("a snapshot without the field `{name}`"))
     };
-    let names = |types: &[Vec<String>], place: usize| types.get(place).cloned().unwrap_or_default();
-    let (nodes, edges) = (&head.node_fields, &head.edge_fields);
+    let names = |types: &[Value], place: usize| -> Vec<String> {
+        let names = types.get(place).and_then(Value::as_array).into_iter().flatten();
+        names.map(|name| name.as_str().unwrap_or_default().into()).collect()
+    };
+    let (nodes, edges) = (&meta.node_fields, &meta.edge_fields);
     if nodes.len() > MOST_FIELDS || edges.len() > MOST_FIELDS {
         return Err(format!("more than {MOST_FIELDS} fields"));
     }
@@ -350,7 +344,7 @@ fn fields(head: &Head) -> Result<Fields, String> {
         _ => EdgeKind::Named,
     };
     let (kind, edge_kind) = (find(nodes, "type")?, find(edges, "type")?);
-    Ok(Fields {
+    Ok(NumberPlaces {
         node: nodes.len(),
         kind,
         name: find(nodes, "name")?,
@@ -361,12 +355,7 @@ fn fields(head: &Head) -> Result<Fields, String> {
         edge_kind,
         edge_name: find(edges, "name_or_index")?,
         to: find(edges, "to_node")?,
-        kinds: names(&head.node_types, kind),
-        edge_kinds: names(&head.edge_types, edge_kind).iter().map(|name| edge_of(name)).collect(),
+        kinds: names(&meta.node_types, kind),
+        edge_kinds: names(&meta.edge_types, edge_kind).iter().map(|name| edge_of(name)).collect(),
     })
-}
-
-/// The types of a field: names by number, or one word for all numbers.
-fn types(input: &mut Input<'_>) -> Result<Vec<String>, SnapshotFileError> {
-    if input.peek()? == Some(b'[') { list(input, string) } else { string(input).map(|_| Vec::new()) }
 }

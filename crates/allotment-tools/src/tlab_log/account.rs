@@ -48,7 +48,8 @@ pub struct Account {
     pub allocated: u64,
     /// The desired sizes, if any line gives one.
     pub sizes: Option<Sizes>,
-    open: OpenCycle,
+    /// The sums of the cycle that has not ended.
+    open: CycleSums,
     /// Refills of cycles whose collection's line is missing.
     pub(super) lost: u64,
     /// The last line of the open cycle, and that of the last collection.
@@ -92,31 +93,26 @@ impl Seen {
     }
 }
 
-/// The cycle that has not ended.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct OpenCycle {
-    refills: u64,
-    slow_allocations: u64,
-    waste: Waste,
-    buffers: u64,
+/// A thread's sums between two collections.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct CycleSums {
+    /// Buffers that it was given, and their bytes.
+    pub(super) refills: u64,
+    pub(super) buffers: u64,
+    /// Objects that it allocated outside its buffers while it kept them.
+    pub(super) slow_allocations: u64,
+    /// Bytes thrown away.
+    pub(super) waste: Waste,
 }
 
-/// A thread's sums between two collections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A thread's cycle that has ended.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct ClosedCycle {
-    /// Bytes it allocated.
+    pub(super) sums: CycleSums,
+    /// Bytes that the thread allocated.
     pub(super) allocated: u64,
     /// They include those outside its buffers.
     pub(super) is_all: bool,
-    /// Buffers it was given, and their bytes.
-    pub(super) refills: u64,
-    pub(super) buffers: u64,
-    /// Objects it allocated outside its buffers while it kept them.
-    pub(super) slow_allocations: u64,
-    /// Bytes thrown away.
-    pub(super) wasted: u64,
-    /// Bytes that were left in buffers it dropped.
-    pub(super) dropped: u64,
 }
 
 impl Account {
@@ -175,7 +171,7 @@ impl Account {
     /// Whether a collection's line has occurred before.
     pub(super) fn is_repeated_gc(&self, line: &ThreadLine, when: When) -> bool {
         let Some(gc) = self.last_gc.filter(|_| line.refills > 0) else { return false };
-        // Shenandoah takes a buffer away twice in a collection; refills between the two are no
+        // Shenandoah takes a buffer away twice in a collection; refills between the two are not
         // repeats.
         let is_next = self.open.refills == 0 || self.last.is_some_and(|last| when.is_before(&last.when));
         let is_known = when.time.is_some() || when.number.is_some();
@@ -242,15 +238,7 @@ impl Account {
         self.waste.add(&open.waste);
         self.buffers = self.buffers.saturating_add(open.buffers);
         self.allocated = self.allocated.saturating_add(allocated);
-        ClosedCycle {
-            allocated,
-            is_all,
-            refills: open.refills,
-            buffers: open.buffers,
-            slow_allocations: open.slow_allocations,
-            wasted: open.waste.sum(),
-            dropped: open.waste.slow.saturating_add(open.waste.fast),
-        }
+        ClosedCycle { sums: open, allocated, is_all }
     }
 }
 

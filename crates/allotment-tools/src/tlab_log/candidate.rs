@@ -211,9 +211,7 @@ impl Candidate {
             return Err(format!("MinTLABSize=`{value}`: write a size of at least 1"));
         }
         Ok(match name {
-            "TLABSize" => Some(format!("-XX:{name}={}", size(settings.tlab_size as u64))),
-            "MinTLABSize" => Some(format!("-XX:{name}={}", size(settings.min_tlab_size as u64))),
-            "RegionSize" => Some(format!("(regions of {})", size(settings.region_size as u64))),
+            "RegionSize" => Some(format!("(regions of {value})")),
             "Eden" => Some(format!("(eden times {value}: -Xmn, -Xmx)")),
             "ResizeTLAB" => Some(format!("-XX:{}ResizeTLAB", if settings.resize { '+' } else { '-' })),
             "TLABPolicy" => of_policy(settings.policy).map(String::from),

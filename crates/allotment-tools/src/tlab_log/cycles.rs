@@ -24,7 +24,7 @@
 //! replaying while reading. The replay's limits, such as the largest buffer, are known only at the
 //! end.
 
-use super::account::ClosedCycle;
+use super::account::{ClosedCycle, CycleSums};
 use super::advice::AllocationCosts;
 use super::line::{Resize, ThreadLine};
 use super::objects::WaitingObjects;
@@ -32,7 +32,8 @@ use super::objects::WaitingObjects;
 /// The most threads' shares of cycles that are kept.
 const MOST_SHARES: usize = 4 << 20;
 
-/// HotSpot's default: 100 / (2 * `TLABWasteTargetPercent`).
+/// HotSpot's default target of refills of a thread between two collections: 100 / (2 *
+/// `TLABWasteTargetPercent`).
 pub(super) const TARGET_REFILLS: u64 = 50;
 
 /// The sums of one thread in a cycle.
@@ -170,19 +171,19 @@ impl Cycles {
             return;
         }
         let found = &mut self.found;
-        found.refills = found.refills.saturating_add(closed.refills);
-        found.slow_allocations = found.slow_allocations.saturating_add(closed.slow_allocations);
-        found.waste = found.waste.saturating_add(closed.wasted);
-        let refills = closed.refills.max(1);
+        let CycleSums { refills, buffers, slow_allocations, waste } = closed.sums;
+        found.refills = found.refills.saturating_add(refills);
+        found.slow_allocations = found.slow_allocations.saturating_add(slow_allocations);
+        found.waste = found.waste.saturating_add(waste.sum());
         let most = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         self.shares.push(Share {
             thread,
-            outside: most(closed.slow_allocations),
+            outside: most(slow_allocations),
             allocated: closed.allocated,
             is_all: closed.is_all,
-            refills: most(closed.refills),
-            buffer: most(closed.buffers / refills),
-            dropped: closed.dropped / refills,
+            refills: most(refills),
+            buffer: most(buffers / refills.max(1)),
+            dropped: waste.slow.saturating_add(waste.fast) / refills.max(1),
         });
     }
 

@@ -4,7 +4,6 @@
 //! bytes in resize lines) and in the fields of a refill. The meaning of a field is the same in all
 //! dialects that have it.
 
-use super::place::placed;
 use super::tokens::{Token, Tokens};
 
 /// Bytes of a word, in which HotSpot logs some sizes.
@@ -154,13 +153,8 @@ impl Line {
     }
 }
 
-/// Reads a line without its end. `whole`: the end of the line was there; if not, a number at the
-/// end may be cut.
-pub fn parse(line: &[u8], whole: bool) -> Line {
-    placed(line).map_or(Line::Foreign, |placed| message(placed.message, whole, placed.is_decorated()))
-}
-
-/// Reads a message. `decorated`: unified logging wrote it, as far as its line shows.
+/// Reads a message. `whole`: the end of its line was there; if not, a number at the end may be cut.
+/// `decorated`: unified logging wrote it, as far as its line shows.
 pub(super) fn message(message: &[u8], whole: bool, decorated: bool) -> Line {
     let Some(prefix) = PREFIXES.iter().find(|prefix| message.starts_with(prefix)) else {
         // A complete message must be decorated to be a line of the JVM at all.
@@ -234,7 +228,8 @@ impl<'a> Numbers<'a> {
         self.any(labels)?
     }
 
-    /// A size that some dialects lack. The outer `None`: it is no size, or there are several.
+    /// A size that some dialects lack. The outer `None`: the number is not a size, or there are
+    /// several.
     fn size(&self, labels: &[&[u8]]) -> Option<Option<u64>> {
         self.any(labels)?.map_or(Some(None), |token| token.bytes().map(Some))
     }

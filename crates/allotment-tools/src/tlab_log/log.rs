@@ -9,10 +9,10 @@ use super::release::Releases;
 use super::run::Runs;
 use super::stamp::Stamp;
 use super::whose::Prefixes;
-use std::collections::HashMap;
+use crate::numbers::Numbers;
 
 /// Lines that were not read, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Lines about buffers that are incomplete.
     pub damaged: u64,
@@ -65,7 +65,8 @@ pub struct Difference {
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     accounts: Vec<Account>,
-    indices: HashMap<ThreadId, usize>,
+    /// The accounts by thread.
+    indices: Numbers<ThreadId>,
     /// The sums of the totals lines.
     pub totals: Sum,
     /// Refills for which the heap had no room.
@@ -153,7 +154,7 @@ impl Log {
                     self.runs.kind((dialect, !placed.decorations.is_empty()));
                 }
                 self.prefixes.line(placed.prefix);
-                let (begins, time) = self.runs.line(stamp, placed.number, placed.source());
+                let (begins, time) = self.runs.line(stamp, placed.number);
                 if begins {
                     self.end_run();
                 }
@@ -374,9 +375,8 @@ impl Log {
     }
 
     fn index(&mut self, thread: ThreadId) -> usize {
-        let next = self.accounts.len();
-        let index = *self.indices.entry(thread).or_insert(next);
-        if index == next {
+        let index = self.indices.of(thread);
+        if index == self.accounts.len() {
             self.accounts.push(Account::new(thread));
         }
         index

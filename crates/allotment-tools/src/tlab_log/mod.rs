@@ -54,7 +54,7 @@ pub use advice::{Advice, AllocationCosts, bytes};
 pub use candidate::{BUILT_IN, Candidate};
 pub use cycles::Cycles;
 pub use history::History;
-pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste, parse};
+pub use line::{Dialect, Line, Request, Resize, ThreadId, ThreadLine, Totals, Waste};
 pub use log::{Difference, Log, Skipped, Sum};
 pub use replay::{Replay, Replayed};
 pub use source::{Sources, read};

@@ -41,11 +41,11 @@ const ENDS: usize = 2000;
 /// Ends that are run for a size of buffers in a replay.
 const ENDS_OF_A_SIZE: usize = 500;
 
-/// Objects of an end after which the rest is dropped, whatever the sizes of a damaged log are.
+/// Objects of an end after which the rest is dropped: a damaged log may have any sizes.
 const MOST_OBJECTS: usize = 4096;
 
-/// Objects before a buffer's end from which it is run. Where in a buffer its last objects begin has
-/// then nothing to do with its size.
+/// Objects before a buffer's end from which it is run. Where the last
+/// objects begin then does not depend on the buffer's size.
 const LAST_OBJECTS: f64 = 32.0;
 
 /// Places of the table that a size is drawn from.

@@ -7,6 +7,7 @@
 //! without knowing any.
 
 use super::line::{is_cut_prefix, is_message};
+use super::tokens::Tokens;
 
 /// A message about buffers, and the text before it in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) struct Placed<'a> {
     pub(super) message: &'a [u8],
 }
 
-impl<'a> Placed<'a> {
+impl Placed<'_> {
     /// Whether unified logging (JDK 9 and later) wrote it, as far as the line shows.
     pub(super) fn is_decorated(&self) -> bool {
         !self.decorations.is_empty() || self.number.is_some()
@@ -30,34 +31,6 @@ impl<'a> Placed<'a> {
     /// Whether the message is within a JSON string, as some log collectors wrap lines.
     pub(super) fn is_in_json(&self) -> bool {
         self.prefix.ends_with(b"\"") || self.prefix.windows(2).any(|pair| pair == b"{\"")
-    }
-
-    /// The origin of the line, where a log collector names it: Compose's `web-1  | `, kubectl's
-    /// `[pod/web/java] `, or a process as syslog and the journal write it, `Jan 01 00:00:00 host
-    /// java[123]: `. Otherwise empty.
-    pub(super) fn source(&self) -> &'a [u8] {
-        let prefix = self.prefix.trim_ascii();
-        let name = |text: &'a [u8]| {
-            let is = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-@/".contains(byte);
-            if text.iter().all(is) { text } else { b"" }
-        };
-        if let [before @ .., b'|'] = prefix {
-            return name(before.trim_ascii());
-        }
-        if prefix.starts_with(b"[pod/")
-            && let Some(end) = prefix.iter().position(|byte| *byte == b']')
-        {
-            return &prefix[1..end];
-        }
-        let process = prefix.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-        let id = process.strip_suffix(b"]:").and_then(|text| {
-            let open = text.iter().position(|byte| *byte == b'[')?;
-            (!name(&text[..open]).is_empty()).then_some(&text[open + 1..])
-        });
-        // A process by its number, or in Heroku's form: `app[web.1]:`.
-        let is = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || *byte == b'.';
-        let has_digit = |id: &[u8]| id.iter().any(u8::is_ascii_digit);
-        if id.is_some_and(|id| has_digit(id) && id.iter().all(is)) { process } else { b"" }
     }
 }
 
@@ -93,7 +66,7 @@ pub(super) fn placed(line: &[u8]) -> Option<Placed<'_>> {
         && let Some(from) = rest.iter().rposition(|byte| !byte.is_ascii_digit())
         && rest[..=from].ends_with(b"GC(")
     {
-        number = whole_number(&rest[from + 1..]);
+        number = Tokens::new(&rest[from + 1..]).next().map(|digits| digits.whole);
         before = rest[..from + 1 - b"GC(".len()].trim_ascii_end();
     }
     let end = before.len();
@@ -114,12 +87,6 @@ fn is_decoration(text: &[u8]) -> bool {
     !text.trim_ascii_end().contains(&b' ')
 }
 
-fn whole_number(digits: &[u8]) -> Option<u64> {
-    let is = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    let add = |sum: u64, digit: &u8| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-    is.then(|| digits.iter().fold(0, add))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +94,7 @@ mod tests {
     const MESSAGE: &str = "TLAB: fill thread: 0x1 [id: 2] refills: 1";
 
     #[test]
-    fn messages_are_found_behind_any_prefix() {
+    fn messages_are_found_after_any_prefix() {
         let decorations = "[0.5s][trace][gc,tlab     ]";
         for prefix in [
             "",
@@ -147,27 +114,6 @@ mod tests {
                 assert_eq!(found, (Ok(MESSAGE), number, true), "{line}");
                 assert!(placed.decorations.ends_with(decorations.as_bytes()), "{line}");
             }
-        }
-    }
-
-    #[test]
-    fn whose_a_line_is() {
-        for (prefix, source) in [
-            ("web-1  | ", "web-1"),
-            ("web.1.xyz@node-1    | ", "web.1.xyz@node-1"),
-            ("2024-01-01T00:00:00+00:00 app[web.1]: ", "app[web.1]:"),
-            ("[pod/web-5s/java] ", "pod/web-5s/java"),
-            ("Jan 01 00:00:00 host java[123]: ", "java[123]:"),
-            ("2024-01-01T00:00:00Z ", ""),
-            ("some text ", ""),
-            ("10 % |", ""),
-            ("|", ""),
-            ("list[i]: ", ""),
-            ("[1]: ", ""),
-            ("", ""),
-        ] {
-            let line = format!("{prefix}[0.5s][gc,tlab] {MESSAGE}");
-            assert_eq!(placed(line.as_bytes()).unwrap().source(), source.as_bytes(), "{line}");
         }
     }
 

@@ -25,7 +25,7 @@ use allotment::internals::tlab::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Bytes of the object that waits for a buffer, where the log does not tell. They add to the
+/// Bytes of the object that waits for a buffer, if the log does not show them. They add to the
 /// buffer's size, and hardly matter.
 const OBJECT: usize = 64;
 

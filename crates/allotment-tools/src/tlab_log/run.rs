@@ -7,11 +7,9 @@
 //!   differ by less.
 //! - Without uptimes, the numbers of collections serve in the same way.
 //! - A date that goes back means nothing, since clocks are set.
-//! - Another name from a log collector is another JVM. A name that comes back means that lines of
-//!   several JVMs are mixed.
-//! - Lines are also mixed if an uptime repeatedly continues from before another JVM began, or if
+//! - Lines are mixed if an uptime repeatedly continues from before another JVM began, or if
 //!   numbers of collections go back several times in one JVM. Then no line can be assigned to its
-//!   collection.
+//!   collection. [`Prefixes`](super::whose::Prefixes) has another sign of mixed lines.
 //! - A new kind of line, in its dialect or in having decorations, is of another release, and so of
 //!   another JVM.
 //! - Times that mostly go back belong to a log with its newest line first.
@@ -39,9 +37,6 @@ pub(super) struct Runs {
     ended: u64,
     /// How often a line continued where that JVM had ended.
     returns: u64,
-    /// The origin of the current lines, and the earlier origins.
-    source: Vec<u8>,
-    sources: BTreeSet<Vec<u8>>,
     mixed: bool,
     /// The kinds of lines so far.
     kinds: BTreeSet<LineKind>,
@@ -74,9 +69,6 @@ const MOST_BACKS: u64 = 3;
 /// ended causes fewer.
 const MOST_RETURNS: u64 = 3;
 
-/// The most names that are kept; more different prefixes are no names.
-const MOST_SOURCES: usize = 1000;
-
 /// The clock in use: the first that a line has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Clock {
@@ -88,13 +80,13 @@ enum Clock {
 
 impl Runs {
     /// Whether a JVM begins with a line, and the line's time in ns from an arbitrary origin.
-    pub(super) fn line(&mut self, stamp: Stamp, number: Option<u64>, source: &[u8]) -> (bool, Option<u64>) {
+    pub(super) fn line(&mut self, stamp: Stamp, number: Option<u64>) -> (bool, Option<u64>) {
         self.any = true;
-        let other = self.other(source) | std::mem::take(&mut self.begins);
+        let is_new_kind = std::mem::take(&mut self.begins);
         self.step(stamp, number);
         let begins = match (stamp.uptime, number) {
             _ if self.mixed => false,
-            _ if other => true,
+            _ if is_new_kind => true,
             (Some(now), _) => now.saturating_add(OVERTAKING) < self.uptime && now < self.uptime / 2,
             (None, Some(number)) => number < self.number.div_ceil(2),
             (None, None) => false,
@@ -153,7 +145,7 @@ impl Runs {
         }
     }
 
-    /// Compares a collection's line, which is no repeat, with those before it in this JVM.
+    /// Compares a collection's line, which is not a repeat, with those before it in this JVM.
     pub(super) fn compare(&mut self, uptime: Option<u64>, number: Option<u64>) {
         self.lines += 1;
         let is_late = uptime.is_some_and(|now| now.saturating_add(OVERTAKING) < self.uptime);
@@ -174,22 +166,9 @@ impl Runs {
         self.backward >= 2 && self.backward / 2 > self.forward
     }
 
-    /// Whether a line is of another JVM than the line before, by its origin.
-    fn other(&mut self, source: &[u8]) -> bool {
-        if source.is_empty() || source == self.source {
-            return false;
-        }
-        let is_first = self.sources.is_empty();
-        if self.sources.len() < MOST_SOURCES && !self.sources.insert(source.to_vec()) {
-            self.mixed = true;
-        }
-        self.source = source.to_vec();
-        !is_first
-    }
-
     /// The number of JVMs.
     pub(super) fn count(&self) -> u64 {
-        if self.are_mixed() { self.sources.len().max(2) as u64 } else { u64::from(self.any) + self.restarts }
+        if self.are_mixed() { 2 } else { u64::from(self.any) + self.restarts }
     }
 
     /// Whether the lines of the JVMs are mixed.
@@ -200,7 +179,7 @@ impl Runs {
 }
 
 /// Whether a clock that is at `latest` in this JVM jumps to `now`, soon after where it `ended`, at
-/// `least` or later, in the JVM before. Tells so once.
+/// `least` or later, in the JVM before. Says so once.
 fn comes_back(now: u64, latest: u64, ended: &mut u64, least: u64) -> bool {
     let soon_after = *ended..=ended.saturating_add(*ended / 2);
     let is = *ended >= least && latest < *ended / 2 && soon_after.contains(&now);
@@ -224,10 +203,10 @@ mod tests {
         assert_eq!(runs.count(), 0);
         // Lines that overtake each other are of one JVM.
         for ms in [5, 4, 900, 890, 1000, 501] {
-            assert_eq!(runs.line(uptime(ms), Some(3), b""), (false, Some(ms * 1_000_000)));
+            assert_eq!(runs.line(uptime(ms), Some(3)), (false, Some(ms * 1_000_000)));
         }
-        assert_eq!(runs.line(uptime(20), Some(0), b""), (true, Some(1_020_000_000)));
-        assert_eq!(runs.line(uptime(30), None, b""), (false, Some(1_030_000_000)));
+        assert_eq!(runs.line(uptime(20), Some(0)), (true, Some(1_020_000_000)));
+        assert_eq!(runs.line(uptime(30), None), (false, Some(1_030_000_000)));
         assert_eq!(runs.count(), 2);
     }
 
@@ -237,28 +216,12 @@ mod tests {
         let epoch = |ns| Stamp { uptime: None, epoch: Some(ns) };
         // The clock was set back.
         for (ns, number) in [(500, 0), (400, 1), (600, 7), (700, 5), (710, 4)] {
-            assert_eq!(runs.line(epoch(ns), Some(number), b""), (false, Some(ns)));
+            assert_eq!(runs.line(epoch(ns), Some(number)), (false, Some(ns)));
         }
-        assert_eq!(runs.line(epoch(800), None, b""), (false, Some(800)));
-        assert_eq!(runs.line(epoch(900), Some(0), b""), (true, Some(900)));
-        assert_eq!(runs.line(Stamp::default(), Some(1), b""), (false, None));
+        assert_eq!(runs.line(epoch(800), None), (false, Some(800)));
+        assert_eq!(runs.line(epoch(900), Some(0)), (true, Some(900)));
+        assert_eq!(runs.line(Stamp::default(), Some(1)), (false, None));
         assert_eq!(runs.count(), 2);
-    }
-
-    #[test]
-    fn names_that_come_back_are_mixed() {
-        let mut runs = Runs::default();
-        let mut begins = |source: &str, ms| runs.line(uptime(ms), None, source.as_bytes()).0;
-        assert!(
-            !begins("java[1]:", 500)
-                && !begins("", 510)
-                && begins("java[7]:", 505)
-                && !begins("java[7]:", 900)
-        );
-        assert_eq!((runs.count(), runs.are_mixed()), (2, false));
-        let mut begins = |source: &str, ms| runs.line(uptime(ms), None, source.as_bytes()).0;
-        assert!(!begins("java[1]:", 600) && !begins("java[7]:", 1) && !begins("web", 1));
-        assert_eq!((runs.count(), runs.are_mixed()), (3, true));
     }
 
     #[test]
@@ -266,7 +229,7 @@ mod tests {
         let mixed = |stamp: fn(u64) -> Stamp, of: fn(u64) -> u64| {
             let mut runs = Runs::default();
             for line in 1..40 {
-                runs.line(stamp(line), Some(of(line)), b"");
+                runs.line(stamp(line), Some(of(line)));
                 runs.compare(stamp(line).uptime, Some(of(line)));
             }
             runs.are_mixed()
@@ -283,7 +246,7 @@ mod tests {
         let is = |times: &[u64]| {
             let mut runs = Runs::default();
             for &ms in times {
-                runs.line(uptime(ms), None, b"");
+                runs.line(uptime(ms), None);
             }
             runs.is_newest_first()
         };
@@ -296,7 +259,7 @@ mod tests {
         let mut runs = Runs::default();
         let mut begins = |kind| {
             runs.kind(kind);
-            runs.line(Stamp::default(), None, b"").0
+            runs.line(Stamp::default(), None).0
         };
         let (new, old) = ((Dialect::Slow, true), (Dialect::Fast, false));
         assert_eq!(
@@ -309,14 +272,14 @@ mod tests {
     fn uptimes_that_go_to_and_fro_are_mixed() {
         let mut runs = Runs::default();
         for ms in 0..5 {
-            runs.line(uptime(5000 + ms), None, b"");
-            runs.line(uptime(100 + ms), None, b"");
+            runs.line(uptime(5000 + ms), None);
+            runs.line(uptime(100 + ms), None);
         }
         assert_eq!((runs.count(), runs.are_mixed()), (2, true));
         let mut runs = Runs::default();
         // JVMs one after the other, the second of which sleeps.
         for ms in [100, 200, 10, 20, 900, 10, 950, 5, 100, 1000] {
-            runs.line(uptime(ms), None, b"");
+            runs.line(uptime(ms), None);
         }
         assert_eq!((runs.count(), runs.are_mixed()), (4, false));
     }

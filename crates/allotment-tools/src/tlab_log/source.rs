@@ -56,7 +56,7 @@ impl Sources {
     /// Reads all of them.
     ///
     /// # Errors
-    /// One of them cannot be read, is damaged, or is no text.
+    /// One of them cannot be read, is damaged, or is not a text.
     pub fn read(&self) -> Result<Log, InputError> {
         let mut log = Log::default();
         for path in &self.paths {
@@ -77,7 +77,7 @@ impl Sources {
 /// ```
 ///
 /// # Errors
-/// The bytes are packed by another program than gzip, are damaged, or are no text.
+/// The bytes are packed by another program than gzip, are damaged, or are not a text.
 pub fn read(bytes: &[u8]) -> Result<Log, InputError> {
     let mut log = Log::default();
     read_input(Input::of("the log", io::Cursor::new(bytes.to_vec()))?, &mut log)?;

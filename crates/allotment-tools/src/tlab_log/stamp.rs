@@ -93,8 +93,8 @@ impl Stamp {
     }
 }
 
-/// The date at a text's beginning in ns since 1970 in UTC, and the text after it. `None` if there
-/// is no date, if it has no offset, or if it is before 1970.
+/// The date at a text's beginning in ns since 1970 in UTC, and the text after it. `None` without
+/// a date, if the date has no offset, or if it is before 1970.
 fn date(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut rest = text;
     let year = number(&mut rest, 4)?;

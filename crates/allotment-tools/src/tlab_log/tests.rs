@@ -24,6 +24,12 @@ fn replayed(log: &Log, candidate: &Candidate, most_desired: u64) -> Replayed {
     Replay::new(&log.cycles, &Candidate::default(), most_desired).run(candidate)
 }
 
+/// Reads a line without its end. `whole`: the end of the line was there.
+fn parse(line: &[u8], whole: bool) -> Line {
+    let message = |placed: place::Placed<'_>| line::message(placed.message, whole, placed.is_decorated());
+    place::placed(line).map_or(Line::Foreign, message)
+}
+
 /// Why there is no verdict on a log's threads.
 fn silence(log: &Log) -> Option<String> {
     Judge::of(log).silence().map(String::from)

@@ -29,7 +29,7 @@ impl Token<'_> {
         if self.value < MOST_EXACT { (self.value - self.whole as f64).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The number as bytes, by its unit; `None` without a unit, or if it is no size.
+    /// The number as bytes, by its unit; `None` if the unit is missing, or is not one of sizes.
     pub(super) fn bytes(&self) -> Option<u64> {
         let shift = match self.unit {
             b"B" => 0,

@@ -8,6 +8,7 @@
 //! where the log lacks the data for it.
 
 use super::account::Account;
+use super::cycles::TARGET_REFILLS;
 use super::log::Log;
 
 /// The number of slow allocations below which no thread is said to starve.
@@ -38,9 +39,6 @@ impl Verdict {
         }
     }
 }
-
-/// HotSpot's default target: refills of a thread between two collections.
-const TARGET: u64 = 50;
 
 /// The verdicts that a log allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +146,6 @@ fn is_fifth(part: u64, whole: u64) -> bool {
 impl Log {
     /// The JVM's target: refills of a thread between two collections.
     pub fn target(&self) -> u64 {
-        self.target.unwrap_or(TARGET)
+        self.target.unwrap_or(TARGET_REFILLS)
     }
 }

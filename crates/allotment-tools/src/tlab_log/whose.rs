@@ -59,7 +59,7 @@ impl Prefixes {
     }
 }
 
-/// The words of a prefix that are no date, no line number and no level.
+/// The words of a prefix except dates, line numbers and levels.
 fn undated(prefix: &[u8]) -> Vec<u8> {
     const PARTS: [&str; 19] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue",

@@ -1,13 +1,13 @@
 //! Requests for lines: their way to the directory, the order in which the directory serves them,
 //! and the effects of a request when its turn comes.
 
-use super::{Engine, Event, Purpose, Request, Waiting};
+use super::{CoherenceEngine, Event, Purpose, Request, Waiting};
 use crate::coherence::caches::{Supply, Wanted};
 use crate::coherence::program::{Program, Step};
 use crate::coherence::scenario::Arbitration;
 use std::collections::VecDeque;
 
-impl<P: Program> Engine<P> {
+impl<P: Program> CoherenceEngine<P> {
     /// Cycles that a request needs to reach the directory. They are part of the request's latency.
     pub(super) fn travel(&self) -> u64 {
         self.latencies.l3 / 2
@@ -40,7 +40,7 @@ impl<P: Program> Engine<P> {
         let Some(queue) = self.queues.get_mut(&line) else { return };
         let place = match self.arbitration {
             Arbitration::Fifo => 0,
-            Arbitration::Random => self.random.below(queue.len() as u64) as usize,
+            Arbitration::Random => self.random.below(queue.len()),
             Arbitration::Nearest => {
                 let distance = |place: &usize| queue[*place].core.abs_diff(owner);
                 (0..queue.len()).min_by_key(distance).unwrap_or(0)
@@ -80,33 +80,26 @@ impl<P: Program> Engine<P> {
         match (request.purpose, step) {
             (Purpose::Drain, _) => self.stored(core, arrived + 1),
             (Purpose::Ahead, _) => self.plan(arrived, Event::Filled(request.core)),
-            (Purpose::Step, Some(Step::Load(address))) => {
-                let end = self.loaded(core, address, arrived);
-                self.end(core, end);
-            }
-            (Purpose::Step, Some(Step::WaitWhile(address, value))) => {
-                let end = self.loaded(core, address, arrived);
-                if let Some(end) = self.park(core, line, value, end) {
-                    self.end(core, end);
-                }
-            }
             (Purpose::Step, Some(step)) => {
-                if let Step::CompareExchange { address, .. }
-                | Step::FetchAdd(address, _)
-                | Step::Exchange(address, _) = step
-                {
-                    let end = self.locked(core, address, step, arrived);
-                    self.end(core, end);
+                let end = match step {
+                    Step::Load(address) => Some(self.loaded(core, address, arrived)),
+                    Step::WaitWhile(address, value) => {
+                        let end = self.loaded(core, address, arrived);
+                        self.park(core, line, value, end)
+                    }
+                    Step::CompareExchange { address, .. }
+                    | Step::FetchAdd(address, _)
+                    | Step::Exchange(address, _) => Some(self.locked(core, address, step, arrived)),
+                    Step::Store(..) | Step::Compute(_) | Step::Done => None,
+                };
+                if let Some(end) = end {
+                    self.cores[core].step = None;
+                    self.plan(end, Event::Run(request.core));
                 }
             }
             (Purpose::Step, None) => {}
         }
         self.wake(arrived);
-    }
-
-    pub(super) fn end(&mut self, core: usize, time: u64) {
-        self.cores[core].step = None;
-        self.plan(time, Event::Run(core as u16));
     }
 
     /// Wakes the cores whose copies of a line have gone, so that they read the line again.

@@ -1,22 +1,20 @@
 //! The store buffer: how stores enter it, and how it drains.
 
-use super::{Engine, Event, Purpose, Request, Waiting};
+use super::{CoherenceEngine, Event, Purpose, Request, Waiting};
 use crate::coherence::caches::{Wanted, line_of};
 use crate::coherence::program::{Program, Step};
 
-impl<P: Program> Engine<P> {
+impl<P: Program> CoherenceEngine<P> {
     pub(super) fn buffer(&mut self, core: usize, address: u64, value: u64) -> Option<u64> {
         let this = &mut self.cores[core];
         if this.buffer.len() + usize::from(this.leaving) == self.geometry.store_buffer {
             this.waiting = Waiting::Place;
             return None;
         }
-        let waited = self.now - this.since;
+        self.caches.counters.stall_cycles += self.now - this.since;
         this.buffer.push_back((address, value));
         let first = this.buffer.len() == 1 && !this.leaving;
         self.caches.counters.memory_operations += 1;
-        self.caches.counters.stall_cycles += waited;
-        self.caches.counters.buffer_full_cycles += waited;
         if first {
             self.plan(self.now + 1, Event::Drain(core as u16));
         } else {

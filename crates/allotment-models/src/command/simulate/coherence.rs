@@ -2,7 +2,7 @@
 
 use super::{name, print_speed, replace_given};
 use crate::coherence::{
-    Arbitration, Counters, Geometry, Latencies, Model, Outcome, Pattern, Protocol, Scenario,
+    Arbitration, CoherenceOutcome, CoherenceScenario, Counters, Geometry, Latencies, Model, Pattern, Protocol,
 };
 use allotment_report::command::{Failure, print, wrapped};
 use allotment_report::format::{Layout, number, width};
@@ -13,44 +13,45 @@ use std::time::Instant;
 /// The arguments of `allotment simulate coherence`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CoherenceArguments {
-    /// Numbers of cores, 1 to 256.
+    /// Simulate each of these numbers of cores, 1 to 256.
     #[arg(long, value_delimiter = ',', value_name = "N,..", default_value = "1,2,4,8,16",
           value_parser = clap::value_parser!(u16).range(1..=256))]
     cores: Vec<u16>,
 
-    /// How caches talk [default: all].
+    /// Simulate these coherence protocols [default: all].
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     protocol: Vec<Protocol>,
 
-    /// How cores get memory [default: all].
+    /// Simulate these ways to allocate [default: all].
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pattern: Vec<Pattern>,
 
-    /// Objects that each core allocates.
+    /// Number of objects that each core allocates.
     #[arg(long, value_name = "N", default_value_t = 4000)]
     operations: u64,
 
-    /// Bytes of an object: a multiple of 8.
+    /// Bytes of an object: a multiple of 8 from 16 to 64k.
     #[arg(long, value_name = "BYTES", default_value = "16", value_parser = number::parse_size)]
     size: u64,
 
-    /// Bytes of a core's buffer: a multiple of 8.
+    /// Bytes of a core's buffer: a multiple of 8, at most 16m.
     #[arg(long, value_name = "BYTES", default_value = "16k", value_parser = number::parse_size)]
     buffer: u64,
 
-    /// When cores begin, and who wins at random.
+    /// The seed of the cores' beginnings and of random arbitration.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Who of those that queue for a line gets it.
+    /// Which of the cores that queue for a line gets it.
     #[arg(long, value_name = "WHO", default_value = "random")]
     arbitration: Arbitration,
 
-    /// Whose latencies and sizes the defaults are.
+    /// The machine that gives the defaults of latencies and cache sizes.
     #[arg(long, value_name = "MACHINE", default_value = "client")]
     model: Model,
 
-    /// Measure what handing over a line costs here, and scale forward, hitm and upgrade to it.
+    /// Measure the cost of handing over a line on this machine, and scale forward, hitm and upgrade to
+    /// it.
     #[arg(long)]
     calibrate: bool,
 
@@ -102,8 +103,8 @@ pub struct HandOver {
 
 /// A scenario that was simulated.
 struct Run {
-    scenario: Scenario,
-    outcome: Outcome,
+    scenario: CoherenceScenario,
+    outcome: CoherenceOutcome,
 }
 
 /// Simulates and prints a table.
@@ -128,7 +129,7 @@ pub(super) fn simulate(
         .scenarios(latencies)
         .into_iter()
         .map(|scenario| Ok(Run { scenario, outcome: scenario.run()? }))
-        .collect::<Result<_, crate::coherence::ScenarioError>>()
+        .collect::<Result<_, crate::ScenarioError>>()
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let time = start.elapsed();
     print(&text(&runs, arguments, &latencies, &source))?;
@@ -144,7 +145,7 @@ fn chosen<T: ValueEnum>(named: &[T]) -> Vec<T> {
 
 impl CoherenceArguments {
     /// The scenarios by cores, protocol and pattern, `tlab` first.
-    fn scenarios(&self, latencies: Latencies) -> Vec<Scenario> {
+    fn scenarios(&self, latencies: Latencies) -> Vec<CoherenceScenario> {
         let mut patterns = chosen(&self.pattern);
         if !patterns.contains(&Pattern::Tlab) {
             // All other patterns are compared with `Tlab`.
@@ -154,7 +155,7 @@ impl CoherenceArguments {
         let mut scenarios = Vec::new();
         for &cores in &self.cores {
             for &protocol in &protocols {
-                scenarios.extend(patterns.iter().map(|&pattern| Scenario {
+                scenarios.extend(patterns.iter().map(|&pattern| CoherenceScenario {
                     pattern,
                     protocol,
                     cores: cores.into(),
@@ -199,8 +200,8 @@ fn text(runs: &[Run], arguments: &CoherenceArguments, latencies: &Latencies, sou
 /// A row for each run. Its ratios are to the run of `tlab` on the same machine.
 fn table(runs: &[Run]) -> String {
     /// A column: its head, and its cell for a run and the run of `tlab`.
-    type Column = (&'static str, fn(&Run, Option<&Outcome>) -> String);
-    fn ratio(run: &Run, tlab: Option<&Outcome>, of: fn(&Outcome) -> f64) -> String {
+    type Column = (&'static str, fn(&Run, Option<&CoherenceOutcome>) -> String);
+    fn ratio(run: &Run, tlab: Option<&CoherenceOutcome>, of: fn(&CoherenceOutcome) -> f64) -> String {
         format!("{:.2}x", of(&run.outcome) / tlab.map_or(f64::NAN, of))
     }
     fn rate(run: &Run, of: fn(&Counters) -> u64) -> String {
@@ -211,20 +212,20 @@ fn table(runs: &[Run]) -> String {
         ("Protocol", |run, _| name(&run.scenario.protocol)),
         ("Cores", |run, _| run.scenario.cores.to_string()),
         ("cycles/op", |run, _| format!("{:.1}", run.outcome.cycles_per_operation())),
-        ("vs tlab", |run, tlab| ratio(run, tlab, Outcome::cycles_per_operation)),
+        ("vs tlab", |run, tlab| ratio(run, tlab, CoherenceOutcome::cycles_per_operation)),
         ("stalls/op", |run, _| format!("{:.1}", run.outcome.stalls_per_operation())),
-        ("vs tlab", |run, tlab| ratio(run, tlab, Outcome::stalls_per_operation)),
+        ("vs tlab", |run, tlab| ratio(run, tlab, CoherenceOutcome::stalls_per_operation)),
         ("attempts", |run, _| format!("{:.2}", run.outcome.attempts_per_success())),
-        ("HITM/op", |run, _| rate(run, Counters::hitm)),
+        ("HITM/op", |run, _| rate(run, |counters| counters.hitm)),
         ("inval./op", |run, _| rate(run, |counters| counters.invalidations)),
         ("upgr./op", |run, _| rate(run, |counters| counters.upgrades)),
-        ("trans./op", |run, _| rate(run, Counters::all_transitions)),
+        ("trans./op", |run, _| rate(run, |counters| counters.transitions)),
         ("writeb./op", |run, _| rate(run, |counters| counters.write_backs)),
     ];
     let row = |run: &Run| {
-        let Scenario { cores, protocol, .. } = run.scenario;
+        let CoherenceScenario { cores, protocol, .. } = run.scenario;
         let is_tlab = |other: &&Run| {
-            let Scenario { pattern, .. } = other.scenario;
+            let CoherenceScenario { pattern, .. } = other.scenario;
             pattern == Pattern::Tlab && (other.scenario.cores, other.scenario.protocol) == (cores, protocol)
         };
         let tlab = runs.iter().find(is_tlab).map(|tlab| &tlab.outcome);

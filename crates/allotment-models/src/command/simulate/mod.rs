@@ -65,7 +65,7 @@ use replace_given;
 fn print_speed(count: u64, what: &str, time: Duration) {
     let (millions, seconds) = (count as f64 / 1e6, time.as_secs_f64());
     let speed = millions / seconds;
-    // A closed standard error is no reason to fail.
+    // If standard error is closed, the figures are still right.
     let _ =
         writeln!(io::stderr(), "{millions:.1} million {what} in {seconds:.2} s, {speed:.1} million a second");
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The arguments of `allotment simulate tlab`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TlabArguments {
-    /// The experiment whose threads and heap the defaults are.
+    /// The experiment that gives the defaults of threads, machine, heap and costs.
     #[arg(long, value_name = "EXPERIMENT", default_value = "storm")]
     like: Like,
 
@@ -25,19 +25,19 @@ pub struct TlabArguments {
     #[arg(long, value_name = "NAME")]
     config: Option<Shop>,
 
-    /// Policies of buffer sizes [default: all six].
+    /// Simulate these policies of buffer sizes [default: all six].
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", value_parser = policy)]
     policy: Vec<TlabPolicy>,
 
-    /// The seed of sizes and gaps.
+    /// The seed of random sizes and gaps.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Write the figures as JSON.
+    /// Write the figures to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write the figures as CSV.
+    /// Write the figures to this file as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
@@ -60,13 +60,14 @@ struct Threads {
     /// Number of threads.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// When they begin.
+    /// When threads begin their operations.
     #[arg(long, value_name = "HOW")]
     arrival: Option<Arrival>,
     /// The sleep between two operations, the period of a schedule, or the mean gap.
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pace: Option<Duration>,
-    /// Sleep within an operation; 0: none. Times of operations are those of the part before it.
+    /// The sleep within an operation; 0: no sleep. The time of an operation is that of the part before
+    /// the sleep.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     think: Option<Duration>,
     /// Percentage of an operation that comes before that sleep.
@@ -75,7 +76,7 @@ struct Threads {
     /// Operations of each thread.
     #[arg(long, value_name = "N")]
     operations: Option<u64>,
-    /// No operation is planned for a later time; a late thread still does its own.
+    /// The time after which no operation is planned; a late thread still does its own.
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     duration: Option<Duration>,
     /// Operations that begin earlier are not counted; 0: all count.
@@ -99,13 +100,13 @@ struct Threads {
     /// Percentage of what an operation allocates that stays alive for a while.
     #[arg(long, value_name = "PERCENT")]
     survives: Option<f64>,
-    /// The most of that which one thread keeps alive.
+    /// The most bytes that one thread keeps alive of that percentage.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     keeps: Option<u64>,
-    /// Bytes that one more thread allocates to make old objects anew; 0: there is none.
+    /// Bytes that one more thread allocates to replace old objects; 0: there is no such thread.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     rebuild: Option<u64>,
-    /// Bytes of them that stay alive, in the place of others.
+    /// Bytes of a rebuild that stay alive, in the place of others.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     rebuild_keeps: Option<u64>,
     /// The time between two rebuilds.
@@ -119,16 +120,16 @@ struct Threads {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Machine")]
 struct Machine {
-    /// CPUs.
+    /// Number of CPUs.
     #[arg(long, value_name = "N")]
     cpus: Option<usize>,
     /// How long a thread has a CPU while others want it.
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     time_slice: Option<Duration>,
-    /// From the end of a sleep until a thread wants a CPU.
+    /// The time from the end of a sleep until a thread wants a CPU.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     wake_up: Option<Duration>,
-    /// From one thread to the next on a CPU.
+    /// CPU time from one thread to the next on a CPU.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     switch: Option<Duration>,
     /// CPU time of a refill.
@@ -142,16 +143,16 @@ struct Heap {
     /// Bytes of the heap.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     heap: Option<u64>,
-    /// Bytes of a region; 0: as the heap chooses.
+    /// Bytes of a region; 0: the heap chooses.
     #[arg(long = "region-size", value_name = "BYTES", value_parser = number::parse_size)]
     region: Option<u64>,
     /// Bytes that stay alive.
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size)]
     live: Option<u64>,
-    /// How memory is made free.
+    /// The collector.
     #[arg(long, value_name = "MODEL")]
     collector: Option<CollectorModel>,
-    /// Workers in a stop [default: the CPUs].
+    /// Workers in a stop [default: as many as CPUs].
     #[arg(long = "parallel-gc-threads", value_name = "N")]
     workers: Option<usize>,
     /// Workers beside threads [default: a quarter of the CPUs].
@@ -174,13 +175,13 @@ struct Heap {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Costs of one worker, instead of the experiment's")]
 struct Costs {
-    /// A pause.
+    /// The time of a pause.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     pause: Option<Duration>,
-    /// A stop, for each thread.
+    /// The time of a stop, for each thread.
     #[arg(long = "stop-thread", value_name = "TIME", value_parser = time::parse_or_zero)]
     thread: Option<Duration>,
-    /// A look at the roots of a thread.
+    /// The time of a visit of the roots of a thread.
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_zero)]
     visit: Option<Duration>,
     /// Marking a KiB, in ns.
@@ -202,7 +203,7 @@ fn policy(text: &str) -> Result<TlabPolicy, String> {
     let named = TlabPolicy::ALL.iter().copied().find(|policy| policy.name() == text);
     named.ok_or_else(|| {
         let names: Vec<&str> = TlabPolicy::ALL.iter().map(|policy| policy.name()).collect();
-        format!("there is no policy `{text}`; there are {}", names.join(", "))
+        format!("`{text}` is not a policy; the policies are {}", names.join(", "))
     })
 }
 

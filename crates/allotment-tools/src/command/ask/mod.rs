@@ -13,7 +13,7 @@ use allotment_report::command::Interrupt;
 use allotment_report::command::{Failure, print};
 use allotment_report::format::number::parse_size;
 use allotment_report::format::{OutputFile, printable};
-use processes::ListeningHeap;
+use processes::{ListeningHeap, is_called};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,12 @@ pub struct AskArguments {
     #[arg(value_name = "PID")]
     pub process: Option<u32>,
 
-    /// Ask the heap of this name; a process with one heap needs none.
+    /// Ask the heap with this name; a process with one heap needs no name.
     #[arg(long, value_name = "NAME", global = true)]
     pub heap: Option<String>,
 
-    /// Write what is asked for to this file; `-` is standard output.
+    /// Write the answer to this file; `-` is standard output. A snapshot or a profile needs it
+    /// [default: standard output].
     #[arg(long, value_name = "FILE", global = true)]
     pub to: Option<PathBuf>,
 
@@ -45,35 +46,36 @@ pub enum AskQuestion {
     Heap,
     /// Print what each attached thread does, and what it allocated.
     Threads,
-    /// Print all numbers for monitoring.
+    /// Print the metrics for monitoring.
     Metrics,
     /// Print the options in force, and where they come from.
     Options,
     /// Collect all garbage now.
     Gc,
-    /// Print the live objects by shape. The program stands still meanwhile.
+    /// Print the live objects by shape. The program is stopped meanwhile.
     Census {
-        /// Also print what each shape retains; takes memory in the program.
+        /// Also print the bytes that each shape retains; this takes memory in the program.
         #[arg(long)]
         retained: bool,
     },
-    /// Write a snapshot of all live objects. The program stands still meanwhile.
+    /// Write a snapshot of all live objects. The program is stopped meanwhile.
     Snapshot {
         /// The form of the file.
         #[arg(long, value_name = "FORM", default_value = "heapsnapshot")]
         format: SnapshotForm,
 
-        /// Write this many bytes of each text; texts may be secrets.
+        /// Write the first N bytes of each text; texts may be secrets.
         #[arg(long, value_name = "N", default_value_t = 0)]
         string_bytes: usize,
     },
-    /// Write an allocation profile in pprof's form: of all so far, or of the next seconds.
+    /// Write an allocation profile in pprof's form: of all allocations so far, or of the next seconds.
     Profile {
         /// Sample allocations for N seconds, even if the program samples nothing.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
         seconds: Option<u64>,
 
-        /// Sample at this mean distance meanwhile [default: the program's, or 512k].
+        /// Meanwhile sample once in this many bytes on average, such as 64k [default: as the program
+        /// does, or 512k].
         #[arg(long, value_name = "SIZE", value_parser = interval, requires = "seconds")]
         interval: Option<u64>,
     },
@@ -156,7 +158,7 @@ pub(super) fn ask(arguments: &AskArguments) -> Result<(), Failure> {
     };
     let wanted = arguments.heap.as_deref();
     let heap = chosen(process, processes::heaps_of(process, wanted)?, wanted)?;
-    // Before the program is disturbed: a place that cannot be written is told now.
+    // Before the program is disturbed, so that a path that cannot be written fails now.
     let output = to.map(OutputFile::open).transpose()?;
     let interrupt = Interrupt::install()?;
     let question_sent = question.question();
@@ -195,7 +197,7 @@ fn chosen(process: u32, mut heaps: Vec<ListeningHeap>, name: Option<&str>) -> Re
             let all = names(&heaps);
             // How it is listed goes first: a long name with a number has the cut name of another.
             let place = heaps.iter().position(|heap| heap.name == name);
-            let place = place.or_else(|| heaps.iter().position(|heap| heap.is_called(name)));
+            let place = place.or_else(|| heaps.iter().position(|heap| is_called(&heap.name, name)));
             place.map(|place| heaps.swap_remove(place)).ok_or_else(|| {
                 Failure::Failed(format!("process {process} has no heap `{name}` that listens; it has {all}"))
             })

@@ -35,15 +35,8 @@ pub(super) struct ListeningHeap {
     pub(super) socket: UnixStream,
 }
 
-impl ListeningHeap {
-    /// Whether the heap is meant by this name.
-    pub(super) fn is_called(&self, name: &str) -> bool {
-        is_called(&self.name, name)
-    }
-}
-
 /// Whether a heap that listens under a name is meant by another: its own, or how it is listed.
-fn is_called(listening: &str, name: &str) -> bool {
+pub(super) fn is_called(listening: &str, name: &str) -> bool {
     listening == name || listening == listening_name(name)
 }
 
@@ -227,9 +220,12 @@ mod tests {
         for (listed, name) in
             [("a-b", "a/b"), ("caf-", "café"), (&long[..32], &long), ("heap", ""), ("a", "a")]
         {
-            assert!(listening(listed).is_called(name) && listening(listed).is_called(listed), "{name}");
+            assert!(
+                is_called(&listening(listed).name, name) && is_called(&listening(listed).name, listed),
+                "{name}"
+            );
         }
-        assert!(!listening("a-b").is_called("a"));
+        assert!(!is_called(&listening("a-b").name, "a"));
     }
 
     #[test]

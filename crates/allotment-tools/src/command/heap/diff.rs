@@ -1,7 +1,8 @@
 //! The growth between two snapshots, by shape.
 //!
 //! Two formats are not compared: an object with a tail is two objects in HPROF, and each format has
-//! bytes of its own. Refused: to convert one of them, since what a JVM's dump has is not in V8's.
+//! bytes of its own. Refused: converting one of them, since V8's format lacks parts of a
+//! JVM's dump.
 
 use crate::snapshot::Snapshot;
 use allotment_report::command::rows::on_one_line;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Objects and what holds them, and shapes, those that retain most first.
 ///
 /// # Errors
-/// There is no memory for that.
+/// There is not enough memory to find them.
 pub(super) fn dominators(snapshot: &Snapshot, top: usize, columns: Option<usize>) -> Result<String, String> {
     let objects = Objects::of(snapshot)?;
     let (graph, retained) = (&snapshot.graph, &objects.dominators.retained);

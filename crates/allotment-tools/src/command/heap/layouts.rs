@@ -1,6 +1,6 @@
 //! The layouts of a snapshot's shapes, as tables.
 
-use crate::snapshot::{Layout, Snapshot};
+use crate::snapshot::{ShapeLayout, Snapshot};
 use allotment::raw::{Element, Shape, SlotKind};
 use allotment_report::command::rows::{on_one_line, shown};
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ pub(super) fn layouts(snapshot: &Snapshot, top: usize) -> Result<String, String>
     let Some(layouts) = &snapshot.layouts else {
         return Err("it has no layouts; .heapsnapshot files that our heaps wrote have them".into());
     };
-    let mut layouts: Vec<&Layout> = layouts.iter().collect();
+    let mut layouts: Vec<&ShapeLayout> = layouts.iter().collect();
     layouts.sort_by_key(|layout| std::cmp::Reverse(layout.bytes));
     let mut more = String::new();
     let count = shown(layouts.len(), top, &mut more);
@@ -25,7 +25,7 @@ pub(super) fn layouts(snapshot: &Snapshot, top: usize) -> Result<String, String>
 }
 
 /// The shape that a layout describes; `None` if it makes no sense.
-fn shape(layout: &Layout) -> Option<Shape> {
+fn shape(layout: &ShapeLayout) -> Option<Shape> {
     let kind = |weak: bool| if weak { SlotKind::Weak } else { SlotKind::Strong };
     let fixed = usize::try_from(layout.fixed_bytes).ok().filter(|bytes| (8..1 << 46).contains(bytes))?;
     let first = if layout.elements == "none" { 8 } else { 16 };

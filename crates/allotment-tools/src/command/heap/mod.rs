@@ -7,6 +7,7 @@ mod objects;
 mod path;
 mod summary;
 
+use super::{failed, incomparable};
 use crate::snapshot::{Depth, Snapshot, read};
 use allotment_report::command::rows::{both_readable, named};
 use allotment_report::command::{Failure, print};
@@ -23,11 +24,11 @@ use summary::summary;
 pub enum HeapArguments {
     /// Print objects and bytes by shape, and the roots by kind.
     Summary(OneFile),
-    /// Print what retains most, objects and shapes, and what holds each object.
+    /// Print the objects and the shapes that retain most, and the holder of each object.
     Dominators(OneFile),
-    /// Print the shortest way from a root to an object, by the names of fields.
+    /// Print the shortest path of references from a root to an object.
     Path(PathArguments),
-    /// Print the shapes by what their objects and bytes have grown.
+    /// Print the shapes by the growth of their bytes between two snapshots.
     Diff(TwoFiles),
     /// Print the layouts of the shapes; only .heapsnapshot files of our heaps have them.
     Layout(OneFile),
@@ -46,7 +47,7 @@ pub struct OneFile {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Show this many rows of each table; 0: all of them.
+    /// Show at most this many rows of each table; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 }
@@ -63,7 +64,7 @@ pub struct PathArguments {
     #[arg(value_name = "OBJECT")]
     pub object: String,
 
-    /// Show this many steps, and leave out those in the middle; 0: all of them.
+    /// Show at most this many steps, and leave out those in the middle; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 }
@@ -79,7 +80,7 @@ pub struct TwoFiles {
     #[arg(value_name = "AFTER")]
     pub after: PathBuf,
 
-    /// Show this many rows; 0: all of them.
+    /// Show at most this many rows; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 }
@@ -87,7 +88,7 @@ pub struct TwoFiles {
 /// Reads snapshots and prints what was asked for.
 ///
 /// # Errors
-/// [`Failure::Failed`] if a file cannot be read or is no whole snapshot, if two have different
+/// [`Failure::Failed`] if a file cannot be read or is not a whole snapshot, if two have different
 /// formats, or if there is no such object. [`Failure::Usage`] if both files are standard input.
 pub(super) fn heap(arguments: &HeapArguments) -> Result<(), Failure> {
     let columns = width::of_output();
@@ -100,15 +101,13 @@ pub(super) fn heap(arguments: &HeapArguments) -> Result<(), Failure> {
         HeapArguments::Path(one) => {
             let snapshot = open(&one.file, Depth::References)?;
             path(&snapshot, &one.object, one.top, columns)
-                .map_err(|error| Failure::Failed(format!("{}: {error}", Input::quoted(&one.file))))?
+                .map_err(|error| failed(format!("{}: {error}", Input::quoted(&one.file))))?
         }
         HeapArguments::Diff(two) => {
             both_readable(&two.before, &two.after)?;
             let (before, after) = (open(&two.before, Depth::Rows)?, open(&two.after, Depth::Rows)?);
-            diff(&before, &after, two.top, columns).map_err(|why| {
-                let names = [&two.before, &two.after].map(|path| Input::quoted(path));
-                Failure::Failed(format!("cannot compare {} with {}: {why}", names[0], names[1]))
-            })?
+            diff(&before, &after, two.top, columns)
+                .map_err(|why| incomparable(&two.before, &two.after, &why))?
         }
         HeapArguments::Layout(one) => {
             let snapshot = open(&one.file, Depth::Rows)?;
@@ -118,11 +117,11 @@ pub(super) fn heap(arguments: &HeapArguments) -> Result<(), Failure> {
     print(&text)
 }
 
-/// All that is told of a snapshot with these bytes, or why it is none. It does the work of
+/// All output for a snapshot with these bytes, or why they are not a snapshot. It does the work of
 /// `heap` without files, so that a test can call it with arbitrary bytes.
 ///
 /// # Errors
-/// Why the bytes are no snapshot.
+/// Why the bytes are not a snapshot.
 pub fn tell_heap(bytes: &[u8]) -> Result<String, String> {
     let of = |depth| read(&mut &*bytes, depth).map_err(|error| error.to_string());
     let (rows, whole) = (of(Depth::Rows)?, of(Depth::References)?);
@@ -136,6 +135,6 @@ pub fn tell_heap(bytes: &[u8]) -> Result<String, String> {
 
 /// Reads a file, which may be packed by gzip.
 fn open(path: &Path, depth: Depth) -> Result<Snapshot, Failure> {
-    let mut file = open_binary(path).map_err(|error| Failure::Failed(error.to_string()))?;
+    let mut file = open_binary(path).map_err(failed)?;
     read(&mut file, depth).map_err(|error| named(path, &error))
 }

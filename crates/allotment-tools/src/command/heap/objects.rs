@@ -13,7 +13,7 @@ impl<'s> Objects<'s> {
     /// Finds the dominators.
     ///
     /// # Errors
-    /// There is no memory for that.
+    /// There is not enough memory to find them.
     pub(super) fn of(snapshot: &'s Snapshot) -> Result<Objects<'s>, String> {
         let dominators = snapshot.graph.dominators().map_err(|error| error.to_string())?;
         Ok(Objects { snapshot, dominators })
@@ -78,7 +78,7 @@ impl<'s> Objects<'s> {
     /// The node of an object as users write it: `@12`, or `0x7ff12340`.
     ///
     /// # Errors
-    /// The text is none, or there is no such object.
+    /// The text is not an id, or no object has this id.
     pub(super) fn find(&self, text: &str) -> Result<usize, String> {
         let text = text.trim();
         // The whole name may be copied from a table.

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// `top`: the most steps that are shown, those in the middle are left out; 0 shows all.
 ///
 /// # Errors
-/// There is no such object, or no memory.
+/// The snapshot has no such object, or there is not enough memory.
 pub(super) fn path(
     snapshot: &Snapshot,
     object: &str,

@@ -6,6 +6,7 @@
 //! Refused: `inferno`, whose licence (CDDL) is not among those of this project, and
 //! `d3-flame-graph`, which brings a library of 100 kB for rectangles.
 
+use super::failed;
 use crate::pprof::Tree;
 use allotment_report::command::Failure;
 use allotment_report::command::rows::named;
@@ -28,11 +29,11 @@ pub struct HtmlArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// The page; `-` is standard output.
+    /// Write the page to this file; `-` is standard output.
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Show these values first, such as alloc_space [default: the file's own].
+    /// Show the values of this sample type first, such as alloc_space [default: that of the file].
     #[arg(long, value_name = "NAME")]
     pub sample_type: Option<String>,
 
@@ -57,7 +58,7 @@ pub(super) fn html(arguments: &HtmlArguments) -> Result<String, Failure> {
     let HtmlArguments { file, output, sample_type, title } = arguments;
     check_printed_files(std::slice::from_ref(file), &[("--output", output)])?;
     let opened = OutputFile::open(output)?;
-    let input = open_binary(file).map_err(|error| Failure::Failed(error.to_string()))?;
+    let input = open_binary(file).map_err(failed)?;
     let tree = Tree::read(input, sample_type.as_deref(), SMALLEST).map_err(|error| named(file, &error))?;
     let name = || match file.as_os_str().to_str() {
         Some("-") => "profile".to_owned(),

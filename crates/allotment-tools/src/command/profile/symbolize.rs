@@ -4,6 +4,7 @@
 //! of another machine. Files are found by their build ids, and a file of another build is refused:
 //! its names would be wrong.
 
+use super::failed;
 use crate::pprof::{Symbolized, SymbolizedMapping, symbolize as names_in};
 use allotment_report::command::Failure;
 use allotment_report::command::rows::named;
@@ -22,8 +23,8 @@ pub struct SymbolizeArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// A program, library or separate debug file, for code whose file has moved or is stripped; may be
-    /// given several times. Its build id tells which code is meant.
+    /// Take names from this program, library or separate debug file, for code whose file has moved or
+    /// is stripped. Its build id says which code that is. May be given several times.
     #[arg(long, value_name = "PATH")]
     pub binary: Vec<PathBuf>,
 
@@ -42,34 +43,31 @@ pub(super) fn symbolize(arguments: &SymbolizeArguments) -> Result<String, Failur
     let output = output.as_deref().unwrap_or(file);
     let given = binary.iter().map(|path| Binary::open(path).map_err(|error| named(path, &error)));
     let mut symbols = Symbols::new(given.collect::<Result<_, _>>()?);
-    let input = open_binary(file).map_err(|error| Failure::Failed(error.to_string()))?;
+    let input = open_binary(file).map_err(failed)?;
     let found = names_in(input, &mut symbols).map_err(|error| named(file, &error))?;
     if let Some(unused) = symbols.unused().next() {
-        return Err(Failure::Failed(no_part(unused, &found)));
+        return Err(failed(no_part(unused, &found)));
     }
     let told = told(&found);
     let named_now: u64 = found.mappings.iter().map(|mapping| mapping.named).sum();
     if named_now == 0 && found.mappings.iter().any(|mapping| mapping.named_before < mapping.addresses) {
         let why = told.lines().collect::<Vec<_>>().join("; ");
         let name = Input::quoted(file);
-        return Err(Failure::Failed(format!(
-            "no address of {name} was named, and nothing is written: {why}"
-        )));
+        return Err(failed(format!("no address of {name} was named, and nothing is written: {why}")));
     }
     if named_now > 0 || output != file {
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
         let packed = packed.write_all(&found.bytes).and_then(|()| packed.finish());
-        let packed = packed.map_err(|error| Failure::Failed(error.to_string()))?;
-        OutputFile::open(output)?.write(&packed)?;
+        OutputFile::open(output)?.write(&packed.map_err(failed)?)?;
     }
     // The profile itself is there.
     Ok(if output.as_os_str() == "-" { String::new() } else { told })
 }
 
-/// All that is told of the names in a profile; for a test with arbitrary bytes.
+/// The output for a profile; for a test with arbitrary bytes.
 ///
 /// # Errors
-/// Why it is no profile.
+/// Why the bytes are not a profile.
 pub(super) fn tell(profile: impl Read) -> Result<String, String> {
     let found = names_in(profile, &mut Symbols::default()).map_err(|error| error.to_string())?;
     Ok(told(&found))

@@ -132,14 +132,15 @@ fn bars(title: &str, unit: &str, words: Vec<String>, series: Vec<Series>) -> Cha
     }
 }
 
+/// One bar, and its name.
+fn bar(name: String, value: f64, label: String) -> Series {
+    Series { name, look: Look { colour: 1, dash: 0 }, points: vec![point(0.0, value, label)] }
+}
+
 fn refills(threads: &[(usize, &Account)]) -> Chart {
     let series = |(_, account): &(usize, &Account)| {
         let label = format!("{} of {}", account.refills, bytes(account.buffers as f64));
-        Series {
-            name: name(account),
-            look: Look { colour: 1, dash: 0 },
-            points: vec![point(0.0, account.refills as f64, label)],
-        }
+        bar(name(account), account.refills as f64, label)
     };
     let refilled = threads.iter().filter(|(_, account)| account.refills > 0);
     let series = refilled.take(MOST_BARS).map(series).collect();
@@ -183,11 +184,7 @@ fn replays(replayed: &[(Candidate, Replayed)]) -> Vec<Chart> {
     let chart = |title: &str, unit: &str, of: &dyn Fn(&Replayed) -> (f64, String)| {
         let series = replayed.iter().map(|(candidate, done)| {
             let (value, label) = of(done);
-            Series {
-                name: candidate.name.clone(),
-                look: Look { colour: 1, dash: 0 },
-                points: vec![point(0.0, value, label)],
-            }
+            bar(candidate.name.clone(), value, label)
         });
         bars(title, unit, vec![String::new()], series.collect())
     };

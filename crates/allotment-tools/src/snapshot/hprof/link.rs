@@ -7,7 +7,7 @@
 //! retains it.
 
 use super::rows::ClassNames;
-use super::{MOST_CLASSES_ABOVE, Reader, ReferenceName, Root, RowKind};
+use super::{HprofReader, MOST_CLASSES_ABOVE, ReferenceName, Root, RowKind};
 use crate::snapshot::labels::Label;
 use crate::snapshot::{Depth, Graph, Snapshot};
 use std::collections::HashMap;
@@ -52,14 +52,13 @@ fn root_name(tag: u8) -> &'static str {
     }
 }
 
-impl Reader<'_, '_> {
+impl HprofReader {
     /// The snapshot, when all records are read.
     pub(super) fn finish(mut self) -> Snapshot {
         let names = self.names_of_classes();
         self.finish_rows(&names);
-        for (tag, count) in self.root_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            self.snapshot.roots.push((root_name(tag as u8).to_owned(), *count));
-        }
+        let roots = self.root_counts.iter().map(|(tag, count)| (root_name(*tag).to_owned(), *count));
+        self.snapshot.roots = roots.collect();
         if self.depth == Depth::References {
             let conditional = self.link(&names);
             keep_what_holds(&mut self.snapshot, &conditional);
@@ -71,11 +70,11 @@ impl Reader<'_, '_> {
         self.snapshot
     }
 
-    /// The node of a class. An object that is no class may have the id of one in a broken file.
+    /// The node of a class. In a broken file an object that is not a class may have the id of one.
     fn class_node(&self, class: u64) -> Option<u32> {
         let node = *self.nodes.get(&class)?;
         let row = self.snapshot.graph.class[node as usize];
-        (self.kinds[row as usize] == RowKind::Classes).then_some(node)
+        (self.kinds.keys()[row as usize] == RowKind::Classes).then_some(node)
     }
 
     /// By row: what its objects do for their referents.
@@ -103,7 +102,7 @@ impl Reader<'_, '_> {
             RowKind::Instances(class) => of_class(*class),
             _ => Strength::Strong,
         };
-        self.kinds.iter().map(of_row).collect()
+        self.kinds.keys().iter().map(of_row).collect()
     }
 
     /// The label of the field `referent` of `java.lang.ref.Reference`.
@@ -123,7 +122,7 @@ impl Reader<'_, '_> {
         let root_labels: Vec<Label> = (0..=u8::MAX).map(|tag| own(root_name(tag))).collect();
         let mut roots = std::mem::take(&mut self.roots);
         // Where the file has no such roots, each class that has no loader is one.
-        if self.root_counts[usize::from(SYSTEM_CLASS)] == 0 {
+        if !self.root_counts.contains_key(&SYSTEM_CLASS) {
             let system = self.classes.iter().filter(|(_, class)| class.loader == 0);
             let mut system: Vec<u64> = system.map(|(id, _)| *id).collect();
             system.sort_unstable();
@@ -141,6 +140,7 @@ impl Reader<'_, '_> {
 
         let class_nodes: Vec<Option<u32>> = self
             .kinds
+            .keys()
             .iter()
             .map(|kind| match kind {
                 RowKind::Instances(class) | RowKind::Objects(class) => self.class_node(*class),

@@ -15,11 +15,13 @@ mod sizes;
 #[cfg(test)]
 mod tests;
 
-use super::input::Input;
-use super::labels::{Label, Numbers};
-use super::{Depth, Row, Snapshot, SnapshotFileError};
+use super::input::SnapshotInput;
+use super::labels::Label;
+use super::{Depth, Row, Snapshot, unknown};
+use crate::FileError;
+use crate::numbers::Numbers;
 use sizes::{Evidence, KNOWN};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The most bytes of a string: a name of a class or a field. Strings of a program are arrays.
@@ -31,6 +33,31 @@ const MOST_CLASSES_ABOVE: usize = 1000;
 /// The type of fields that are references.
 const OBJECT: u8 = 2;
 
+/// A type of data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct DataType {
+    /// The name of an array of them.
+    array: &'static str,
+    /// Bytes of one.
+    bytes: u64,
+}
+
+/// The type of data with this number.
+fn data_type(kind: u8) -> Option<DataType> {
+    let (array, bytes) = match kind {
+        4 => ("boolean[]", 1),
+        5 => ("char[]", 2),
+        6 => ("float[]", 4),
+        7 => ("double[]", 8),
+        8 => ("byte[]", 1),
+        9 => ("short[]", 2),
+        10 => ("int[]", 4),
+        11 => ("long[]", 8),
+        _ => return None,
+    };
+    Some(DataType { array, bytes })
+}
+
 /// A class as the file describes it.
 #[derive(Default)]
 struct Class {
@@ -40,14 +67,14 @@ struct Class {
     fields: Vec<(u8, usize)>,
     /// Static fields that are references.
     static_references: u64,
-    /// Bytes of the other ones.
+    /// Bytes of the other static fields.
     static_bytes: u64,
 }
 
 /// The kind of the objects of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum RowKind {
-    /// The root, which is no object.
+    /// The root, which is not an object.
     Roots,
     /// The classes.
     Classes,
@@ -56,7 +83,7 @@ enum RowKind {
     /// Arrays of references, whose class this is.
     Objects(u64),
     /// Arrays of data of a type.
-    Data(u8),
+    Data(DataType),
 }
 
 /// The name of a reference.
@@ -92,8 +119,9 @@ struct Run {
     count: usize,
 }
 
-struct Reader<'i, 'f> {
-    input: &'i mut Input<'f>,
+/// A file, as far as it was read.
+#[derive(Default)]
+struct HprofReader {
     /// Bytes of an id.
     id_bytes: u32,
     depth: Depth,
@@ -101,9 +129,8 @@ struct Reader<'i, 'f> {
     /// By class: the id of its name.
     class_names: HashMap<u64, u64>,
     classes: HashMap<u64, Class>,
-    rows: HashMap<RowKind, usize>,
-    /// By row.
-    kinds: Vec<RowKind>,
+    /// The kinds of rows.
+    kinds: Numbers<RowKind>,
     /// By row of arrays: their bytes, for each of the sizes that they may have.
     array_bytes: Vec<[u64; KNOWN.len()]>,
     evidence: Evidence,
@@ -121,56 +148,34 @@ struct Reader<'i, 'f> {
     late: Vec<LateInstance>,
     roots: Vec<Root>,
     /// Roots by tag.
-    root_counts: [u64; 256],
+    root_counts: BTreeMap<u8, u64>,
 }
 
-pub(super) fn read(input: &mut Input<'_>, depth: Depth) -> Result<Snapshot, SnapshotFileError> {
+pub(super) fn read(input: &mut SnapshotInput<'_>, depth: Depth) -> Result<Snapshot, FileError> {
     let mut version = Vec::new();
-    loop {
-        match input.byte("the head")? {
-            0 => break,
-            byte => version.push(byte),
-        }
+    while !version.ends_with(b"\0") {
         if version.len() > 32 {
-            return Err(SnapshotFileError::Unknown);
+            return Err(unknown());
         }
+        version.push(input.byte("the head")?);
     }
     if !version.starts_with(b"JAVA PROFILE 1.0.") {
-        return Err(SnapshotFileError::Unknown);
+        return Err(unknown());
     }
     let id_bytes = input.number(4, "the head")?;
     if id_bytes != 4 && id_bytes != 8 {
         return Err(input.broken(format!("ids of {id_bytes} bytes; 4 or 8 work")));
     }
     input.skip(8, "the head")?;
-    let mut reader = Reader {
-        input,
-        id_bytes: id_bytes as u32,
-        depth,
-        strings: HashMap::new(),
-        class_names: HashMap::new(),
-        classes: HashMap::new(),
-        rows: HashMap::new(),
-        kinds: Vec::new(),
-        array_bytes: Vec::new(),
-        evidence: Evidence::default(),
-        ours: None,
-        snapshot: Snapshot { format: "HPROF", addresses: true, ..Snapshot::default() },
-        nodes: HashMap::new(),
-        runs: Vec::new(),
-        targets: Vec::new(),
-        labels: Numbers::default(),
-        late: Vec::new(),
-        roots: Vec::new(),
-        root_counts: [0; 256],
-    };
-    reader.all()?;
-    reader.late_classes()?;
+    let snapshot = Snapshot { format: "HPROF", addresses: true, ..Snapshot::default() };
+    let mut reader = HprofReader { id_bytes: id_bytes as u32, depth, snapshot, ..HprofReader::default() };
+    reader.all(input)?;
+    reader.late_classes(input)?;
     Ok(reader.finish())
 }
 
-impl Reader<'_, '_> {
-    fn all(&mut self) -> Result<(), SnapshotFileError> {
+impl HprofReader {
+    fn all(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         if self.depth == Depth::References {
             let row = self.row(RowKind::Roots);
             self.snapshot.graph.bytes.push(0);
@@ -180,25 +185,25 @@ impl Reader<'_, '_> {
         }
         // A heap in one piece, as old JVMs wrote it, has no record at its end.
         let mut ended = false;
-        while self.input.peek()?.is_some() {
-            let tag = self.input.byte("a record")?;
-            self.input.skip(4, "a record")?;
-            let length = self.input.number(4, "a record")?;
-            let end = self.input.at() + length;
+        while input.peek()?.is_some() {
+            let tag = input.byte("a record")?;
+            input.skip(4, "a record")?;
+            let length = input.number(4, "a record")?;
+            let end = input.at() + length;
             match tag {
-                0x01 => self.string(end)?,
+                0x01 => self.string(input, end)?,
                 0x02 => {
-                    self.input.skip(4, "a class")?;
-                    let class = self.id("a class")?;
-                    self.input.skip(4, "a class")?;
-                    let name = self.id("a class")?;
+                    input.skip(4, "a class")?;
+                    let class = self.id(input, "a class")?;
+                    input.skip(4, "a class")?;
+                    let name = self.id(input, "a class")?;
                     self.class_names.insert(class, name);
                 }
                 0x0C | 0x1C if length == 0 => {
                     // Its length did not fit, or was to be written later: it goes on to the next
                     // record of a heap, or to the end of the file.
-                    while !matches!(self.input.peek()?, None | Some(0x0C | 0x1C | 0x2C)) {
-                        self.part()?;
+                    while !matches!(input.peek()?, None | Some(0x0C | 0x1C | 0x2C)) {
+                        self.part(input)?;
                         ended = true;
                     }
                     ended |= tag == 0x0C;
@@ -206,60 +211,57 @@ impl Reader<'_, '_> {
                 }
                 0x0C | 0x1C => {
                     ended |= tag == 0x0C;
-                    while self.input.at() < end {
-                        self.part()?;
+                    while input.at() < end {
+                        self.part(input)?;
                     }
                 }
                 0x2C => ended = true,
-                _ => self.input.skip(length, "a record")?,
+                _ => input.skip(length, "a record")?,
             }
-            if self.input.at() != end {
+            if input.at() != end {
                 let what = format!(
                     "a record of type {tag:#04x} states {length} bytes, but its contents have a different length"
                 );
-                return Err(self.input.broken(what));
+                return Err(input.broken(what));
             }
         }
-        if ended { Ok(()) } else { Err(SnapshotFileError::Cut { at: self.input.at(), what: "the records" }) }
+        if ended { Ok(()) } else { Err(FileError::Cut { at: input.at(), what: "the records" }) }
     }
 
     /// A record with a string, up to `end`.
-    fn string(&mut self, end: u64) -> Result<(), SnapshotFileError> {
-        let id = self.id("a string")?;
-        let rest = end.checked_sub(self.input.at());
-        let rest = rest.ok_or_else(|| self.input.broken("a string that is shorter than its id"))?;
+    fn string(&mut self, input: &mut SnapshotInput<'_>, end: u64) -> Result<(), FileError> {
+        let id = self.id(input, "a string")?;
+        let rest = end.checked_sub(input.at());
+        let rest = rest.ok_or_else(|| input.broken("a string that is shorter than its id"))?;
         if rest > MOST_STRING_BYTES {
             let what = format!("a name of {rest} bytes; {MOST_STRING_BYTES} are the most");
-            return Err(self.input.broken(what));
+            return Err(input.broken(what));
         }
-        let bytes = self.input.bytes(rest, "a string")?;
+        let bytes = input.bytes(rest, "a string")?;
         self.strings.insert(id, String::from_utf8_lossy(&bytes).into());
         Ok(())
     }
 
-    fn id(&mut self, what: &'static str) -> Result<u64, SnapshotFileError> {
-        self.input.number(self.id_bytes, what)
+    fn id(&self, input: &mut SnapshotInput<'_>, what: &'static str) -> Result<u64, FileError> {
+        input.number(self.id_bytes, what)
     }
 
     /// Bytes of a value of this type.
-    fn bytes_of(&self, kind: u8) -> Result<u64, SnapshotFileError> {
-        match kind {
-            OBJECT => Ok(u64::from(self.id_bytes)),
-            4 | 8 => Ok(1),
-            5 | 9 => Ok(2),
-            6 | 10 => Ok(4),
-            7 | 11 => Ok(8),
-            _ => Err(self.input.broken(format!("a value of type {kind}; 2 and 4 to 11 are known"))),
+    fn bytes_of(&self, input: &SnapshotInput<'_>, kind: u8) -> Result<u64, FileError> {
+        match (kind, data_type(kind)) {
+            (OBJECT, _) => Ok(self.id_bytes.into()),
+            (_, Some(found)) => Ok(found.bytes),
+            _ => Err(input.broken(format!("a value of type {kind}; 2 and 4 to 11 are known"))),
         }
     }
 
     /// The row of a kind of objects.
     fn row(&mut self, kind: RowKind) -> usize {
-        *self.rows.entry(kind).or_insert_with(|| {
+        let row = self.kinds.of(kind);
+        if row == self.snapshot.rows.len() {
             self.snapshot.rows.push(Row::default());
-            self.kinds.push(kind);
             self.array_bytes.push([0; KNOWN.len()]);
-            self.kinds.len() - 1
-        })
+        }
+        row
     }
 }

@@ -1,81 +1,86 @@
 //! The parts of a segment of an HPROF file: roots, classes, instances, arrays.
 
 use super::sizes::KNOWN;
-use super::{Class, LateInstance, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, Root, RowKind, Run};
+use super::{
+    Class, HprofReader, LateInstance, MOST_CLASSES_ABOVE, OBJECT, ReferenceName, Root, RowKind, Run,
+    data_type,
+};
+use crate::FileError;
+use crate::snapshot::Depth;
+use crate::snapshot::input::SnapshotInput;
 use crate::snapshot::labels::Label;
-use crate::snapshot::{Depth, SnapshotFileError};
 
 /// Android's mark of objects that nothing leads to, which is a root by its place in the file only.
 const UNREACHABLE: u8 = 0x90;
 
-impl Reader<'_, '_> {
+impl HprofReader {
     /// A part of a segment.
-    pub(super) fn part(&mut self) -> Result<(), SnapshotFileError> {
-        let tag = self.input.byte("a segment")?;
+    pub(super) fn part(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
+        let tag = input.byte("a segment")?;
         let ids = u64::from(self.id_bytes);
         match tag {
-            0xFF | 0x05 | 0x07 | 0x89..=0x8D | UNREACHABLE => self.root(tag, 0),
-            0x01 => self.root(tag, ids),
-            0x02 | 0x03 | 0x08 | 0x8E => self.root(tag, 8),
-            0x04 | 0x06 => self.root(tag, 4),
-            0x20 => self.class(),
-            0x21 => self.instance(),
-            0x22 => self.objects(),
-            0x23 => self.data(true),
-            0xC3 => self.data(false),
+            0xFF | 0x05 | 0x07 | 0x89..=0x8D | UNREACHABLE => self.root(input, tag, 0),
+            0x01 => self.root(input, tag, ids),
+            0x02 | 0x03 | 0x08 | 0x8E => self.root(input, tag, 8),
+            0x04 | 0x06 => self.root(input, tag, 4),
+            0x20 => self.class(input),
+            0x21 => self.instance(input),
+            0x22 => self.objects(input),
+            0x23 => self.data(input, true),
+            0xC3 => self.data(input, false),
             // Which of Android's heaps the following objects are in.
-            0xFE => self.input.skip(4 + ids, "a segment"),
-            _ => Err(self.input.broken(format!("no part of a segment has the type {tag:#04x}"))),
+            0xFE => input.skip(4 + ids, "a segment"),
+            _ => Err(input.broken(format!("no part of a segment has the type {tag:#04x}"))),
         }
     }
 
-    fn root(&mut self, tag: u8, more: u64) -> Result<(), SnapshotFileError> {
-        let id = self.id("a root")?;
+    fn root(&mut self, input: &mut SnapshotInput<'_>, tag: u8, more: u64) -> Result<(), FileError> {
+        let id = self.id(input, "a root")?;
         let mut thread = 0;
         if matches!(tag, 0x02 | 0x03 | 0x08) {
-            thread = self.input.number(4, "a root")? as u32;
-            self.input.skip(4, "a root")?;
+            thread = input.number(4, "a root")? as u32;
+            input.skip(4, "a root")?;
         } else {
-            self.input.skip(more, "a root")?;
+            input.skip(more, "a root")?;
         }
         if tag == UNREACHABLE {
             return Ok(());
         }
-        self.root_counts[usize::from(tag)] += 1;
+        *self.root_counts.entry(tag).or_default() += 1;
         if self.depth == Depth::References {
             self.roots.push(Root { id, thread, tag });
         }
         Ok(())
     }
 
-    fn class(&mut self) -> Result<(), SnapshotFileError> {
+    fn class(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         const WHAT: &str = "a class";
-        let id = self.id(WHAT)?;
-        self.input.skip(4, WHAT)?;
-        let mut class = Class { above: self.id(WHAT)?, ..Class::default() };
-        class.loader = self.id(WHAT)?;
+        let id = self.id(input, WHAT)?;
+        input.skip(4, WHAT)?;
+        let mut class = Class { above: self.id(input, WHAT)?, ..Class::default() };
+        class.loader = self.id(input, WHAT)?;
         // Our heaps give the first class the id 9, and the next ones 17, 25, ... JVMs have addresses
         // there, which are multiples of 8.
         let ours = *self.ours.get_or_insert(id % 8 == 1);
-        let node = if ours { None } else { self.node(id, RowKind::Classes, None)? };
-        let links = [class.above, class.loader, self.id(WHAT)?, self.id(WHAT)?];
-        self.input.skip(2 * u64::from(self.id_bytes) + 4, WHAT)?;
-        for _ in 0..self.input.number(2, WHAT)? {
-            self.input.skip(2, WHAT)?;
-            let kind = self.input.byte(WHAT)?;
-            self.value_of_class(kind, ReferenceName::Fixed("<constant pool>"))?;
+        let node = if ours { None } else { self.node(input, id, RowKind::Classes, None)? };
+        let links = [class.above, class.loader, self.id(input, WHAT)?, self.id(input, WHAT)?];
+        input.skip(2 * u64::from(self.id_bytes) + 4, WHAT)?;
+        for _ in 0..input.number(2, WHAT)? {
+            input.skip(2, WHAT)?;
+            let kind = input.byte(WHAT)?;
+            self.value_of_class(input, kind, ReferenceName::Fixed("<constant pool>"))?;
         }
-        for _ in 0..self.input.number(2, WHAT)? {
-            let name = self.id(WHAT)?;
-            let kind = self.input.byte(WHAT)?;
+        for _ in 0..input.number(2, WHAT)? {
+            let name = self.id(input, WHAT)?;
+            let kind = input.byte(WHAT)?;
             // HotSpot shows fields of its own as if they were static ones: <init_lock>.
             if !self.strings.get(&name).is_some_and(|name| name.starts_with('<')) {
                 match kind {
                     OBJECT => class.static_references += 1,
-                    _ => class.static_bytes += self.bytes_of(kind)?,
+                    _ => class.static_bytes += self.bytes_of(input, kind)?,
                 }
             }
-            self.value_of_class(kind, ReferenceName::Static(name))?;
+            self.value_of_class(input, kind, ReferenceName::Static(name))?;
         }
         if node.is_some() {
             // Eclipse MAT's names.
@@ -85,10 +90,10 @@ impl Reader<'_, '_> {
             }
         }
         self.end_node(node);
-        for _ in 0..self.input.number(2, WHAT)? {
-            let name = self.id(WHAT)?;
-            let kind = self.input.byte(WHAT)?;
-            self.bytes_of(kind)?;
+        for _ in 0..input.number(2, WHAT)? {
+            let name = self.id(input, WHAT)?;
+            let kind = input.byte(WHAT)?;
+            self.bytes_of(input, kind)?;
             class.fields.push((kind, self.labels.of(ReferenceName::Field(name))));
         }
         self.classes.insert(id, class);
@@ -96,26 +101,31 @@ impl Reader<'_, '_> {
     }
 
     /// A value that a class has, which may be a reference of this name.
-    fn value_of_class(&mut self, kind: u8, name: ReferenceName) -> Result<(), SnapshotFileError> {
-        let bytes = self.bytes_of(kind)?;
+    fn value_of_class(
+        &mut self,
+        input: &mut SnapshotInput<'_>,
+        kind: u8,
+        name: ReferenceName,
+    ) -> Result<(), FileError> {
+        let bytes = self.bytes_of(input, kind)?;
         if kind != OBJECT {
-            return self.input.skip(bytes, "a class");
+            return input.skip(bytes, "a class");
         }
-        let target = self.id("a class")?;
+        let target = self.id(input, "a class")?;
         let label = Label::name(self.labels.of(name));
         self.reference(target, label);
         Ok(())
     }
 
-    fn instance(&mut self) -> Result<(), SnapshotFileError> {
+    fn instance(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         const WHAT: &str = "an object";
-        let id = self.id(WHAT)?;
-        self.input.skip(4, WHAT)?;
-        let class = self.id(WHAT)?;
-        let length = self.input.number(4, WHAT)?;
-        let bytes = self.input.bytes(length, WHAT)?;
-        let node = self.node(id, RowKind::Instances(class), None)?;
-        if !self.fields(class, &bytes)? {
+        let id = self.id(input, WHAT)?;
+        input.skip(4, WHAT)?;
+        let class = self.id(input, WHAT)?;
+        let length = input.number(4, WHAT)?;
+        let bytes = input.bytes(length, WHAT)?;
+        let node = self.node(input, id, RowKind::Instances(class), None)?;
+        if !self.fields(input, class, &bytes)? {
             self.late.push(LateInstance { node: node.map(|node| node as usize), class, bytes });
         }
         self.end_node(node);
@@ -124,7 +134,7 @@ impl Reader<'_, '_> {
 
     /// Takes the references from the fields of an object; false, and none, if the class or one above
     /// it is not described so far.
-    fn fields(&mut self, class: u64, bytes: &[u8]) -> Result<bool, SnapshotFileError> {
+    fn fields(&mut self, input: &SnapshotInput<'_>, class: u64, bytes: &[u8]) -> Result<bool, FileError> {
         let (mut at, mut rest, before) = (class, bytes, self.targets.len());
         let mut references = 0;
         for _ in 0..=MOST_CLASSES_ABOVE {
@@ -136,9 +146,9 @@ impl Reader<'_, '_> {
                 return Ok(false);
             };
             for (kind, name) in &found.fields {
-                let size = self.bytes_of(*kind)? as usize;
+                let size = self.bytes_of(input, *kind)? as usize;
                 let Some((value, after)) = rest.split_at_checked(size) else {
-                    return Err(self.other_length(bytes.len()));
+                    return Err(other_length(input, bytes.len()));
                 };
                 rest = after;
                 let target = value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
@@ -153,28 +163,22 @@ impl Reader<'_, '_> {
         }
         if at != 0 {
             let what = format!("more than {MOST_CLASSES_ABOVE} classes above a class");
-            return Err(self.input.broken(what));
+            return Err(input.broken(what));
         }
         if !rest.is_empty() {
-            return Err(self.other_length(bytes.len()));
+            return Err(other_length(input, bytes.len()));
         }
         self.snapshot.references += references;
         Ok(true)
     }
 
-    fn other_length(&self, bytes: usize) -> SnapshotFileError {
-        self.input.broken(format!(
-            "an object of {bytes} bytes, but the fields of its class need a different number"
-        ))
-    }
-
     /// Takes the references of objects whose classes came after them.
-    pub(super) fn late_classes(&mut self) -> Result<(), SnapshotFileError> {
+    pub(super) fn late_classes(&mut self, input: &SnapshotInput<'_>) -> Result<(), FileError> {
         for LateInstance { node, class, bytes } in std::mem::take(&mut self.late) {
             let first = self.targets.len();
-            if !self.fields(class, &bytes)? {
+            if !self.fields(input, class, &bytes)? {
                 let what = format!("an object of class {class:#x}, which is not described, or one above it");
-                return Err(self.input.broken(what));
+                return Err(input.broken(what));
             }
             if let Some(node) = node {
                 self.runs[node] = Run { first, count: self.targets.len() - first };
@@ -183,15 +187,15 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn objects(&mut self) -> Result<(), SnapshotFileError> {
+    fn objects(&mut self, input: &mut SnapshotInput<'_>) -> Result<(), FileError> {
         const WHAT: &str = "an array";
-        let id = self.id(WHAT)?;
-        self.input.skip(4, WHAT)?;
-        let length = self.input.number(4, WHAT)?;
-        let class = self.id(WHAT)?;
-        let node = self.node(id, RowKind::Objects(class), Some((length, 0)))?;
+        let id = self.id(input, WHAT)?;
+        input.skip(4, WHAT)?;
+        let length = input.number(4, WHAT)?;
+        let class = self.id(input, WHAT)?;
+        let node = self.node(input, id, RowKind::Objects(class), Some((length, 0)))?;
         for place in 0..length {
-            let target = self.id(WHAT)?;
+            let target = self.id(input, WHAT)?;
             self.reference(target, Label::element(place));
         }
         self.end_node(node);
@@ -199,19 +203,18 @@ impl Reader<'_, '_> {
     }
 
     /// An array of data, whose data may be left out.
-    fn data(&mut self, present: bool) -> Result<(), SnapshotFileError> {
+    fn data(&mut self, input: &mut SnapshotInput<'_>, present: bool) -> Result<(), FileError> {
         const WHAT: &str = "an array";
-        let id = self.id(WHAT)?;
-        self.input.skip(4, WHAT)?;
-        let length = self.input.number(4, WHAT)?;
-        let kind = self.input.byte(WHAT)?;
-        if kind == OBJECT {
-            return Err(self.input.broken("an array of references among those of data"));
-        }
-        let bytes = self.bytes_of(kind)?;
-        let node = self.node(id, RowKind::Data(kind), Some((length, bytes)))?;
+        let id = self.id(input, WHAT)?;
+        input.skip(4, WHAT)?;
+        let length = input.number(4, WHAT)?;
+        let kind = input.byte(WHAT)?;
+        let Some(data) = data_type(kind) else {
+            return Err(input.broken(format!("an array of data of type {kind}; 4 to 11 are known")));
+        };
+        let node = self.node(input, id, RowKind::Data(data), Some((length, data.bytes)))?;
         self.end_node(node);
-        if present { self.input.skip(length * bytes, WHAT) } else { Ok(()) }
+        if present { input.skip(length * data.bytes, WHAT) } else { Ok(()) }
     }
 
     fn reference(&mut self, target: u64, label: Label) {
@@ -227,10 +230,11 @@ impl Reader<'_, '_> {
     /// bytes of one.
     fn node(
         &mut self,
+        input: &SnapshotInput<'_>,
         id: u64,
         kind: RowKind,
         array: Option<(u64, u64)>,
-    ) -> Result<Option<u32>, SnapshotFileError> {
+    ) -> Result<Option<u32>, FileError> {
         let row = self.row(kind);
         self.snapshot.rows[row].objects += 1;
         // Classes come in an order of their own.
@@ -248,10 +252,10 @@ impl Reader<'_, '_> {
         let graph = &mut self.snapshot.graph;
         let node = graph.bytes.len() as u64;
         if node >= u64::from(u32::MAX) - 1 {
-            return Err(self.input.broken("more objects than 32 bits can count"));
+            return Err(input.broken("more objects than 32 bits can count"));
         }
         if self.nodes.insert(id, node as u32).is_some() {
-            return Err(self.input.broken(format!("object {id:#x} twice")));
+            return Err(input.broken(format!("object {id:#x} twice")));
         }
         // The number of elements, until their sizes are known.
         graph.bytes.push(array.map_or(0, |(elements, _)| elements));
@@ -268,4 +272,9 @@ impl Reader<'_, '_> {
             run.count = self.targets.len() - run.first;
         }
     }
+}
+
+/// The error for an object whose class has fields of another length.
+fn other_length(input: &SnapshotInput<'_>, bytes: usize) -> FileError {
+    input.broken(format!("an object of {bytes} bytes, but the fields of its class need a different number"))
 }

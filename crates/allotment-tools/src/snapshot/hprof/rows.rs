@@ -1,7 +1,7 @@
 //! Names and sizes of classes and objects, once all records are read.
 
-use super::sizes::{CLASS, Fields, KNOWN, OURS, Sizes, hidden_fields, hidden_references};
-use super::{Class, MOST_CLASSES_ABOVE, OBJECT, Reader, ReferenceName, RowKind};
+use super::sizes::{CLASS, FieldLayout, KNOWN, OURS, Sizes, hidden_fields, hidden_references};
+use super::{Class, HprofReader, MOST_CLASSES_ABOVE, ReferenceName, RowKind, data_type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,21 +29,7 @@ fn java_name(name: &str) -> String {
     simple.replace('/', ".") + &"[]".repeat(dimensions)
 }
 
-/// The name of an array of data of this type, and the bytes of an element.
-fn data(kind: u8) -> (&'static str, u64) {
-    match kind {
-        4 => ("boolean[]", 1),
-        5 => ("char[]", 2),
-        6 => ("float[]", 4),
-        7 => ("double[]", 8),
-        8 => ("byte[]", 1),
-        9 => ("short[]", 2),
-        10 => ("int[]", 4),
-        _ => ("long[]", 8),
-    }
-}
-
-impl Reader<'_, '_> {
+impl HprofReader {
     /// The names of classes. Those of one name share it: a file may give a long one to many.
     pub(super) fn names_of_classes(&self) -> ClassNames {
         let mut known: HashMap<u64, Arc<str>> = HashMap::new();
@@ -71,8 +57,8 @@ impl Reader<'_, '_> {
             let references = class.static_references.saturating_mul(sizes.reference);
             (of_class + references + class.static_bytes).next_multiple_of(8)
         };
-        let mut of_instances = vec![0; self.kinds.len()];
-        for (row, kind) in self.kinds.iter().enumerate() {
+        let mut of_instances = vec![0; self.kinds.keys().len()];
+        for (row, kind) in self.kinds.keys().iter().enumerate() {
             let (name, bytes) = match *kind {
                 RowKind::Roots => ("(roots)".into(), 0),
                 RowKind::Classes => {
@@ -90,7 +76,7 @@ impl Reader<'_, '_> {
                     };
                     (name, bytes)
                 }
-                RowKind::Data(kind) => (data(kind).0.into(), self.array_bytes[row][place]),
+                RowKind::Data(data) => (data.array.into(), self.array_bytes[row][place]),
             };
             let entry = &mut self.snapshot.rows[row];
             (entry.name, entry.bytes, entry.synthetic) = (name, bytes, *kind == RowKind::Roots);
@@ -99,14 +85,14 @@ impl Reader<'_, '_> {
         for (node, bytes) in graph.bytes.iter_mut().enumerate() {
             let row = graph.class[node] as usize;
             let elements = *bytes;
-            *bytes = match self.kinds[row] {
+            *bytes = match self.kinds.keys()[row] {
                 RowKind::Roots => 0,
                 RowKind::Classes => {
                     self.classes.get(&self.snapshot.ids[node]).map_or(of_class, bytes_of_class)
                 }
                 RowKind::Instances(_) => of_instances[row],
                 RowKind::Objects(_) => sizes.array(elements, 0),
-                RowKind::Data(kind) => sizes.array(elements, data(kind).1),
+                RowKind::Data(data) => sizes.array(elements, data.bytes),
             };
         }
     }
@@ -126,8 +112,8 @@ impl Reader<'_, '_> {
         class: u64,
         sizes: &Sizes,
         names: &ClassNames,
-        known: &mut HashMap<u64, Fields>,
-    ) -> Fields {
+        known: &mut HashMap<u64, FieldLayout>,
+    ) -> FieldLayout {
         let mut chain = Vec::new();
         let mut at = class;
         while let Some(found) = self.classes.get(&at) {
@@ -137,13 +123,16 @@ impl Reader<'_, '_> {
             chain.push((at, found));
             at = found.above;
         }
-        let mut fields = known.get(&at).copied().unwrap_or_else(|| Fields::new(sizes.header));
+        let mut fields = known.get(&at).copied().unwrap_or_else(|| FieldLayout::new(sizes.header));
         for (id, class) in chain.into_iter().rev() {
             let (mut data_fields, mut references) = (Vec::new(), 0);
             for (kind, _) in &class.fields {
-                if *kind == OBJECT { references += 1 } else { data_fields.push(data(*kind).1) }
+                match data_type(*kind) {
+                    Some(data) => data_fields.push(data.bytes),
+                    None => references += 1,
+                }
             }
-            // Fields that HotSpot adds. Android and our heaps have none.
+            // FieldLayout that HotSpot adds. Android and our heaps have none.
             if self.id_bytes == 8 && self.ours == Some(false) {
                 let name = names.get(&id).map_or("", |name| name);
                 data_fields.extend(std::iter::repeat_n(8, hidden_fields(name)));

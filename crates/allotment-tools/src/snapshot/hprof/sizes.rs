@@ -2,12 +2,12 @@
 //!
 //! HPROF has no sizes. It has the types of fields and the lengths of arrays, and ids that are
 //! addresses. The layout of objects in a JVM depends on the width of references and headers, which
-//! the file does not tell either. But objects that follow each other leave room only for their own
+//! the file does not have either. But objects that follow each other leave room only for their own
 //! size: an array of n references that ends before 8 n bytes has references of 4 bytes. Eclipse MAT
 //! looks at arrays of references for that. Arrays of data show in the same way how wide the headers
 //! are.
 //!
-//! Fields are placed as HotSpot 15 and later do: the largest first, references last, each into a gap
+//! FieldLayout are placed as HotSpot 15 and later do: the largest first, references last, each into a gap
 //! of its superclasses where it fits. Not known from a file, so not counted: padding (`@Contended`),
 //! and stacks of virtual threads in their `StackChunk`.
 //!
@@ -107,18 +107,18 @@ impl Evidence {
     }
 }
 
-/// The end of the fields of a class, and the gaps in front of it.
+/// The end of the fields of a class, and the gaps before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields {
+pub(super) struct FieldLayout {
     end: u64,
     /// Gaps of 1, 2 and 4 bytes.
     gaps: [u64; 3],
 }
 
-impl Fields {
+impl FieldLayout {
     /// An object without fields: its header, in bytes.
-    pub(super) fn new(header: u64) -> Fields {
-        Fields { end: header, gaps: [0; 3] }
+    pub(super) fn new(header: u64) -> FieldLayout {
+        FieldLayout { end: header, gaps: [0; 3] }
     }
 
     /// Places a field of 1, 2, 4 or 8 bytes.
@@ -146,7 +146,7 @@ impl Fields {
     }
 }
 
-/// Fields of 8 bytes that HotSpot adds to a class, and that are in no file.
+/// FieldLayout of 8 bytes that HotSpot adds to a class, and that are in no file.
 pub(super) fn hidden_fields(class: &str) -> usize {
     match class {
         "java.lang.invoke.MethodHandleNatives$CallSiteContext" => 2,
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn size(header: u64, classes: &[&[u64]]) -> u64 {
-        let mut fields = Fields::new(header);
+        let mut fields = FieldLayout::new(header);
         classes.iter().for_each(|class| class.iter().for_each(|bytes| fields.place(*bytes)));
         fields.size()
     }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(size(12, &[&[4, 1, 1, 4]]), 24);
         assert_eq!(size(12, &[&[4, 4, 4, 4]]), 32);
         assert_eq!(size(12, &[&[8]]), 24);
-        // The gap in front of the long is the subclass's.
+        // The gap before the long is the subclass's.
         assert_eq!(size(12, &[&[8], &[4]]), 24);
         assert_eq!(size(12, &[&[8], &[1], &[2], &[1]]), 24);
         assert_eq!(size(12, &[&[8], &[1], &[2], &[1], &[1]]), 32);

@@ -424,13 +424,13 @@ fn what_is_wrong_is_named() {
             |dump| {
                 dump.part(0x23, 0x9000, &[0; 9]);
             },
-            "a value of type 0",
+            "an array of data of type 0",
         ),
         (
             |dump| {
                 dump.part(0x23, 0x9000, &[0, 0, 0, 0, 0, 0, 0, 0, 2]);
             },
-            "an array of references among",
+            "an array of data of type 2",
         ),
         (
             |dump| {
