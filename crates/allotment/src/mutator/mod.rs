@@ -67,7 +67,7 @@ pub use roots::{
 };
 pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
-pub(crate) use sampling::{Bucket, Sampler, Walker};
+pub(crate) use sampling::{Bucket, DroppedSamples, Sampler, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };
