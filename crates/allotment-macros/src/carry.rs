@@ -1,26 +1,12 @@
 //! `#[derive(Carry)]`.
 
-use crate::parts::{Library, arguments, predicates, replace};
+use crate::parts::{arguments, library, predicates, without_self};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, Error, GenericParam, Index, Member, Result};
 
-fn library(input: &DeriveInput) -> Result<Library> {
-    let mut library = Library::standard();
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("carry")) {
-        attribute.parse_nested_meta(|meta| {
-            if !meta.path.is_ident("crate") {
-                return Err(meta.error("`crate = path` is known"));
-            }
-            library = Library::at(&meta.value()?.parse()?);
-            Ok(())
-        })?;
-    }
-    Ok(library)
-}
-
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
-    let library = library(&input)?;
+    let library = library(&input, "carry", |meta| Err(meta.error("`crate = path` is known")))?;
     let DeriveInput { ident: name, generics, data, .. } = &input;
     let Data::Struct(data) = data else {
         return Err(Error::new_spanned(
@@ -48,16 +34,13 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     });
     let applied = arguments(generics);
     let own_type = quote!(#name<#applied>);
-    let without_self = |tokens: TokenStream| {
-        replace(tokens, &|ident, lifetime| (!lifetime && ident == "Self").then(|| own_type.clone()))
-    };
-    let predicates = without_self(predicates(generics)?);
+    let predicates = without_self(predicates(generics)?, &own_type);
     let fields = data.fields.iter().enumerate().map(|(index, field)| {
         let member = match &field.ident {
             Some(name) => Member::Named(name.clone()),
             None => Member::Unnamed(Index::from(index)),
         };
-        let own = without_self(field.ty.to_token_stream());
+        let own = without_self(field.ty.to_token_stream(), &own_type);
         quote!({ #member [#own] })
     });
     Ok(quote! {

@@ -5,48 +5,30 @@
 //! because a slot is not `Send`. The library also refuses another type under one of these names,
 //! because it is not a slot.
 
-use crate::parts::{Library, arguments, called, docs, mentions, predicates, replace};
-use proc_macro2::{Ident, TokenStream};
+use crate::parts::{arguments, called, docs, library, mentions, predicates, without_self};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, GenericParam, Meta, Result, Token};
 
-struct Options {
-    library: Library,
-    new: Ident,
-}
-
-fn options(input: &DeriveInput) -> Result<Options> {
-    let mut options = Options { library: Library::standard(), new: format_ident!("New{}", input.ident) };
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("object")) {
-        attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("crate") {
-                options.library = Library::at(&meta.value()?.parse()?);
-            } else if meta.path.is_ident("new") {
-                options.new = meta.value()?.parse()?;
-            } else {
-                return Err(meta.error("`new = Name` and `crate = path` are known"));
-            }
-            Ok(())
-        })?;
-    }
-    Ok(options)
-}
-
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
-    let Options { library, new } = options(&input)?;
-    let DeriveInput { vis, ident: object, generics, data, .. } = &input;
-    let fields = match data {
-        Data::Struct(data) => &data.fields,
-        _ => {
-            return Err(Error::new_spanned(
-                object,
-                "an object of the heap is a struct; for an enum of pointers and immediates derive `Word`",
-            ));
+    let mut new = format_ident!("New{}", input.ident);
+    let library = library(&input, "object", |meta| {
+        if !meta.path.is_ident("new") {
+            return Err(meta.error("`new = Name` and `crate = path` are known"));
         }
+        new = meta.value()?.parse()?;
+        Ok(())
+    })?;
+    let DeriveInput { vis, ident: object, generics, data, .. } = &input;
+    let Data::Struct(data) = data else {
+        return Err(Error::new_spanned(
+            object,
+            "an object of the heap is a struct; for an enum of pointers and immediates derive `Word`",
+        ));
     };
-    if let Fields::Unnamed(fields) = fields {
+    if let Fields::Unnamed(fields) = &data.fields {
         return Err(Error::new_spanned(fields, "name the fields: the initialiser is made of their names"));
     }
     let mut parameters = Vec::new();
@@ -70,14 +52,11 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
 
     let applied = arguments(generics);
     let object_type = if parameters.is_empty() { quote!(#object) } else { quote!(#object<#applied>) };
-    let without_self = |tokens: TokenStream| {
-        replace(tokens, &|name, lifetime| (!lifetime && name == "Self").then(|| object_type.clone()))
-    };
     let mut slots = 0;
     let mut parts = Vec::new();
-    for field in fields {
-        let (name, vis, docs, r#type) =
-            (&field.ident, &field.vis, docs(&field.attrs), without_self(field.ty.to_token_stream()));
+    for field in &data.fields {
+        let (name, vis, docs) = (&field.ident, &field.vis, docs(&field.attrs));
+        let r#type = without_self(field.ty.to_token_stream(), &object_type);
         let part = match called(&field.ty).as_deref() {
             Some(slot @ ("Field" | "WeakField")) => {
                 slots += 1;
@@ -99,7 +78,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
         parts.push(quote!({ #docs #vis #name #part }));
     }
 
-    let predicates = without_self(predicates(generics)?);
+    let predicates = without_self(predicates(generics)?, &object_type);
     let own = if slots == 0 { quote!() } else { quote!('__al) };
     let (downcast, layout) = if parameters.is_empty() {
         (quote!(#object), quote!(own []))

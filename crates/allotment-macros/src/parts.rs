@@ -2,29 +2,31 @@
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, BoundLifetimes, Error, GenericParam, Generics, Lifetime, Meta, Path, Result, Token, Type,
-    TypeParamBound, WherePredicate,
+    Attribute, BoundLifetimes, DeriveInput, Error, GenericParam, Generics, Lifetime, Meta, Path, Result,
+    Token, Type, TypeParamBound, WherePredicate,
 };
 
-/// The path of the library: `::allotment`, or the path in `#[attribute(crate = path)]`.
-pub(crate) struct Library(TokenStream);
-
-impl Library {
-    pub(crate) fn standard() -> Library {
-        Library(quote!(::allotment))
+/// The path of the library, `::allotment` or that of `#[attribute(crate = path)]`. All else in
+/// these attributes goes to `other`.
+pub(crate) fn library(
+    input: &DeriveInput,
+    attribute: &str,
+    mut other: impl FnMut(ParseNestedMeta<'_>) -> Result<()>,
+) -> Result<TokenStream> {
+    let mut library = quote!(::allotment);
+    for attribute in input.attrs.iter().filter(|found| found.path().is_ident(attribute)) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                return other(meta);
+            }
+            library = meta.value()?.parse::<Path>()?.to_token_stream();
+            Ok(())
+        })?;
     }
-
-    pub(crate) fn at(path: &Path) -> Library {
-        Library(path.to_token_stream())
-    }
-}
-
-impl ToTokens for Library {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.0.to_tokens(tokens);
-    }
+    Ok(library)
 }
 
 /// The documentation among the attributes, in the form of the library's macros: `[words] [texts]`,
@@ -135,33 +137,21 @@ pub(crate) fn called(r#type: &Type) -> Option<String> {
     }
 }
 
-/// Replaces each identifier for which `replace_one` gives tokens. A lifetime
-/// is an apostrophe and an identifier, so the function also gets whether an apostrophe precedes.
-pub(crate) fn replace(
-    tokens: TokenStream,
-    replace_one: &dyn Fn(&Ident, bool) -> Option<TokenStream>,
-) -> TokenStream {
-    let mut replaced = TokenStream::new();
-    let mut apostrophe = false;
-    for token in tokens {
-        match &token {
-            TokenTree::Group(group) => {
-                let mut inside = Group::new(group.delimiter(), replace(group.stream(), replace_one));
-                inside.set_span(group.span());
-                replaced.extend([TokenTree::Group(inside)]);
-            }
-            TokenTree::Ident(name) => match replace_one(name, apostrophe) {
-                Some(other) => replaced.extend(other),
-                None => replaced.extend([token.clone()]),
-            },
-            _ => replaced.extend([token.clone()]),
+/// The tokens with `own` in place of `Self`.
+pub(crate) fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
+    let replaced = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), without_self(group.stream(), own));
+            inside.set_span(group.span());
+            TokenTree::Group(inside).into()
         }
-        apostrophe = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
-    }
-    replaced
+        TokenTree::Ident(name) if name == "Self" => own.clone(),
+        other => other.into(),
+    });
+    replaced.collect()
 }
 
-/// Whether any of the names occurs in the tokens, except as a lifetime.
+/// Whether any of the names occurs in the tokens.
 pub(crate) fn mentions(tokens: TokenStream, names: &[Ident]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => mentions(group.stream(), names),

@@ -3,8 +3,8 @@
 //! The derive distinguishes pointers from immediates by the name of their type, `Gc` or `Option`.
 //! The library refuses a type that is not what its name says.
 
-use crate::parts::{Library, called};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::parts::{called, library};
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Result};
 
@@ -14,31 +14,14 @@ const MAX_IMMEDIATES: usize = (1 << 7) - 1;
 /// Pointers have a number of 18 bits.
 const MAX_POINTERS: usize = 1 << 18;
 
-struct Options {
-    library: Library,
-    word: Ident,
-}
-
-fn options(input: &DeriveInput) -> Result<Options> {
-    let (mut library, mut word) = (Library::standard(), None);
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("word")) {
-        attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("crate") {
-                library = Library::at(&meta.value()?.parse()?);
-            } else {
-                word = Some(meta.path.require_ident()?.clone());
-            }
-            Ok(())
-        })?;
-    }
-    match word {
-        Some(word) => Ok(Options { library, word }),
-        None => Err(Error::new_spanned(&input.ident, "name the word that slots hold: `#[word(Value)]`")),
-    }
-}
-
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
-    let Options { library, word } = options(&input)?;
+    let mut word = None;
+    let library = library(&input, "word", |meta| {
+        word = Some(meta.path.require_ident()?.clone());
+        Ok(())
+    })?;
+    let word = word
+        .ok_or_else(|| Error::new_spanned(&input.ident, "name the word that slots hold: `#[word(Value)]`"))?;
     let DeriveInput { vis, ident: name, generics, data, .. } = &input;
     let Data::Enum(data) = data else {
         return Err(Error::new_spanned(

@@ -6,6 +6,7 @@ use crate::format::number::size;
 use allotment::internals::platform::available_memory;
 use allotment::internals::platform::{Cache, CacheKind, Cpu, Topology};
 use allotment::internals::platform::{huge_page_size, page_size, transparent_huge_pages};
+use allotment::raw::Processor;
 use std::fs;
 use std::path::Path;
 
@@ -34,13 +35,17 @@ impl Machine {
             let (bytes, cpus) = (size(cache.bytes as u64), ranges(&cache.shared_cpus));
             (cache_name(cache), format!("{bytes}, {} B lines, used by CPU {cpus}", cache.line_bytes))
         }));
-        facts.push(("prefetchw", if topology.has_prefetchw() { "yes" } else { "no" }.into()));
+        facts.push(("prefetchw", if Processor::detect().prefetchw { "yes" } else { "no" }.into()));
         facts
             .push(("pages", format!("{}, huge {}", size(page_size() as u64), size(huge_page_size() as u64))));
-        facts.push(("huge pages", format!("{:?}", transparent_huge_pages()).to_lowercase()));
+        facts.push(("huge pages", transparent_huge_pages()));
         let memory = available_memory();
         let mib = memory.bytes as u64 >> 20;
-        facts.push(("memory", format!("{mib} MiB, set by {}", memory.source)));
+        let source = match memory.control_group {
+            Some(directory) => format!("control group {}", directory.display()),
+            None => "the machine".into(),
+        };
+        facts.push(("memory", format!("{mib} MiB, set by {source}")));
         facts.push(("kernel", line(root, "proc/sys/kernel/osrelease")));
         facts.push((
             "clock source",

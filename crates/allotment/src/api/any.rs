@@ -49,7 +49,7 @@ unsafe impl Object for Any {
 /// # Safety
 /// - Objects whose header names that shape, and no others, are of this type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type that `Gc<Any>` can be asked for",
+    message = "`{Self}` is not a type that `Gc<Any>` can be asked for",
     note = "all instances of a generic type share one shape, so a header does not tell them apart",
     note = "wrap it: `#[derive(Object)] struct Vector {{ items: Field<Array<Value>> }}`"
 )]
@@ -76,6 +76,23 @@ impl<'g, T: Object> Gc<'g, T> {
     pub fn as_any(self) -> Gc<'g, Any> {
         // SAFETY: the same live object.
         unsafe { Gc::from_header(self.header()) }
+    }
+
+    /// Whether both point to the same object, whatever their static types.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// let text = alloc!(mu, NewStr::from("text"))?;
+    /// assert!(text.is_same(text.as_any()));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline(always)]
+    pub fn is_same<U: Object>(self, other: Gc<'_, U>) -> bool {
+        self.header() == other.header()
     }
 }
 
@@ -118,24 +135,5 @@ impl<'g> Gc<'g, Any> {
     pub fn downcast<T: Downcast>(self) -> Option<Gc<'g, T>> {
         // SAFETY: the header says so.
         self.is::<T>().then(|| unsafe { Gc::from_header(self.header()) })
-    }
-}
-
-impl<'g, T: Object> Gc<'g, T> {
-    /// Whether both point to the same object, whatever their static types.
-    ///
-    /// ```
-    /// # use allotment::{Heap, NewStr, OutOfMemory, alloc};
-    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
-    /// # heap.attach(|mu| {
-    /// let text = alloc!(mu, NewStr::from("text"))?;
-    /// assert!(text.is_same(text.as_any()));
-    /// # Ok::<(), OutOfMemory>(())
-    /// # })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline(always)]
-    pub fn is_same<U: Object>(self, other: Gc<'_, U>) -> bool {
-        self.header() == other.header()
     }
 }

@@ -164,15 +164,9 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     pub fn copy_from(self, mutator: &Mutator<'_>, at: usize, from: Gc<'_, Array<W>>, range: Range<usize>) {
         let source = &from.as_ref()[range.clone()];
         let target = &self.as_ref()[at..][..source.len()];
-        if self == from && range.start < at {
-            for (to, from) in target.iter().zip(source).rev() {
-                to.store(mutator, from.load(mutator));
-            }
-        } else {
-            for (to, from) in target.iter().zip(source) {
-                to.store(mutator, from.load(mutator));
-            }
-        }
+        let pairs = target.iter().zip(source);
+        let copy = |(to, from): (&Field<W>, &Field<W>)| to.store(mutator, from.load(mutator));
+        if self == from && range.start < at { pairs.rev().for_each(copy) } else { pairs.for_each(copy) }
     }
 
     /// Copies `range` to the slots from `at` on; the two may overlap.

@@ -23,7 +23,7 @@ use std::mem::{ManuallyDrop, transmute_copy};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be carried over a safepoint",
     label = "neither a bare value nor made of them",
-    note = "what holds no pointer into the heap needs no live list: leave it out",
+    note = "a value without pointers into the heap needs no live list: leave it out",
     note = "a struct of bare values can be carried with `#[derive(Carry)]`"
 )]
 pub unsafe trait Carry: Sized {
@@ -145,27 +145,7 @@ macro_rules! plain {
         }
     )*};
 }
-plain!(
-    bool,
-    char,
-    u8,
-    u16,
-    u32,
-    u64,
-    u128,
-    usize,
-    i8,
-    i16,
-    i32,
-    i64,
-    i128,
-    isize,
-    f32,
-    f64,
-    String,
-    Box<str>,
-    std::cmp::Ordering,
-    std::num::NonZeroU32,
-    std::num::NonZeroU64,
-    std::num::NonZeroUsize,
-);
+plain! {
+    bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, String, Box<str>,
+    std::cmp::Ordering, std::num::NonZeroU32, std::num::NonZeroU64, std::num::NonZeroUsize,
+}

@@ -120,13 +120,6 @@ impl<W: Word> Field<W> {
         // SAFETY: as in `load`.
         outcome.map(drop).map_err(|bits| unsafe { W::decode(bits) })
     }
-
-    /// # Safety
-    /// - The result goes straight into a new object.
-    #[inline(always)]
-    pub(crate) unsafe fn init(value: W::Of<'_>) -> Self {
-        Field { bits: AtomicU64::new(value.encode()), word: PhantomData, thread: PhantomData }
-    }
 }
 
 debug_is_name!(Field<W: Word>);
@@ -266,8 +259,7 @@ unsafe impl<W: Word> SlotField for Field<W> {
 
     #[inline(always)]
     unsafe fn init(value: W::Of<'_>) -> Self {
-        // SAFETY: the caller's predicates.
-        unsafe { Field::init(value) }
+        Field { bits: AtomicU64::new(value.encode()), word: PhantomData, thread: PhantomData }
     }
 }
 

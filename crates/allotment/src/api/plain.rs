@@ -337,9 +337,10 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct NewSlots<'s, S: Scalar>(Source<'s, S>);
+pub struct NewSlots<'s, S: Scalar>(Elements<'s, S>);
 
-enum Source<'s, S> {
+/// The elements of a new array.
+enum Elements<'s, S> {
     Fill(usize, S),
     Copy(&'s [S]),
 }
@@ -358,20 +359,20 @@ impl<'s, S: Scalar> NewSlots<'s, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(len: usize, value: S) -> Self {
-        NewSlots(Source::Fill(len, value))
+        NewSlots(Elements::Fill(len, value))
     }
 
     fn len(&self) -> usize {
         match &self.0 {
-            Source::Fill(len, _) => *len,
-            Source::Copy(values) => values.len(),
+            Elements::Fill(len, _) => *len,
+            Elements::Copy(values) => values.len(),
         }
     }
 }
 
 impl<'s, S: Scalar> From<&'s [S]> for NewSlots<'s, S> {
     fn from(values: &'s [S]) -> Self {
-        NewSlots(Source::Copy(values))
+        NewSlots(Elements::Copy(values))
     }
 }
 
@@ -404,8 +405,8 @@ unsafe impl<S: Scalar> New for NewSlots<'_, S> {
             object.byte_add(LENGTH_OFFSET).cast::<usize>().write(self.len());
             let first = object.byte_add(ELEMENTS).cast::<S>();
             match self.0 {
-                Source::Fill(len, value) => (0..len).for_each(|index| first.add(index).write(value)),
-                Source::Copy(values) => {
+                Elements::Fill(len, value) => (0..len).for_each(|index| first.add(index).write(value)),
+                Elements::Copy(values) => {
                     first.as_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len());
                 }
             }

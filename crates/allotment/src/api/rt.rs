@@ -24,7 +24,7 @@ pub use core::result::Result::{self, Err, Ok};
 use crate::mutator::Mutator;
 use std::ptr::NonNull;
 
-/// A reference to a mutator, and no type that merely dereferences to one.
+/// A reference to a mutator. A type that merely dereferences to one is not exact.
 ///
 /// # Safety
 /// It has no other implementations.
@@ -120,7 +120,7 @@ pub const fn numbered(immediates: &[u64], pointers: &[u64], count: u64) {
     while index < immediates.len() {
         let number = immediates[index];
         // No variant has the last of the 7-bit numbers: `NO_VARIANT`.
-        assert!(number < 127, "a word has at most 127 variants that are no pointers, numbered from 0");
+        assert!(number < 127, "a word has at most 127 variants that are not pointers, numbered from 0");
         assert!(seen >> number & 1 == 0, "two variants of a word have the same number");
         seen |= 1 << number;
         index += 1;

@@ -15,7 +15,7 @@ use crate::object::ADDRESS_MASK;
 /// # Safety
 /// - The word is the address of a header, or 0.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no pointer that a word can hold",
+    message = "`{Self}` is not a pointer that a word can hold",
     note = "`derive(Word)` takes a variant that holds something called `Gc` or `Option` for a pointer of `allotment`"
 )]
 pub unsafe trait Pointer<'g>: Bare<'g> {}

@@ -19,7 +19,7 @@ use crate::object::SlotVisitor;
 /// - `Of<'g>` holds references for the span `'g` only.
 /// - No value has the bits [`NONE`](Self::NONE), and they refer to nothing.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no word that a slot can hold",
+    message = "`{Self}` is not a word that a slot can hold",
     label = "not a word",
     note = "a slot holds an object type, an `Option` of one, or an enum's word made by `#[derive(Word)]`",
     note = "a number that fits beside a variant's is `Unboxed<u32>`: up to 32 bits, `f32`, `char`, `bool`, `Fixnum`",

@@ -71,14 +71,15 @@ fn probe(hash: u32, buckets: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The number of buckets for `entries` entries, and the number of entries that these buckets allow.
-pub(super) fn geometry(entries: usize) -> (usize, usize) {
+/// The number of buckets for `entries` entries.
+pub(super) fn buckets_for(entries: usize) -> usize {
     // No heap has room for a longer array.
-    if entries > MOST {
-        return (usize::MAX, 0);
-    }
-    let buckets = (entries.div_ceil(3) * 4).next_power_of_two().max(FEWEST);
-    (buckets, buckets / 4 * 3)
+    if entries > MOST { usize::MAX } else { (entries.div_ceil(3) * 4).next_power_of_two().max(FEWEST) }
+}
+
+/// The number of entries that this number of buckets allows.
+pub(super) fn entries_in(buckets: usize) -> usize {
+    buckets / 4 * 3
 }
 
 impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
@@ -91,7 +92,7 @@ impl<'g, K: Word, V: Word> Arrays<'g, K, V> {
     /// Whether the arrays belong together. Unsynchronised threads may leave arrays that do not.
     fn fit(&self) -> bool {
         let lengths = [self.hashes.len(), self.keys.len(), self.values.len()];
-        lengths.iter().all(|length| *length == self.buckets.len() / 4 * 3)
+        lengths.iter().all(|length| *length == entries_in(self.buckets.len()))
     }
 
     /// The key of an entry that was not removed.

@@ -4,7 +4,7 @@
 //! A safepoint moves the map and its arrays. So an allocating operation holds the map as a
 //! [`Local`] and loads its entries again after the safepoint.
 
-use super::entries::{EMPTY, Entries, Found, geometry};
+use super::entries::{EMPTY, Entries, Found, buckets_for, entries_in};
 use allotment::{Local, Maybe, Mutator, NewArray, NewSlots, Object, OutOfMemory, Word, alloc};
 
 /// The rule by which a map searches for a key.
@@ -59,7 +59,8 @@ fn grow<T: Table>(
     wanted: usize,
     last: Option<Entry<'_, T>>,
 ) -> Result<(), OutOfMemory> {
-    let (buckets, capacity) = geometry(wanted);
+    let buckets = buckets_for(wanted);
+    let capacity = entries_in(buckets);
     let mut buckets = alloc!(mu, NewSlots::new(buckets, EMPTY))?;
     let mut hashes = alloc!(mu, [buckets] => NewSlots::new(capacity, 0_u32))?;
     let mut keys = alloc!(mu, [buckets, hashes] => NewArray::<Maybe<T::Key>>::new(capacity, Maybe(None)))?;

@@ -56,7 +56,7 @@ impl Heap {
 }
 
 macro_rules! methods {
-    ($($(#[doc = $text:literal])+ $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+    ($($(#[doc = $text:literal])+ $name:ident, $field:ident: $type:ty = $default:expr, $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
         /// One method for each row of the option table.
         impl HeapBuilder {

@@ -65,7 +65,7 @@ pub use roots::{
 };
 pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers, Wish};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
-pub(crate) use sampling::{Bucket, Sampler, Samples, Walker};
+pub(crate) use sampling::{Bucket, DroppedSamples, Sampler, Samples, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };

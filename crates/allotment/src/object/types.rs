@@ -29,7 +29,7 @@
 //! case in each of their loops).
 
 use super::{Header, Shape, ShapeId};
-use crate::platform::{Pointers, abort_because, for_each_loaded, process_number};
+use crate::platform::{Pointers, abort_because, find_loaded_types};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -85,7 +85,7 @@ impl TypeShape {
         // The model checker's collections live inside a model only, and models allocate no Rust
         // types.
         if !cfg!(loom) {
-            self.register_in(&REGISTERING.lock(process_number()));
+            self.register_in(&REGISTERING.lock(std::process::id()));
         }
     }
 
@@ -198,7 +198,7 @@ fn register_loaded() -> usize {
     if cfg!(loom) {
         return 0;
     }
-    let own = process_number();
+    let own = std::process::id();
     let asked_by = ASKED_BY.load(Ordering::Relaxed);
     let seen = LOADS_SEEN.load(Ordering::Relaxed);
     let mut found = Vec::new();
@@ -206,7 +206,7 @@ fn register_loaded() -> usize {
     // the loader's lock. Types of files that the child loads get their ids from the initialisers of
     // these files.
     let (loads, complete) = if asked_by == 0 || asked_by == own {
-        for_each_loaded(seen, std::ptr::from_ref(&COPY).addr(), &mut found)
+        find_loaded_types(seen, std::ptr::from_ref(&COPY).addr(), &mut found)
     } else {
         (seen, false)
     };
@@ -412,14 +412,14 @@ mod tests {
         pair();
         let mut found = Vec::new();
         let copy = std::ptr::from_ref(&COPY).addr();
-        let (loads, complete) = for_each_loaded(u64::MAX, copy, &mut found);
+        let (loads, complete) = find_loaded_types(u64::MAX, copy, &mut found);
         assert!(complete && loads < u64::MAX);
         assert!(found.iter().any(|found| found.shape == std::ptr::from_ref(pair()).addr()));
         assert!(found.len() >= 10, "{}", found.len());
         let mut none = Vec::new();
-        for_each_loaded(u64::MAX, copy + 1, &mut none);
+        find_loaded_types(u64::MAX, copy + 1, &mut none);
         assert!(none.is_empty(), "those of another copy");
-        for_each_loaded(loads, copy, &mut none);
+        find_loaded_types(loads, copy, &mut none);
         assert!(none.is_empty(), "nothing was loaded since");
     }
 }

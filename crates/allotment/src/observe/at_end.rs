@@ -7,7 +7,7 @@ use super::profile::{AllocationProfile, ProfileError};
 use crate::Heap;
 use crate::collector::GcLog;
 use crate::mutator::Shared;
-use crate::platform::{AttachListenerError, process_number, tell};
+use crate::platform::{AttachListenerError, tell};
 use allotment_output::Place;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,13 +65,13 @@ impl Files {
         if profile.is_none() && log.is_none() && shared.watch.timeline.is_none() {
             return None;
         }
-        Some(Files { shared, profile, log, process: process_number() })
+        Some(Files { shared, profile, log, process: std::process::id() })
     }
 }
 
 impl Drop for Files {
     fn drop(&mut self) {
-        if process_number() != self.process {
+        if std::process::id() != self.process {
             return;
         }
         if let Some(timeline) = &self.shared.watch.timeline {

@@ -43,7 +43,7 @@ pub struct ShapeLayout {
 pub struct LayoutPart {
     /// Bytes from the start of the object.
     pub offset: usize,
-    /// Bytes; of a tail, of each element.
+    /// Bytes of the part; of a tail, those of each element.
     pub bytes: usize,
     /// The kind of the part.
     pub what: LayoutKind,

@@ -1,4 +1,4 @@
-//! What a program, or somebody outside it, can see of a heap.
+//! The view of a heap from its program and from other processes.
 //!
 //! | room | answers |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `at_end.rs` | what a heap writes when it ends |
 //!
 //! This is the top layer. It reads all others, and changes nothing unless a caller from outside the
-//! process asks for it. What a collector tells while it collects is below, in the collector:
+//! process asks for it. The reports of a collection under way are below, in the collector:
 //! records, the log and the rows of a timeline. Refused: a hook for each of them, so that their
 //! text could be made here. A record would then be complete in two layers, and a test of a
 //! collector could not print it.

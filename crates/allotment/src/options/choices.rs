@@ -6,13 +6,12 @@
 //! Refused: one switch per behaviour, HotSpot's way of choosing a collector. Switches can
 //! contradict each other; a choice cannot.
 
-/// A set of named behaviours.
-pub(super) trait Named: Copy + 'static {
-    /// Every variant, in the order the manual lists them.
-    const ALL: &'static [Self];
+use std::fmt::{self, Display};
 
-    /// The user's name for this variant.
-    fn name(self) -> &'static str;
+/// A set of named behaviours. A variant prints as its name.
+pub(super) trait Named: Copy + Display + 'static {
+    /// Every variant, in the order in which the manual lists them.
+    const ALL: &'static [Self];
 }
 
 /// Declares an enum whose variants each have a name and one line of text. The text is also their
@@ -27,7 +26,7 @@ macro_rules! choice {
         pub enum $enum { $(#[doc = $text] $(#[$inner])* $variant,)+ }
 
         impl $enum {
-            /// Every variant, in the order the manual lists them.
+            /// Every variant, in the order in which the manual lists them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The names of the variants, each with its meaning in one line, in the order of
@@ -43,12 +42,10 @@ macro_rules! choice {
 
         impl Named for $enum {
             const ALL: &'static [Self] = Self::ALL;
-
-            fn name(self) -> &'static str { self.name() }
         }
 
-        impl std::fmt::Display for $enum {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        impl Display for $enum {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.pad(self.name())
             }
         }

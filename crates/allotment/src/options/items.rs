@@ -30,6 +30,18 @@ pub enum OptionKind {
     Path(Path),
 }
 
+/// Makes each type of limits a kind of option.
+macro_rules! kinds {
+    ($($kind:ident),+) => {$(
+        impl $kind {
+            const fn kind(self) -> OptionKind {
+                OptionKind::$kind(self)
+            }
+        }
+    )+};
+}
+kinds!(Switch, Size, Count, Milliseconds, Real, Choice, Path);
+
 /// The description of an option, apart from its value.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -98,7 +110,7 @@ impl OptionInfo {
 /// Turns the rows into [`Options`], [`OptionId`] and [`OPTIONS`].
 macro_rules! declare {
     ($($(#[doc = $text:literal])+
-        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        $name:ident, $field:ident: $type:ty = $default:expr, $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
         /// The values of all options.
         ///
@@ -132,7 +144,7 @@ macro_rules! declare {
             id: OptionId::$name,
             name: stringify!($name),
             field: stringify!($field),
-            kind: OptionKind::$kind($limits),
+            kind: ($limits).kind(),
             text: concat!($($text),+).trim_ascii(),
             hotspot: &[$($hotspot),*],
             difference: $difference,

@@ -6,7 +6,6 @@
 //!
 //! Refused: a dynamic value type, converted at each use. It would leave a mismatch to run time.
 
-use std::fmt::Debug;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -100,7 +99,7 @@ pub struct Real {
 /// One of several names, written in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The names, each with its meaning.
+    /// The names, each with its meaning, in the order of the variants.
     pub names: &'static [(&'static str, &'static str)],
 }
 
@@ -296,16 +295,17 @@ impl ValueKind<PathBuf> for Path {
     }
 }
 
-impl<Value: Named + Debug> ValueKind<Value> for Choice {
+impl<Value: Named> ValueKind<Value> for Choice {
     fn parse(&self, text: &str) -> Result<Value, String> {
-        let found = Value::ALL.iter().find(|value| value.name().eq_ignore_ascii_case(text));
-        found.copied().ok_or_else(|| match nearest(text, Value::ALL.iter().map(|value| value.name())) {
+        let names = || self.names.iter().map(|(name, _)| *name);
+        let place = names().position(|name| name.eq_ignore_ascii_case(text));
+        place.map(|place| Value::ALL[place]).ok_or_else(|| match nearest(text, names()) {
             Some(name) => format!("no such choice, did you mean {name}?"),
             None => "no such choice".to_owned(),
         })
     }
 
     fn format(&self, value: Value) -> String {
-        value.name().to_owned()
+        value.to_string()
     }
 }

@@ -13,22 +13,18 @@ const SIMILAR: f64 = 0.6;
 /// none is similar.
 pub(super) fn nearest(name: &str, known: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
-    let mut best = None;
-    let mut best_similarity = SIMILAR;
     let length = name.chars().count();
-    for candidate in known {
-        // The ratio of the lengths bounds the similarity. The test also makes the comparison with a
-        // very long name cheap.
+    // The ratio of the lengths bounds the similarity. This also spares a comparison with a very
+    // long name.
+    let may_be_similar = |candidate: &&str| {
         let (shorter, longer) = (length.min(candidate.len()), length.max(candidate.len()));
-        if (shorter as f64) < SIMILAR * longer as f64 {
-            continue;
-        }
-        let similarity = strsim::normalized_damerau_levenshtein(&name, &candidate.to_ascii_lowercase());
-        if similarity > best_similarity || (best.is_none() && similarity == best_similarity) {
-            (best, best_similarity) = (Some(candidate), similarity);
-        }
-    }
-    best
+        shorter as f64 >= SIMILAR * longer as f64
+    };
+    let compared = known.into_iter().filter(may_be_similar).map(|candidate| {
+        (strsim::normalized_damerau_levenshtein(&name, &candidate.to_ascii_lowercase()), candidate)
+    });
+    let similar = compared.filter(|(similarity, _)| *similarity >= SIMILAR);
+    similar.min_by(|(one, _), (other, _)| other.total_cmp(one)).map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ fn example(info: &OptionInfo) -> String {
 /// Turns the rows of the table into one setter each.
 macro_rules! setters {
     ($($(#[doc = $text:literal])+
-        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        $name:ident, $field:ident: $type:ty = $default:expr, $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
         /// The choices of the program that embeds the heap, [`Source::Builder`].
         /// [`finish`](OptionSet::finish) refuses a value outside its limits, unless a stronger

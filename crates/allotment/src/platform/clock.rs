@@ -45,8 +45,8 @@ impl Clock {
         }
     }
 
-    /// A clock for tests, a thousand times as fast as the system's. What a heap does only after
-    /// some time, it does at once.
+    /// A clock for tests, a thousand times as fast as the system's. A heap then does at once what
+    /// it otherwise does after some time.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn fast() -> impl Fn() -> Duration + Send + Sync + 'static {
         let began = Instant::now();

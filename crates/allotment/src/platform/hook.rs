@@ -1,7 +1,7 @@
 //! Whether a thread runs a hook of the embedder.
 //!
-//! Other threads may wait for what the heap does after the hook. If the hook drops the heap, its end
-//! must not wait for such a thread: each would wait for the other.
+//! Other threads may wait for what the heap does after the hook. If the hook drops the heap, its
+//! end must not wait for such a thread: each would wait for the other.
 //!
 //! Refused: a list of the heap's own threads that may call hooks. Any thread that collects does.
 

@@ -8,12 +8,12 @@
 //! than one with less memory. `memory.high` does not, because it slows a process down without
 //! bounding it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use super::linux::cgroup::CgroupVersion;
-use super::linux::cgroup::{Cgroup, cgroups};
-use super::linux::pseudo_files::{below, field, read};
+use rustix::process::{Resource, getrlimit};
+
+use super::linux::cgroup::{CgroupVersion, cgroups};
+use super::linux::pseudo_files::{below, field, read, read_number};
 
 /// HotSpot's `MinRAMPercentage`: the share of a small machine that its heap may take.
 const MIN_RAM_PERCENTAGE: f64 = 50.0;
@@ -26,31 +26,9 @@ const SMALL_HEAP_BYTES: usize = (96 << 20) * 13 / 10 / 8 * 8;
 pub struct MemoryLimit {
     /// The bound, in bytes.
     pub bytes: usize,
-    /// The bound's origin.
-    pub source: LimitSource,
-}
-
-/// The limit that bounds the memory of this process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LimitSource {
-    /// The machine has no more memory.
-    Machine,
-    /// A control group: the process's own or one above it.
-    Cgroup {
-        /// Its interface.
-        version: CgroupVersion,
-        /// The directory of its files.
-        directory: PathBuf,
-    },
-}
-
-impl fmt::Display for LimitSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LimitSource::Machine => f.write_str("the machine"),
-            LimitSource::Cgroup { directory, .. } => write!(f, "control group {}", directory.display()),
-        }
-    }
+    /// The directory of the control group that sets the bound: the process's own group or one above
+    /// it. `None` if the machine has no more memory.
+    pub control_group: Option<PathBuf>,
 }
 
 /// Memory of the machine in bytes, for all processes together. The value is `MemTotal` of
@@ -77,8 +55,8 @@ pub fn available_memory() -> MemoryLimit {
 /// takes at most half of that space. The default has no upper bound of 32 GiB (JDK-8369346). A
 /// percentage outside 0 to 100 counts as the nearest of the two, NaN as 0.
 pub(crate) fn default_max_heap_size(max_ram_percentage: f64) -> usize {
-    let root = Path::new("/");
-    heap_size_for(available_memory().bytes, address_space_limit_in(root), max_ram_percentage)
+    let address_space = getrlimit(Resource::As).current.map(|bytes| bytes as usize);
+    heap_size_for(available_memory().bytes, address_space, max_ram_percentage)
 }
 
 fn heap_size_for(memory: usize, address_space: Option<usize>, max_ram_percentage: f64) -> usize {
@@ -99,7 +77,7 @@ fn physical_memory_in(root: &Path) -> Option<usize> {
 }
 
 fn available_memory_in(root: &Path, physical: usize) -> MemoryLimit {
-    let mut least = MemoryLimit { bytes: physical, source: LimitSource::Machine };
+    let mut least = MemoryLimit { bytes: physical, control_group: None };
     for group in cgroups(root, "memory") {
         let file = match group.version {
             CgroupVersion::V1 => "memory.limit_in_bytes",
@@ -107,20 +85,12 @@ fn available_memory_in(root: &Path, physical: usize) -> MemoryLimit {
         };
         // In version 2, `max` means no limit and is not a number. Version 1 writes a number beyond
         // any machine.
-        let limit = read(group.directory.join(file)).and_then(|text| text.parse::<usize>().ok());
+        let limit = read_number::<usize>(group.directory.join(file));
         if let Some(bytes) = limit.filter(|&bytes| bytes < least.bytes) {
-            let Cgroup { version, directory } = group;
-            least = MemoryLimit { bytes, source: LimitSource::Cgroup { version, directory } };
+            least = MemoryLimit { bytes, control_group: Some(group.directory) };
         }
     }
     least
-}
-
-/// The soft limit on the address space, in bytes; `None` if there is none.
-fn address_space_limit_in(root: &Path) -> Option<usize> {
-    let text = read(below(root, "/proc/self/limits"))?;
-    let values = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    values.split_ascii_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -152,8 +122,7 @@ mod tests {
     fn without_groups_the_machine_is_the_limit() {
         let tree = FakeTree::new();
         let limit = available_memory_in(tree.root(), 8 * GIB);
-        assert_eq!(limit, MemoryLimit { bytes: 8 * GIB, source: LimitSource::Machine });
-        assert_eq!(limit.source.to_string(), "the machine");
+        assert_eq!(limit, MemoryLimit { bytes: 8 * GIB, control_group: None });
     }
 
     #[test]
@@ -161,12 +130,12 @@ mod tests {
         let tree = FakeTree::new();
         tree.file("/proc/self/cgroup", "0::/pod/container\n").file("/proc/self/mountinfo", V2);
         tree.file("/sys/fs/cgroup/pod/container/memory.max", "max\n");
-        assert_eq!(available_memory_in(tree.root(), 8 * GIB).source, LimitSource::Machine);
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).control_group, None);
         tree.file("/sys/fs/cgroup/pod/memory.max", "1073741824\n");
         let limit = available_memory_in(tree.root(), 8 * GIB);
         assert_eq!(limit.bytes, GIB);
         let directory = tree.root().join("sys/fs/cgroup/pod");
-        assert_eq!(limit.source, LimitSource::Cgroup { version: CgroupVersion::V2, directory });
+        assert_eq!(limit.control_group, Some(directory));
         tree.file("/sys/fs/cgroup/pod/container/memory.max", "536870912\n");
         assert_eq!(available_memory_in(tree.root(), 8 * GIB).bytes, GIB / 2);
     }
@@ -177,12 +146,11 @@ mod tests {
         tree.file("/proc/self/cgroup", "4:memory:/job\n0::/\n").file("/proc/self/mountinfo", V1);
         tree.file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
         tree.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
-        assert_eq!(available_memory_in(tree.root(), 8 * GIB).source, LimitSource::Machine);
+        assert_eq!(available_memory_in(tree.root(), 8 * GIB).control_group, None);
         tree.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
         let limit = available_memory_in(tree.root(), 8 * GIB);
         assert_eq!(limit.bytes, 2 * GIB);
-        assert!(matches!(limit.source, LimitSource::Cgroup { version: CgroupVersion::V1, .. }));
-        assert!(limit.source.to_string().ends_with("sys/fs/cgroup/memory/job"));
+        assert_eq!(limit.control_group, Some(tree.root().join("sys/fs/cgroup/memory/job")));
     }
 
     #[test]
@@ -218,15 +186,6 @@ mod tests {
 
     #[test]
     fn a_limited_address_space_halves_the_heap() {
-        let tree = FakeTree::new();
-        let head = "Limit                     Soft Limit           Hard Limit           Units     \n";
-        let line = |soft: &str| {
-            format!("{head}Max resident set    7  7  bytes\nMax address space   {soft}   unlimited   bytes\n")
-        };
-        tree.file("/proc/self/limits", &line("unlimited"));
-        assert_eq!(address_space_limit_in(tree.root()), None);
-        tree.file("/proc/self/limits", &line("2147483648"));
-        assert_eq!(address_space_limit_in(tree.root()), Some(2 * GIB));
         assert_eq!(heap_size_for(16 * GIB, Some(2 * GIB), 25.0), GIB);
         assert_eq!(heap_size_for(16 * GIB, Some(64 * GIB), 25.0), 4 * GIB);
     }

@@ -1,17 +1,17 @@
 //! A socket in the file system that other processes of the user call.
 //!
-//! All descriptors are non-blocking, and each wait has an end: a moment, or the end of the listener.
-//! [`end`](LocalListener::end) shuts the socket down, which every wait notices. So the end needs no
-//! second descriptor.
+//! All descriptors are non-blocking, and each wait has an end: a moment, or the end of the
+//! listener. [`end`](LocalListener::end) shuts the socket down, which every wait notices. So the
+//! end needs no second descriptor.
 //!
-//! A child of `fork()` has a copy of the descriptor of its parent's socket. It must neither shut the
-//! socket down nor remove its name, and forgets it.
+//! A child of `fork()` has a copy of the descriptor of its parent's socket. It must neither shut
+//! the socket down nor remove its name, and forgets it.
 //!
 //! The caller may send a descriptor with its line (`SCM_RIGHTS`). Only a regular file is accepted:
 //! a write to it waits for no reader.
 
 use super::private_folder::{LockedFolder, private_folder, remove_stale, socket_name};
-use super::{ProcessMark, linux};
+use super::ProcessMark;
 use rustix::cmsg_space;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
@@ -106,7 +106,7 @@ impl LocalListener {
     fn bind_in(folder: &Path, heap: &str, wait: Duration) -> Result<LocalListener, AttachListenerError> {
         // Without the lock the socket of another process may look left.
         let _locked = LockedFolder::lock(folder, wait).inspect(|_| remove_stale(folder));
-        let name = socket_name(linux::process_number(), heap);
+        let name = socket_name(std::process::id(), heap);
         let failed = |path: &Path, errno: Errno| AttachListenerError::Socket {
             path: path.to_owned(),
             source: errno.into(),
@@ -183,19 +183,17 @@ impl LocalListener {
             if time == Some(None) {
                 return Ready::Late;
             }
-            match poll(&mut waits, time.flatten().map(timespec).as_ref()) {
+            match poll(&mut waits, time.flatten().and_then(|time| Timespec::try_from(time).ok()).as_ref()) {
                 Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) if has_hung_up(&waits[0]) => return Ready::Ended,
+                Ok(_) if waits[0].revents().intersects(PollFlags::HUP | PollFlags::NVAL) => {
+                    return Ready::Ended;
+                }
                 Ok(_) => return Ready::Yes,
                 // The kernel has no memory for the call.
                 Err(_) => thread::sleep(REST),
             }
         }
     }
-}
-
-fn has_hung_up(wait: &PollFd<'_>) -> bool {
-    wait.revents().intersects(PollFlags::HUP | PollFlags::NVAL)
 }
 
 impl Drop for LocalListener {
@@ -253,19 +251,20 @@ fn may_ask(user: u32, own: u32) -> bool {
 }
 
 /// The reason why a line did not come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoLine {
-    /// The caller hung up before the end of the line.
+    /// Nobody reads the message.
+    #[error("the caller hung up before the end of the question")]
     HungUp,
-    /// The line did not end in time.
+    #[error("the question did not end in time")]
     Late,
-    /// The line is longer than the limit.
+    #[error("the question is too long")]
     TooLong,
-    /// More than one descriptor came with the line.
+    #[error("more than one file came with the question")]
     Descriptors,
-    /// The descriptor that came with the line is not of a regular file.
+    #[error("what came with the question is not a regular file, and a reader could hold up the program")]
     NoFile,
-    /// The listener ended.
+    #[error("the heap is gone")]
     Ended,
 }
 
@@ -367,8 +366,8 @@ fn regular_file(descriptor: OwnedFd) -> Result<File, NoLine> {
 /// Calls a local socket without waiting: a stopped listener would never take the call.
 ///
 /// # Errors
-/// `ConnectionRefused` if nobody listens, `WouldBlock` if too many others wait; else what the kernel
-/// answered.
+/// `ConnectionRefused` if nobody listens, `WouldBlock` if too many others wait, or another error of
+/// the kernel.
 pub fn call_socket(path: &Path) -> io::Result<UnixStream> {
     let socket = new_socket()?;
     connect(&socket, &SocketAddrUnix::new(path)?)?;
@@ -385,10 +384,6 @@ fn new_socket() -> Result<OwnedFd, Errno> {
 /// The time until a moment; `None` if the moment has passed.
 fn left(until: Instant) -> Option<Duration> {
     until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-}
-
-fn timespec(time: Duration) -> Timespec {
-    Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -411,7 +406,7 @@ mod tests {
     #[test]
     fn a_heap_names_its_socket_while_no_other_process_does() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(format!("{}-heap", linux::process_number()));
+        let path = folder.path().join(format!("{}-heap", std::process::id()));
         let locked = LockedFolder::lock(folder.path(), NEVER).expect("nobody else has it");
         let other = UnixListener::bind(&path).unwrap();
         thread::scope(|scope| {

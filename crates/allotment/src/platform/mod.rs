@@ -44,8 +44,8 @@ pub(crate) use hook::{in_hook, is_in_hook};
 #[cfg(all(test, not(loom)))]
 pub(crate) use linux::own_cpus;
 pub(crate) use linux::{
-    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, current_cpu, for_each_loaded,
-    is_first_thread, own_stack, process_number, run_on_cpus,
+    CodeFile, Pointers, SystemThread, can_advise_huge_pages, code_files, current_cpu, find_loaded_types,
+    is_first_thread, own_stack, run_on_cpus,
 };
 pub use local_socket::{AttachListenerError, call_socket, socket_peer};
 pub(crate) use local_socket::{Connection, LocalListener, NoLine};

@@ -25,26 +25,14 @@ pub fn huge_page_size() -> usize {
     huge_page_size_in(Path::new("/"))
 }
 
-/// The kernel's policy for backing memory by transparent huge pages. The call reads a file, so ask
-/// once.
+/// The kernel's mode of backing memory by transparent huge pages, in its own word: `always`,
+/// `madvise` or `never`; or `unavailable` where the kernel has no huge pages, or does not tell. The
+/// call reads a file, so ask once.
 ///
 /// [`Reservation::advise_huge_pages`](super::Reservation::advise_huge_pages) has an effect only
-/// under `Madvise`.
-pub fn transparent_huge_pages() -> TransparentHugePages {
+/// under `madvise`.
+pub fn transparent_huge_pages() -> String {
     transparent_huge_pages_in(Path::new("/"))
-}
-
-/// The kernel's setting for transparent huge pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TransparentHugePages {
-    /// Every mapping that is large enough gets huge pages.
-    Always,
-    /// Mappings that ask for huge pages get them.
-    Madvise,
-    /// No mapping gets huge pages.
-    Never,
-    /// The kernel has no huge pages, or does not tell.
-    Unavailable,
 }
 
 fn huge_page_size_in(root: &Path) -> usize {
@@ -52,24 +40,19 @@ fn huge_page_size_in(root: &Path) -> usize {
     told.filter(|bytes| bytes.is_power_of_two()).unwrap_or(PMD_BYTES)
 }
 
-fn transparent_huge_pages_in(root: &Path) -> TransparentHugePages {
+fn transparent_huge_pages_in(root: &Path) -> String {
     let directory = below(root, DIRECTORY);
     // Since Linux 6.8 each size has its own switch, which may say `inherit`.
     let own = format!("hugepages-{}kB/enabled", huge_page_size_in(root) / 1024);
     let mode = |file: &str| chosen(&read(directory.join(file))?);
-    mode(&own).or_else(|| mode("enabled")).unwrap_or(TransparentHugePages::Unavailable)
+    mode(&own).or_else(|| mode("enabled")).unwrap_or_else(|| "unavailable".to_owned())
 }
 
-/// The mode in brackets, as in `always [madvise] never`; `None` for `inherit` and anything unknown.
-fn chosen(text: &str) -> Option<TransparentHugePages> {
+/// The word in brackets, as in `always [madvise] never`; `None` for `inherit`.
+fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
-    match word {
-        "always" => Some(TransparentHugePages::Always),
-        "madvise" => Some(TransparentHugePages::Madvise),
-        "never" => Some(TransparentHugePages::Never),
-        _ => None,
-    }
+    (word != "inherit").then(|| word.to_owned())
 }
 
 #[cfg(test)]
@@ -86,10 +69,10 @@ mod tests {
     #[test]
     fn the_bracketed_mode_counts() {
         for (text, mode) in [
-            ("[always] madvise never\n", TransparentHugePages::Always),
-            ("always [madvise] never\n", TransparentHugePages::Madvise),
-            ("always madvise [never]\n", TransparentHugePages::Never),
-            ("always madvise never\n", TransparentHugePages::Unavailable),
+            ("[always] madvise never\n", "always"),
+            ("always [madvise] never\n", "madvise"),
+            ("always madvise [never]\n", "never"),
+            ("always madvise never\n", "unavailable"),
         ] {
             let tree = FakeTree::new();
             tree.file("/sys/kernel/mm/transparent_hugepage/enabled", text);
@@ -103,15 +86,15 @@ mod tests {
         tree.file("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
         let own = "/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled";
         tree.file(own, "always inherit [madvise] never\n");
-        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Madvise);
+        assert_eq!(transparent_huge_pages_in(tree.root()), "madvise");
         tree.file(own, "always [inherit] madvise never\n");
-        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Never);
+        assert_eq!(transparent_huge_pages_in(tree.root()), "never");
     }
 
     #[test]
     fn a_kernel_without_huge_pages_has_a_size_all_the_same() {
         let tree = FakeTree::new();
-        assert_eq!(transparent_huge_pages_in(tree.root()), TransparentHugePages::Unavailable);
+        assert_eq!(transparent_huge_pages_in(tree.root()), "unavailable");
         assert_eq!(huge_page_size_in(tree.root()), 2 << 20);
         tree.file("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "4194304\n");
         assert_eq!(huge_page_size_in(tree.root()), 4 << 20);

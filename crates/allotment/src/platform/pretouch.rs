@@ -14,6 +14,7 @@
 //! Refused: equal parts for all workers. All would wait for the worker whose part lies on the far
 //! memory node.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -37,7 +38,7 @@ impl Reservation {
     /// workers do its part.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit). [`MemoryError::Refused`] also if there is too little memory and
+    /// As [`commit`](Self::commit). [`MemoryError::Refused`], even if only memory is short and
     /// the kernel says so. Beware: a control group may kill the process instead.
     pub fn pretouch(&self, offset: usize, bytes: usize, workers: usize) -> Result<(), MemoryError> {
         let touch = if linux::can_populate() { Touch::Populate } else { Touch::Write };
@@ -55,10 +56,10 @@ impl Reservation {
         self.commit(offset, bytes)?;
         let chunks = Chunks::new(start.addr(), bytes, CHUNK_BYTES.max(huge_page_size()));
         let work = || {
-            while let Some((address, length)) = chunks.claim() {
+            while let Some(chunk) = chunks.claim() {
                 // SAFETY: the chunk lies in the range that `check` put inside the reservation and
                 // `commit` opened.
-                if let Err(errno) = unsafe { touch.apply(self.base().with_addr(address), length) } {
+                if let Err(errno) = unsafe { touch.apply(self.base().with_addr(chunk.start), chunk.len()) } {
                     chunks.abandon();
                     return Err(errno);
                 }
@@ -139,15 +140,13 @@ impl Chunks {
         (self.end - (self.start & !(self.size - 1))).div_ceil(self.size)
     }
 
-    /// Claims a chunk for the caller. Returns its address and its length in bytes.
-    fn claim(&self) -> Option<(usize, usize)> {
+    /// Claims a chunk for the caller.
+    fn claim(&self) -> Option<Range<usize>> {
         let from = self.next.fetch_add(self.size, Ordering::Relaxed);
         if from >= self.end {
             return None;
         }
-        let to = (from + self.size).min(self.end);
-        let from = from.max(self.start);
-        Some((from, to - from))
+        Some(from.max(self.start)..(from + self.size).min(self.end))
     }
 
     /// Leaves nothing to claim.
@@ -214,7 +213,7 @@ mod tests {
     #[test]
     fn an_abandoned_range_has_nothing_left() {
         let chunks = Chunks::new(0x10000, 0x4000, 0x1000);
-        assert_eq!(chunks.claim(), Some((0x10000, 0x1000)));
+        assert_eq!(chunks.claim(), Some(0x10000..0x11000));
         chunks.abandon();
         assert_eq!(chunks.claim(), None);
     }
@@ -230,11 +229,11 @@ mod tests {
             let chunks = Chunks::new(start, bytes, size);
             let mut at = start;
             let mut claimed = 0;
-            while let Some((from, length)) = chunks.claim() {
-                prop_assert_eq!(from, at);
-                prop_assert!(length > 0 && length <= size);
-                prop_assert_eq!(from / size, (from + length - 1) / size, "a chunk crosses its boundary");
-                at += length;
+            while let Some(chunk) = chunks.claim() {
+                prop_assert_eq!(chunk.start, at);
+                prop_assert!(!chunk.is_empty() && chunk.len() <= size);
+                prop_assert_eq!(at / size, (chunk.end - 1) / size, "a chunk crosses its boundary");
+                at = chunk.end;
                 claimed += 1;
             }
             prop_assert_eq!(at, start + bytes);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! $XDG_RUNTIME_DIR/allotment/4711-heap     where the session of the user has such a folder
-//! /tmp/allotment-1000/4711-heap            elsewhere: the user's number, the process's, the heap's name
+//! /tmp/allotment-1000/4711-heap            elsewhere: numbers of the user and the process, the name
 //! ```
 //!
 //! Everybody may make names in `/tmp`. So the folder must not be a link, must belong to the user,
@@ -22,18 +22,16 @@
 //! Refused: sockets in the abstract namespace, which leave nothing. Any user may take such a name
 //! first, and a container with its own network does not show them.
 
-use super::linux::{plain_name, process_number};
+use super::linux::plain_name;
 use super::{AttachListenerError, call_socket};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdir, open};
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, process, thread};
 
 /// The folder of sockets within a user's runtime folder, such as `/run/user/1000`.
 #[must_use]
@@ -83,51 +81,40 @@ pub(super) fn private_folder() -> Result<PathBuf, AttachListenerError> {
 
 /// The user to whom a folder belongs.
 fn owner(path: &Path) -> Option<u32> {
-    let status = fstat(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?);
-    status.ok().map(|status| status.st_uid)
+    fs::metadata(path).ok().filter(fs::Metadata::is_dir).map(|status| status.uid())
 }
 
 /// Makes the folder if nothing is there, and checks that only the user can enter it.
 fn check(folder: &Path, user: u32) -> Result<(), AttachListenerError> {
-    let failed = |errno: Errno| AttachListenerError::Folder { path: folder.into(), source: errno.into() };
-    match mkdir(folder, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(failed(errno)),
+    let failed = |source| AttachListenerError::Folder { path: folder.into(), source };
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
     }
-    let refused =
-        |reason: &str| AttachListenerError::NotPrivate { path: folder.into(), reason: reason.into() };
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let status = fstat(open(folder, flags, Mode::empty()).map_err(failed)?).map_err(failed)?;
-    match FileType::from_raw_mode(status.st_mode) {
-        FileType::Directory => {}
-        FileType::Symlink => return Err(refused("it is a symbolic link")),
-        _ => return Err(refused("it is not a folder")),
-    }
-    if status.st_uid != user {
-        return Err(refused(&format!(
-            "it belongs to user {}, and this process to user {user}",
-            status.st_uid
-        )));
-    }
-    match status.st_mode & 0o777 {
-        0o700 => Ok(()),
-        mode => Err(refused(&format!("its mode is {mode:03o}, not 700"))),
-    }
+    let status = fs::symlink_metadata(folder).map_err(failed)?;
+    let (owner, mode) = (status.uid(), status.mode() & 0o777);
+    let reason = match () {
+        () if status.is_symlink() => "it is a symbolic link".to_owned(),
+        () if !status.is_dir() => "it is not a folder".to_owned(),
+        () if owner != user => format!("it belongs to user {owner}, and this process to user {user}"),
+        () if mode != 0o700 => format!("its mode is {mode:03o}, not 700"),
+        () => return Ok(()),
+    };
+    Err(AttachListenerError::NotPrivate { path: folder.into(), reason })
 }
 
 /// The folder, in which no other process gives or removes names.
-pub(super) struct LockedFolder(OwnedFd);
+pub(super) struct LockedFolder(File);
 
 impl LockedFolder {
     /// Waits for the lock for this time; `None` if it did not come, or the file system has none.
     pub(super) fn lock(folder: &Path, wait: Duration) -> Option<LockedFolder> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let locked = LockedFolder(open(folder, flags, Mode::empty()).ok()?);
+        let locked = LockedFolder(File::open(folder).ok()?);
         let until = Instant::now() + wait;
         loop {
-            match flock(&locked.0, FlockOperation::NonBlockingLockExclusive) {
+            match locked.0.try_lock() {
                 Ok(()) => return Some(locked),
-                Err(Errno::AGAIN | Errno::INTR) if Instant::now() < until => {
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
                     thread::sleep(Duration::from_millis(5));
                 }
                 Err(_) => return None,
@@ -139,14 +126,14 @@ impl LockedFolder {
 /// A child of `fork()` may have a copy of the descriptor, which would keep the lock.
 impl Drop for LockedFolder {
     fn drop(&mut self) {
-        let _ = flock(&self.0, FlockOperation::Unlock);
+        let _ = self.0.unlock();
     }
 }
 
-/// Removes the sockets of processes that are gone, and of processes that had the number of this one.
-/// A socket that cannot be removed stays. The folder is locked.
+/// Removes the sockets of processes that are gone, and of processes that had the number of this
+/// one. A socket that cannot be removed stays. The folder is locked.
 pub(super) fn remove_stale(folder: &Path) {
-    let own = process_number();
+    let own = process::id();
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();

@@ -73,7 +73,7 @@ impl ProcessMark {
     #[inline]
     fn decode(&self, word: u64) -> u32 {
         match &self.0 {
-            Place::Numbered(_) if word >> 32 != u64::from(linux::process_number()) => 0,
+            Place::Numbered(_) if word >> 32 != u64::from(std::process::id()) => 0,
             _ => word as u32,
         }
     }
@@ -81,7 +81,7 @@ impl ProcessMark {
     fn encode(&self, number: u32) -> u64 {
         match &self.0 {
             Place::Wiped(_) => u64::from(number),
-            Place::Numbered(_) => u64::from(linux::process_number()) << 32 | u64::from(number),
+            Place::Numbered(_) => u64::from(std::process::id()) << 32 | u64::from(number),
         }
     }
 }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_another_process_stored_is_nothing() {
-        let other = u64::from(linux::process_number() + 1) << 32 | 1;
+        let other = u64::from(std::process::id() + 1) << 32 | 1;
         let mark = ProcessMark(Place::Numbered(AtomicU64::new(other)));
         assert_eq!(mark.load(), 0);
         assert!(mark.store_first(1));

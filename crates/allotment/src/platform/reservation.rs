@@ -134,12 +134,6 @@ impl Reservation {
         self.bytes
     }
 
-    /// Whether `addr` lies in the range, committed or not.
-    #[inline]
-    pub fn contains(&self, addr: usize) -> bool {
-        addr.wrapping_sub(self.base.addr().get()) < self.bytes
-    }
-
     /// Makes the `bytes` at `offset` readable and writable. Committed parts stay as they are; the
     /// rest reads zero.
     ///
@@ -177,8 +171,8 @@ impl Reservation {
 
     /// Asks once for transparent huge pages for the whole range, committed or not.
     ///
-    /// The advice matters if the kernel's mode is
-    /// [`TransparentHugePages::Madvise`](super::TransparentHugePages::Madvise).
+    /// The advice matters if the kernel's mode is `madvise`
+    /// ([`transparent_huge_pages`](super::transparent_huge_pages)).
     ///
     /// # Errors
     /// [`MemoryError::Refused`], usually because the kernel is built without huge pages.

@@ -5,14 +5,20 @@
 //! is one `write`, so lines of several threads do not mix. Errors of the descriptor are ignored, as
 //! there is no way to report them.
 
-use super::linux::write_to_standard_error;
+use allotment_output::write_without_signals;
 use std::fmt;
 
-/// Writes a line.
+/// Writes a line, or as much of the line as the descriptor takes. A closed pipe, or a file as large
+/// as allowed, does not end the process.
 pub(crate) fn tell(line: fmt::Arguments<'_>) {
-    let mut text = line.to_string();
-    text.push('\n');
-    write_to_standard_error(text.as_bytes());
+    let text = format!("{line}\n");
+    let mut bytes = text.as_bytes();
+    while !bytes.is_empty() {
+        match write_without_signals(rustix::stdio::stderr(), bytes) {
+            Ok(0) | Err(_) => return,
+            Ok(written) => bytes = &bytes[written..],
+        }
+    }
 }
 
 /// Writes a line, prefixed with the library's name, and aborts the process.

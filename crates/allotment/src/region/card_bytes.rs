@@ -93,8 +93,8 @@ impl CardBytes {
         self.byte(card).store(byte, Ordering::Relaxed);
     }
 
-    /// Sets a card's byte while other threads set it, too. What such a thread wrote before it set
-    /// the byte is visible afterwards, unless the byte is set again. If several threads set the
+    /// Sets a card's byte while other threads set it, too. All that such a thread wrote before it
+    /// set the byte is visible afterwards, unless the byte is set again. If several threads set the
     /// byte, the language guarantees this for the last one only; the order of stores on x86-64 and
     /// AArch64 guarantees it for all.
     #[inline]

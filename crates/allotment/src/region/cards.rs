@@ -87,23 +87,18 @@ impl CardTable {
         self.bytes.address_of(found).clamp(from, end)
     }
 
-    /// Calls `visit` with each run of dirty cards in `[start, end)`, in order of address. The
-    /// arguments are the run's start and end, cut to the range. A run is cleaned before it is
-    /// visited, its first and last card as a whole. `visit` may dirty cards again; those ahead are
-    /// then visited, too.
+    /// Calls `visit` with each run of dirty cards in `[start, end)`, cut to the range, in order of
+    /// address. A run is cleaned before it is visited, its first and last card as a whole. `visit`
+    /// may dirty cards again; those ahead are then visited, too.
     ///
     /// No thread may meanwhile dirty the parts of the first and last card outside the range: the
     /// mark would be lost.
-    pub(crate) fn dirty_runs(&self, start: usize, end: usize, mut visit: impl FnMut(usize, usize)) {
+    pub(crate) fn dirty_runs(&self, start: usize, end: usize, mut visit: impl FnMut(Range<usize>)) {
         let mut at = start;
-        loop {
-            let run = self.next_dirty(at, end);
-            if run >= end {
-                return;
-            }
-            at = self.next_clean(run, end);
-            self.bytes.fill(self.bytes.cards_of(run, at), CLEAN);
-            visit(run, at);
+        while let Some(run) = self.next_run(at, end) {
+            at = run.end;
+            self.bytes.fill(self.bytes.cards_of(run.start, run.end), CLEAN);
+            visit(run);
         }
     }
 

@@ -15,12 +15,12 @@ use crate::object::MIN_OBJECT_BYTES;
 impl<B: Backing> FreeSet<B> {
     /// Whether the `bytes` directly after a piece that ends at `end` can be taken now.
     pub(crate) fn can_extend(&self, end: usize, bytes: usize) -> bool {
-        self.room_behind(end, bytes).is_some()
+        self.room_after(end, bytes).is_some()
     }
 
     /// The region of a piece that ends at `end`, and the region's rest, if that has `least` bytes
     /// and follows the piece.
-    fn room_behind(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
+    fn room_after(&self, end: usize, least: usize) -> Option<(&Region, usize)> {
         if self.refill_lock.is_used() {
             return None;
         }
@@ -40,7 +40,7 @@ impl<B: Backing> FreeSet<B> {
         desired: usize,
         attempts: &mut Attempts,
     ) -> Option<Carve> {
-        let (region, room) = self.room_behind(end, min)?;
+        let (region, room) = self.room_after(end, min)?;
         let bytes = if min < desired && room < desired + MIN_OBJECT_BYTES { room } else { desired };
         attempts.tried += 1;
         region.move_top(end, end + bytes).ok()?;

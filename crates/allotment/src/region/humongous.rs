@@ -121,15 +121,9 @@ impl<B: Backing> FreeSet<B> {
 
     /// Whether free regions, committed or not, form more than one stretch, at about this moment.
     pub(crate) fn is_scattered(&self) -> bool {
-        let unused = |index: &usize| self.is_free(*index) || self.untouched.contains(*index);
-        let mut stretches = 0;
-        let mut before = false;
-        for index in 0..self.table.len() {
-            let now = unused(&index);
-            stretches += usize::from(now && !before);
-            before = now;
-        }
-        stretches > 1
+        let unused = |index: usize| self.is_free(index) || self.untouched.contains(index);
+        let begins = |index: &usize| unused(*index) && (*index == 0 || !unused(*index - 1));
+        (0..self.table.len()).filter(begins).nth(1).is_some()
     }
 
     /// Gives back the run whose first region is `start`. The caller owns the run.

@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! geometry, card_bytes, bitmap   sizes, and sets of numbers
-//! committer, carve, refill_lock  memory behind regions, a piece of it, how threads take it
+//! committer, carve, refill_lock  memory of regions, a piece of it, how threads take it
 //! quarantine, transit            regions that are kept from use for a while, or between two sets
 //! cards, starts                  tables about slots and objects
 //! spares                         rests of buffers

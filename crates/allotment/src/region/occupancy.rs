@@ -46,6 +46,21 @@ pub struct RegionUse {
 }
 
 impl RegionUse {
+    /// The names of uses, each with its number of regions.
+    pub(crate) fn by_name(&self) -> [(&'static str, usize); 9] {
+        [
+            ("uncommitted", self.uncommitted),
+            ("free", self.free),
+            ("shared", self.shared),
+            ("exclusive", self.exclusive),
+            ("survivor", self.survivor),
+            ("old", self.old),
+            ("humongous", self.humongous),
+            ("collection_set", self.collection_set),
+            ("quarantined", self.quarantined),
+        ]
+    }
+
     /// Counts a region that is neither free nor without memory, or was not when its neighbours were
     /// read.
     fn count(&mut self, state: State) {

@@ -29,12 +29,13 @@ impl Spares {
     pub(super) fn take(&self, base: usize, min: usize) -> Option<Carve> {
         self.0.iter().find_map(|cell| {
             let seen = cell.load(Ordering::Relaxed);
+            let spare = unpack(base, seen);
+            if seen == 0 || spare.end - spare.start < min {
+                return None;
+            }
             // Compared as a whole: if the same tail was given up again meanwhile, it is still the
             // same tail.
-            (seen != 0 && unpack(base, seen).end - unpack(base, seen).start >= min)
-                .then(|| cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok())
-                .flatten()
-                .map(|packed| unpack(base, packed))
+            cell.compare_exchange(seen, 0, Ordering::Acquire, Ordering::Relaxed).ok().map(|_| spare)
         })
     }
 

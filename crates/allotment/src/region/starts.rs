@@ -121,19 +121,19 @@ impl StartTable {
     /// Records the cards that an object from `card` to `end` covers wholly, without `card`.
     #[inline(always)]
     fn record_inside(&self, card: usize, end: usize) {
-        let behind = (end >> CARD_SHIFT) - (self.bytes.address_of(0) >> CARD_SHIFT);
-        if behind > card + 1 {
-            self.record_long(card, behind);
+        let after = (end >> CARD_SHIFT) - (self.bytes.address_of(0) >> CARD_SHIFT);
+        if after > card + 1 {
+            self.record_long(card, after);
         }
     }
 
     #[cold]
-    fn record_long(&self, card: usize, behind: usize) {
+    fn record_long(&self, card: usize, after: usize) {
         let mut from = card + 1;
         for entry in BACK.. {
-            let to = (card + (2 << (entry - BACK))).min(behind);
+            let to = (card + (2 << (entry - BACK))).min(after);
             self.bytes.fill(from..to, entry);
-            if to == behind {
+            if to == after {
                 return;
             }
             from = to;

@@ -182,9 +182,7 @@ impl Region {
             }
         }
     }
-}
 
-impl Region {
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::Relaxed) != 0
     }

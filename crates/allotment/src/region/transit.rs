@@ -51,24 +51,6 @@ impl Transit {
         self.moves.load(Ordering::Acquire).is_multiple_of(FINISHED)
     }
 
-    /// The current state, read before a search through the sets; for
-    /// [`settled_since`](Self::settled_since).
-    pub(super) fn look(&self) -> u64 {
-        self.moves.load(Ordering::Acquire)
-    }
-
-    /// Whether the result found since `look` is correct: nothing was moved, and nothing is on its
-    /// way. If not, yields once.
-    pub(super) fn settled_since(&self, look: u64) -> bool {
-        fence(Ordering::Acquire);
-        let now = self.moves.load(Ordering::Relaxed);
-        let settled = now.is_multiple_of(FINISHED) && now / FINISHED == look / FINISHED;
-        if !settled {
-            yield_now();
-        }
-        settled
-    }
-
     /// Repeats `attempt` until it succeeds, or fails while nothing was moved, or while `may_fail`
     /// says that an inexact failure is acceptable. An attempt that moves a region itself and fails
     /// is repeated.
@@ -78,11 +60,18 @@ impl Transit {
         may_fail: impl Fn() -> bool,
     ) -> Option<T> {
         loop {
-            let look = self.look();
+            let before = self.moves.load(Ordering::Acquire);
             let outcome = attempt();
-            if outcome.is_some() || may_fail() || self.settled_since(look) {
+            if outcome.is_some() || may_fail() {
                 return outcome;
             }
+            // The failure is correct if nothing was moved since, and nothing is on its way.
+            fence(Ordering::Acquire);
+            let now = self.moves.load(Ordering::Relaxed);
+            if now.is_multiple_of(FINISHED) && now / FINISHED == before / FINISHED {
+                return None;
+            }
+            yield_now();
         }
     }
 }

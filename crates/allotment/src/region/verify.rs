@@ -54,7 +54,7 @@ impl<B: Backing> FreeSet<B> {
             if (state == State::Quarantined) != quarantined.contains(&index) {
                 return fail("its state and the list of the quarantine disagree");
             }
-            if matches!(state, State::Free | State::Uncommitted | State::Quarantined) && top != bottom {
+            if state.is_empty() && top != bottom {
                 return fail("it is empty, but its top is not its bottom");
             }
             if state == State::HumongousContinuation {

@@ -75,7 +75,7 @@ impl Category {
     }
 }
 
-/// Something that took a while.
+/// Work on a row of the timeline, with its beginning and its time.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
     pub(crate) row: Row,

@@ -1,7 +1,6 @@
 //! The file of a timeline: an array of events, a line each.
 
 use super::event::{Event, Microseconds, Quoted, Row};
-use crate::platform::process_number;
 use allotment_output::OutputFile;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -18,7 +17,7 @@ pub(super) struct TraceFile {
 impl TraceFile {
     /// Makes the file, with the names of the heap and of the rows that do not belong to a thread.
     pub(super) fn create(path: &Path, heap: &str) -> io::Result<TraceFile> {
-        let process = process_number();
+        let process = std::process::id();
         let mut file =
             TraceFile { out: BufWriter::new(OutputFile::create(path)?), process, has_event: false };
         let name = Quoted(heap);

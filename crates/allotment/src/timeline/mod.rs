@@ -17,10 +17,10 @@
 //! **The form** is Chrome's trace format, as an array of events. The file is written beside its
 //! place while the program runs, and moved there when the heap ends, so a file at its place is
 //! whole. Readers take an array without its end: what a killed program leaves, under the name of
-//! the partial file ([`OutputFile`](allotment_output::OutputFile)), can be opened up to the last write. Refused:
-//! the form as an object, which cannot. Refused: one write at the end, because memory would have no
-//! bound and a killed program would leave nothing. Refused: Perfetto's own form, which other
-//! readers do not take.
+//! the partial file ([`OutputFile`](allotment_output::OutputFile)), can be opened up to the last
+//! write. Refused: the form as an object, which cannot. Refused: one write at the end, because
+//! memory would have no bound and a killed program would leave nothing. Refused: Perfetto's own
+//! form, which other readers do not take.
 //!
 //! **Rows.** Pauses of stopped worlds have a row of their own, and so have concurrent cycles: they
 //! concern all threads. Stops exclude each other, and one thread drives all cycles, so events of
@@ -58,7 +58,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use writer::Writer;
 
-/// Events that wait for the thread, at most, and as many shares. Later ones are dropped and
+/// The most events that wait for the thread, and the most shares. Later ones are dropped and
 /// counted.
 const MOST_PENDING: usize = 1 << 14;
 
@@ -105,12 +105,13 @@ pub(crate) struct Timeline {
 }
 
 /// The events and shares on their way from all threads to the one that writes.
+#[derive(Default)]
 struct Queue {
-    /// Events are taken. False after an error, and at the end. Relaxed: the lock orders the rest.
-    takes: AtomicBool,
+    /// No more events are taken: after an error, and at the end. Relaxed: the lock orders the rest.
+    is_closed: AtomicBool,
     /// Locked by any thread to append, and by the thread that writes to take all.
     pending: Mutex<Pending>,
-    /// Wakes the thread that writes when it has a wish to fulfil.
+    /// Wakes the thread that writes when there is a wish.
     wakes: Condvar,
 }
 
@@ -148,7 +149,7 @@ impl Timeline {
     pub(crate) fn begin(path: &Path, clock: &Clock, heap: &str) -> Result<Timeline, TimelineError> {
         let file = TraceFile::create(path, heap)
             .map_err(|source| TimelineError::File { path: path.to_owned(), source })?;
-        let (queue, born) = (Arc::new(Queue::new()), clock.born());
+        let (queue, born) = (Arc::new(Queue::default()), clock.born());
         let writer = Writer::new(queue.clone(), file, path.to_owned(), born);
         // Where there is no thread, the writer is dropped, and its file is removed.
         let thread = OwnThread::start(THREAD, move || writer.run());
@@ -159,7 +160,7 @@ impl Timeline {
     /// Whether events are taken: the file can be written, and the process is the one that made it.
     /// A child of `fork()` waits for no lock of a timeline.
     pub(crate) fn is_on(&self) -> bool {
-        self.queue.takes.load(Ordering::Relaxed) && self.thread.is_here()
+        !self.queue.is_closed.load(Ordering::Relaxed) && self.thread.is_here()
     }
 
     /// Time since the heap was made.
@@ -185,30 +186,29 @@ impl Timeline {
         self.queue.lock().add(event);
     }
 
-    /// The shares of workers in a phase that is under way.
-    pub(crate) fn add_shares(&self, shares: Shares) {
+    fn append(&self, to: impl FnOnce(&mut Pending)) {
         if self.is_on() {
-            self.queue.lock().add_shares(shares);
+            to(&mut self.queue.lock());
         }
     }
 
-    /// How much of the heap is in use now.
+    /// Adds the shares of workers in a phase that is under way.
+    pub(crate) fn add_shares(&self, shares: Shares) {
+        self.append(|pending| pending.add_shares(shares));
+    }
+
+    /// Adds the numbers of bytes that are in use now.
     pub(crate) fn add_occupied(&self, occupied: Occupied) {
-        if self.is_on() {
-            let event = Event::Occupied(self.born.elapsed(), occupied);
-            self.queue.lock().add(event);
-        }
+        let now = self.born.elapsed();
+        self.append(|pending| pending.add(Event::Occupied(now, occupied)));
     }
 
     /// Adds slices. They are written after the next record.
     pub(crate) fn add(&self, slices: Vec<Slice>) {
-        if self.is_on() {
-            let mut pending = self.queue.lock();
-            slices.into_iter().for_each(|slice| pending.add(Event::Slice(slice)));
-        }
+        self.append(|pending| slices.into_iter().for_each(|slice| pending.add(Event::Slice(slice))));
     }
 
-    /// Adds the slices of a record, and has what is there written.
+    /// Adds the slices of a record, and has all events written.
     pub(crate) fn add_record(&self, slices: Vec<Slice>) {
         if self.is_on() {
             self.add(slices);
@@ -224,7 +224,7 @@ impl Timeline {
     /// Has the thread end, and waits for it. In a child of `fork()`: forgets it.
     fn end(&self, wish: Wish) {
         self.thread.end(|| {
-            self.queue.takes.store(false, Ordering::Relaxed);
+            self.queue.is_closed.store(true, Ordering::Relaxed);
             self.queue.wish(wish);
         });
     }
@@ -238,10 +238,6 @@ impl Drop for Timeline {
 }
 
 impl Queue {
-    fn new() -> Queue {
-        Queue { takes: AtomicBool::new(true), pending: Mutex::default(), wakes: Condvar::new() }
-    }
-
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().expect(POISONED)
     }
@@ -264,7 +260,7 @@ impl Queue {
 
     /// Takes no more, and forgets what there is.
     fn close(&self) {
-        self.takes.store(false, Ordering::Relaxed);
+        self.is_closed.store(true, Ordering::Relaxed);
         *self.lock() = Pending::default();
     }
 }

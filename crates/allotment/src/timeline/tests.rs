@@ -57,7 +57,7 @@ fn an_empty_timeline_names_its_process_and_rows() {
 /// The part of the timeline that its thread has.
 fn writer(path: &Path) -> Writer {
     let file = TraceFile::create(path, "a heap").expect("a path in a folder that is there");
-    Writer::new(Arc::new(Queue::new()), file, path.to_owned(), Instant::now())
+    Writer::new(Arc::new(Queue::default()), file, path.to_owned(), Instant::now())
 }
 
 /// A share of this thread at such a time of the heap, in ns.
@@ -84,7 +84,7 @@ fn a_share_has_the_name_of_its_phase_and_what_is_within_comes_later() {
         .write(pending(vec![slice(Category::Phase, "Mark", 100, 10)], vec![share(born, 105, 20)]), false)
         .unwrap();
     writer.write(pending(Vec::new(), vec![share(born, 120, 30)]), true).unwrap();
-    writer.finish().unwrap();
+    writer.file.finish().unwrap();
     let events = events(&path);
     let slices: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
     let names: Vec<&str> = slices.iter().map(|slice| slice["name"].as_str().unwrap()).collect();
@@ -110,7 +110,7 @@ fn a_share_waits_until_a_later_phase_has_ended() {
     let shares = (0..MOST_PENDING as u64 + 5).map(|number| share(born, 1000 + number, 1)).collect();
     writer.write(pending(Vec::new(), shares), false).unwrap();
     writer.write(Pending::default(), true).unwrap();
-    writer.finish().unwrap();
+    writer.file.finish().unwrap();
     let events = events(&path);
     assert_eq!(named(&events, "Late").len(), 2);
     assert_eq!(named(&events, "Work").len(), MOST_PENDING);

@@ -22,7 +22,7 @@ pub(super) const MOST_NAMES: usize = 1 << 12;
 /// The state of the thread.
 pub(super) struct Writer {
     queue: Arc<Queue>,
-    file: TraceFile,
+    pub(super) file: TraceFile,
     path: PathBuf,
     /// When the heap was made: the zero of all times.
     pub(super) born: Instant,
@@ -56,16 +56,11 @@ impl Writer {
                 Wish::Wait | Wish::Write => self.write(pending, false)?,
                 Wish::Finish => {
                     self.write(pending, true)?;
-                    return self.finish();
+                    return self.file.finish();
                 }
                 Wish::GiveUp => return Ok(()),
             }
         }
-    }
-
-    /// Ends the file.
-    pub(super) fn finish(self) -> io::Result<()> {
-        self.file.finish()
     }
 
     /// Writes what was pending. `all`: shares too whose phase is not known.

@@ -1,4 +1,4 @@
-// macro (a keyword for a field: `self.await` is no field)
+// macro (a keyword for a field: `self.await` is not a field)
 // says: found keyword
 #![forbid(unsafe_code)]
 use allotment::*;

@@ -1,5 +1,5 @@
 // E0277
-// says: is no type that `Gc<Any>` can be asked for
+// says: is not a type that `Gc<Any>` can be asked for
 #![forbid(unsafe_code)]
 use allotment::*;
 

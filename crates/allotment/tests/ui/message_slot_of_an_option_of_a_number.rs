@@ -1,5 +1,5 @@
 // E0277
-// says once: is no word that a slot can hold
+// says once: is not a word that a slot can hold
 #![forbid(unsafe_code)]
 use allotment::*;
 

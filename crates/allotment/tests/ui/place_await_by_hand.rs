@@ -1,5 +1,5 @@
 // macro (the check by itself)
-// says: `.await` is no field
+// says: `.await` is not a field
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,5 +1,5 @@
 // macro (`.await` runs a future of the user)
-// says: `.await` is no field
+// says: `.await` is not a field
 #![forbid(unsafe_code)]
 use allotment::*;
 

@@ -1,4 +1,4 @@
-// macro (a method is no field)
+// macro (a method is not a field)
 // says: no rules expected
 #![forbid(unsafe_code)]
 use allotment::*;

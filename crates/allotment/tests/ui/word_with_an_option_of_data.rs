@@ -1,5 +1,5 @@
 // E0277
-// says: is no pointer that a word can hold
+// says: is not a pointer that a word can hold
 #![forbid(unsafe_code)]
 use allotment::*;
 

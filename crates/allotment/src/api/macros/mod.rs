@@ -34,7 +34,7 @@ macro_rules! __exact {
     };
     ($holder:ident . await) => {
         $crate::rt::core::compile_error!(
-            "the mutator is a variable, or a field of a `&mut`: `.await` is no field, it runs a future"
+            "the mutator is a variable, or a field of a `&mut`: `.await` is not a field, it runs a future"
         )
     };
     ($holder:ident . $field:tt) => {{

@@ -22,12 +22,12 @@ impl<'h, M: SharedMode> Worker<'_, 'h, M> {
         let cards = self.heap.tables.cards;
         while ranges.take(self.stack.workers(), |bottom, start, end| {
             self.statistics.cards_scanned += ((end - start).div_ceil(CARD_BYTES)) as u64;
-            cards.dirty_runs(start, end, |run_start, run_end| {
-                self.statistics.cards_dirty += ((run_end - run_start).div_ceil(CARD_BYTES)) as u64;
+            cards.dirty_runs(start, end, |run| {
+                self.statistics.cards_dirty += run.len().div_ceil(CARD_BYTES) as u64;
                 // No more than one piece at a time goes on the stack.
-                for start in (run_start..run_end).step_by(PIECE_BYTES) {
+                for start in run.clone().step_by(PIECE_BYTES) {
                     // SAFETY: the caller's predicate.
-                    unsafe { self.scan_slots(bottom, start, run_end.min(start + PIECE_BYTES)) };
+                    unsafe { self.scan_slots(bottom, start, run.end.min(start + PIECE_BYTES)) };
                     self.drain_own();
                 }
             });

@@ -1,4 +1,4 @@
-//! What is done for each question. Most is a call of the heap and a table.
+//! The answer to each question: mostly a call of the heap, and a table.
 
 use super::super::snapshot::SnapshotSettings;
 use super::protocol::Question;

@@ -9,14 +9,14 @@
 //!   |           and 523 bytes           |  the answer is sent
 //! ```
 //!
-//! **Files.** A snapshot is as large as the heap, and is written while the world stands still. So it
-//! goes to a file that the caller has opened, and whose descriptor it sends along. The caller makes
-//! the file by its own rules, with its own rights and in its own file system, even if the program
-//! runs in a container. Only regular files are taken: a pipe would let its reader hold the stopped
-//! world for ever. Refused: a path, as `jcmd` sends it. The program would write the file with its
-//! rights, in its folder and its container. Refused: the snapshot in memory, sent after the stop. It
-//! needs as much memory as the heap when memory is what is short. Refused: the snapshot through the
-//! socket, for the reason that refuses a pipe.
+//! **Files.** A snapshot is as large as the heap, and is written while the world stands still. So
+//! it goes to a file that the caller has opened, and whose descriptor it sends along. The caller
+//! makes the file by its own rules, with its own rights and in its own file system, even if the
+//! program runs in a container. Only regular files are taken: a pipe would let its reader hold the
+//! stopped world for ever. Refused: a path, as `jcmd` sends it. The program would write the file
+//! with its rights, in its folder and its container. Refused: the snapshot in memory, sent after
+//! the stop. It needs as much memory as the heap when memory is what is short. Refused: the
+//! snapshot through the socket, for the reason that refuses a pipe.
 //!
 //! **Callers** are served one at a time. One that sends no whole line in time, sends another thing,
 //! or does not read its answer is cut off. No world is stopped and no lock is held while the thread
@@ -70,8 +70,8 @@ impl Patience {
 /// Serves one caller after the other, until the heap ends.
 fn serve(socket: &LocalListener, heap: &WeakHeap, patience: Patience) {
     while let Some(caller) = socket.next() {
-        // What panics in the stopped world ends the process. So this is a hook of the embedder, in
-        // a collection that was asked for, and has said so.
+        // A panic in the stopped world ends the process. So a hook of the embedder panicked, in a
+        // collection that was asked for, and standard error has its message.
         let answer = catch_unwind(AssertUnwindSafe(|| answer(&caller, heap, patience.line)));
         let panicked = || Some(Answer::Failed("a hook of the program panicked".into()));
         if let Some(answer) = answer.unwrap_or_else(|_| panicked()) {
@@ -84,25 +84,12 @@ fn serve(socket: &LocalListener, heap: &WeakHeap, patience: Patience) {
 fn answer(caller: &Connection<'_>, heap: &WeakHeap, wait: Duration) -> Option<Answer> {
     let (line, file) = match caller.line(LINE_BYTES, wait) {
         Ok(received) => received,
-        Err(why) => return refusal(why).map(|why| Answer::Failed(why.into())),
+        Err(NoLine::HungUp) => return None,
+        Err(why) => return Some(Answer::Failed(why.to_string())),
     };
     let outcome = match Question::parse(&line) {
         Ok(question) => answers::answer(&heap.upgrade()?, &question, file.map(OutputFile::stream), caller),
         Err(why) => Err(why),
     };
     Some(outcome.map_or_else(Answer::Failed, Answer::Done))
-}
-
-/// The answer to a caller that sent no line.
-fn refusal(why: NoLine) -> Option<&'static str> {
-    match why {
-        NoLine::HungUp => None,
-        NoLine::Late => Some("the question did not end in time"),
-        NoLine::TooLong => Some("the question is too long"),
-        NoLine::Descriptors => Some("more than one file came with the question"),
-        NoLine::NoFile => {
-            Some("what came with the question is not a regular file, and a reader could hold up the program")
-        }
-        NoLine::Ended => Some("the heap is gone"),
-    }
 }

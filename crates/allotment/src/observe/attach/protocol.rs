@@ -1,9 +1,9 @@
-//! What goes through the socket, version 1: a line of text, and an answer with its length.
+//! The protocol of the socket, version 1: a line of text, and an answer with its length.
 //!
 //! ```text
 //! allotment/1 census retained=true\n         the question: a word, then names with values
 //! allotment/1 ok 523\n...                    the answer: 523 bytes of text
-//! allotment/1 failed 17\nthe heap is gone\n  or why there is none
+//! allotment/1 failed 17\nthe heap is gone\n  or the reason why there is none
 //! ```
 //!
 //! A question that wants a file brings its descriptor along. The first word of both is the version,
@@ -13,7 +13,7 @@
 
 use super::super::{SnapshotFormat, SnapshotSettings};
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// The version of the protocol.
 const VERSION: &str = "1";
@@ -24,11 +24,17 @@ const GREETING: &str = "allotment/";
 /// The longest question, in bytes.
 pub(super) const LINE_BYTES: usize = 512;
 
+/// The longest line before the text of an answer, in bytes.
+const HEAD_BYTES: u64 = 100;
+
 /// The longest answer that a caller takes, in bytes.
 const ANSWER_BYTES: usize = 64 << 20;
 
 /// The most seconds of a [`Question::Profile`]: a day.
 const MOST_SECONDS: u64 = 86_400;
+
+/// The kind of a value that is a number.
+const A_NUMBER: &str = "a whole number";
 
 /// A question of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,18 +85,21 @@ impl Question {
             "metrics" => Question::Metrics,
             "options" => Question::Options,
             "gc" => Question::Gc,
-            "census" => Question::Census { retained: values.take("retained")?.unwrap_or(false) },
+            "census" => {
+                Question::Census { retained: values.take("retained", "true or false")?.unwrap_or(false) }
+            }
             "snapshot" => {
                 let format = match values.text("format") {
                     None | Some("heapsnapshot") => SnapshotFormat::HeapSnapshot,
                     Some("hprof") => SnapshotFormat::Hprof,
                     Some(other) => return Err(format!("format={other} is neither heapsnapshot nor hprof")),
                 };
-                let string_bytes = values.take("string-bytes")?.unwrap_or(0);
+                let string_bytes = values.take("string-bytes", A_NUMBER)?.unwrap_or(0);
                 Question::Snapshot(SnapshotSettings::default().format(format).string_bytes(string_bytes))
             }
             "profile" => {
-                let (seconds, interval) = (values.take("seconds")?, values.take("interval")?);
+                let (seconds, interval) =
+                    (values.take("seconds", A_NUMBER)?, values.take("interval", A_NUMBER)?);
                 match (seconds, interval) {
                     (Some(seconds), _) if !(1..=MOST_SECONDS).contains(&seconds) => {
                         return Err(format!("seconds={seconds} is not within 1..{MOST_SECONDS}"));
@@ -157,9 +166,9 @@ impl<'l> Values<'l> {
         Some(self.0.remove(place).1)
     }
 
-    fn take<T: std::str::FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
-        let parse =
-            |text: &str| text.parse().map_err(|_| format!("{name}={text} is not a value of that kind"));
+    /// Takes a value, which the message of an error calls `kind`.
+    fn take<T: std::str::FromStr>(&mut self, name: &str, kind: &str) -> Result<Option<T>, String> {
+        let parse = |text: &str| text.parse().map_err(|_| format!("{name}={text} is not {kind}"));
         self.text(name).map(parse).transpose()
     }
 
@@ -183,9 +192,9 @@ fn version_differs(who: &str, other: &str) -> String {
 /// The answer of a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It was done, and this is what there is to say.
+    /// The heap did what was asked. This is its text.
     Done(String),
-    /// It was not done, and this is why.
+    /// The heap did not do what was asked, for this reason.
     Failed(String),
 }
 
@@ -221,50 +230,34 @@ impl Answer {
     /// # Errors
     /// [`AnswerError`] if the other side ends first, or speaks another version or something else.
     pub fn read(from: &mut impl Read) -> Result<Answer, AnswerError> {
-        let head = read_head(from)?;
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => AnswerError::Ended,
+            _ => AnswerError::Read(error),
+        };
+        let (mut from, mut head) = (BufReader::new(from), Vec::new());
+        from.by_ref().take(HEAD_BYTES).read_until(b'\n', &mut head).map_err(failed)?;
+        let head = String::from_utf8_lossy(&head);
+        let no_answer =
+            || AnswerError::Other(format!("what listens there is not a heap: it answered {head:?}"));
+        if !head.ends_with('\n') {
+            return Err(if head.len() < HEAD_BYTES as usize { AnswerError::Ended } else { no_answer() });
+        }
         let mut words = head.split_ascii_whitespace();
         match words.next().and_then(|word| word.strip_prefix(GREETING)) {
             Some(VERSION) => {}
             Some(other) => return Err(AnswerError::Other(version_differs("this command", other))),
-            None => return Err(AnswerError::Other(no_answer(&head))),
+            None => return Err(no_answer()),
         }
-        let word = words.next().unwrap_or_default();
+        let answer = match words.next() {
+            Some("ok") => Answer::Done,
+            Some("failed") => Answer::Failed,
+            _ => return Err(no_answer()),
+        };
         let bytes = words.next().and_then(|bytes| bytes.parse().ok()).filter(|bytes| *bytes <= ANSWER_BYTES);
-        let Some(bytes) = bytes else { return Err(AnswerError::Other(no_answer(&head))) };
-        let mut text = vec![0; bytes];
-        from.read_exact(&mut text).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => AnswerError::Ended,
-            _ => AnswerError::Read(error),
-        })?;
-        let text = String::from_utf8(text).map_err(|_| AnswerError::Other(no_answer(&head)))?;
-        match word {
-            "ok" => Ok(Answer::Done(text)),
-            "failed" => Ok(Answer::Failed(text)),
-            _ => Err(AnswerError::Other(no_answer(&head))),
-        }
+        let mut text = vec![0; bytes.ok_or_else(no_answer)?];
+        from.read_exact(&mut text).map_err(failed)?;
+        String::from_utf8(text).map(answer).map_err(|_| no_answer())
     }
-}
-
-/// Reads up to the first line feed, byte by byte: it is a short line.
-fn read_head(from: &mut impl Read) -> Result<String, AnswerError> {
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    loop {
-        match from.read(&mut byte) {
-            Ok(0) => return Err(AnswerError::Ended),
-            Ok(_) if byte == *b"\n" => return Ok(String::from_utf8_lossy(&head).into_owned()),
-            Ok(_) => head.extend(byte),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Err(AnswerError::Ended),
-            Err(error) => return Err(AnswerError::Read(error)),
-        }
-        if head.len() > 100 {
-            return Err(AnswerError::Other(no_answer(&String::from_utf8_lossy(&head))));
-        }
-    }
-}
-
-fn no_answer(head: &str) -> String {
-    format!("what listens there is not a heap: it answered {head:?}")
 }
 
 #[cfg(all(test, not(loom)))]
@@ -328,11 +321,11 @@ mod tests {
             ("allotment/1 heaps", "there is no question \"heaps\""),
             ("allotment/1 gc now", "\"now\" has no value"),
             ("allotment/1 gc when=now", "gc takes no \"when\""),
-            ("allotment/1 census retained=1", "retained=1 is not a value"),
+            ("allotment/1 census retained=1", "retained=1 is not true or false"),
             ("allotment/1 census retained=true retained=true", "or takes it only once"),
             ("allotment/1 snapshot format=pdf", "format=pdf is neither"),
             ("allotment/1 profile seconds=0", "seconds=0 is not within 1..86400"),
-            ("allotment/1 profile seconds=x", "seconds=x is not a value"),
+            ("allotment/1 profile seconds=x", "seconds=x is not a whole number"),
             ("allotment/1 profile interval=9", "interval= is for"),
             ("allotment/1 profile seconds=1 interval=0", "interval=0 samples nothing"),
         ] {

@@ -1,9 +1,9 @@
-//! Callers of all kinds, with a raw client: those who ask, and those who do harm.
+//! Callers of all kinds, with a raw client: honest ones and harmful ones.
 
 use super::Patience;
 use super::protocol::{Answer, AnswerError};
 use crate::heap::HeapBuilder;
-use crate::platform::{process_number, sockets_in_runtime, sockets_in_tmp};
+use crate::platform::{sockets_in_runtime, sockets_in_tmp};
 use crate::raw::{Element, Shape};
 use crate::{Field, Heap, NewStr, Object, Root, alloc, root};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -42,11 +42,11 @@ fn impatient(name: &str) -> Heap {
     heap.observed_with(Some(name), Patience { line: wait, answer: wait }, None).expect("a socket")
 }
 
-/// Where the heap of that name listens, or would.
+/// The socket at which the heap of that name listens, or would.
 fn place(name: &str) -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|runtime| sockets_in_runtime(Path::new(&runtime)));
     let tmp = sockets_in_tmp(rustix::process::geteuid().as_raw());
-    let name = format!("{}-{name}", process_number());
+    let name = format!("{}-{name}", std::process::id());
     let places = runtime.into_iter().chain([tmp]).map(|folder| folder.join(&name));
     places.clone().find(|path| path.exists()).or(places.clone().next_back()).expect("one")
 }
@@ -77,7 +77,7 @@ fn ask(name: &str, question: &str) -> String {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 fn refusal(name: &str, line: &str, files: &[BorrowedFd<'_>]) -> String {
     match ask_with(name, line, files) {
         Ok(Answer::Failed(text)) => text,
@@ -85,7 +85,7 @@ fn refusal(name: &str, line: &str, files: &[BorrowedFd<'_>]) -> String {
     }
 }
 
-/// What a question writes to a file, and what it answers.
+/// The file that a question writes, and the answer.
 fn filled(name: &str, question: &str) -> (Vec<u8>, String) {
     let mut file = tempfile::tempfile().expect("a file");
     let answer = ask_with(name, &format!("allotment/1 {question}\n"), &[file.as_fd()]);
@@ -292,7 +292,7 @@ fn a_caller_that_does_not_read_holds_neither_the_world_nor_the_next_caller_for_l
         heap.attach(|mu| mu.collect()).unwrap();
         assert!(ask("slow", "heap").contains("collector"));
         assert!(matches!(Answer::read(&mut slow), Err(AnswerError::Ended)), "a part of it");
-        assert!(ask("slow", "census").len() > 1_000_000, "who reads has all");
+        assert!(ask("slow", "census").len() > 1_000_000, "a caller that reads gets all");
         drop(end);
     });
 }
@@ -463,8 +463,8 @@ fn a_hook_that_panics_is_told_and_does_no_harm() {
     drop(heap);
 }
 
-/// The hook runs on the thread that collects: the listener, which would wait for itself, or a thread
-/// of the heap's, for which the listener waits.
+/// The hook runs on the thread that collects: the listener, which would wait for itself, or a
+/// thread of the heap's, for which the listener waits.
 #[test]
 fn a_hook_that_drops_the_last_heap_while_a_collection_is_asked_for_ends_it_under_every_collector() {
     for (name, options) in [

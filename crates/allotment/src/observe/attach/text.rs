@@ -13,22 +13,8 @@ use std::time::Duration;
 pub(super) fn heap(heap: &Heap) -> String {
     let (metrics, geometry) = (heap.metrics(), heap.geometry());
     let (memory, regions, sums) = (metrics.memory, metrics.regions, metrics.collections);
-    let states = [
-        ("uncommitted", regions.uncommitted),
-        ("free", regions.free),
-        ("shared", regions.shared),
-        ("exclusive", regions.exclusive),
-        ("survivor", regions.survivor),
-        ("old", regions.old),
-        ("humongous", regions.humongous),
-        ("in a collection set", regions.collection_set),
-        ("quarantined", regions.quarantined),
-    ];
-    let states: Vec<String> = states
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect();
+    let states = regions.by_name().into_iter().filter(|(_, count)| *count > 0);
+    let states: Vec<String> = states.map(|(name, count)| format!("{count} {name}")).collect();
     let sampling = match heap.shared.watch.sampler.interval() {
         0 => "off".to_owned(),
         interval => format!("one in {interval} bytes on average"),

@@ -11,7 +11,7 @@ use crate::mutator::DEFAULT_SAMPLE_INTERVAL;
 use crate::observe::AllocationProfile;
 use crate::platform::Connection;
 use allotment_output::OutputFile;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 /// Writes the profile of all samples so far.
@@ -24,9 +24,8 @@ pub(super) fn so_far(heap: &Heap, mut file: OutputFile) -> Result<String, String
             DEFAULT_SAMPLE_INTERVAL >> 10
         ));
     }
-    let mut bytes = Vec::new();
-    write(profile.write(&mut bytes).and_then(|()| file.write_all(&bytes)))?;
-    Ok(said(&profile, profile.sites().iter().map(|site| site.samples).sum()))
+    profile.write(&mut file).map_err(not_written)?;
+    Ok(said(&profile, profile.samples()))
 }
 
 /// Writes the profile of the next seconds.
@@ -44,10 +43,8 @@ pub(super) fn next(
     }
     let after = stopped_profile(heap)?;
     drop(sampling);
-    let mut bytes = Vec::new();
-    write(after.write_since(&before, &mut bytes).and_then(|()| file.write_all(&bytes)))?;
-    let samples = |profile: &AllocationProfile| profile.sites().iter().map(|site| site.samples).sum::<u64>();
-    Ok(said(&after, samples(&after).saturating_sub(samples(&before))))
+    after.write_since(&before, &mut file).map_err(not_written)?;
+    Ok(said(&after, after.samples().saturating_sub(before.samples())))
 }
 
 /// The profile of all samples up to this moment.
@@ -57,8 +54,8 @@ fn stopped_profile(heap: &Heap) -> Result<AllocationProfile, String> {
     Ok(heap.allocation_profile())
 }
 
-fn write(outcome: io::Result<()>) -> Result<(), String> {
-    outcome.map_err(|error| format!("the profile cannot be written: {error}"))
+fn not_written(error: io::Error) -> String {
+    format!("the profile cannot be written: {error}")
 }
 
 fn said(profile: &AllocationProfile, samples: u64) -> String {

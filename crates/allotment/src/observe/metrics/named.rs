@@ -1,4 +1,4 @@
-//! The same numbers with names, for exporters.
+//! The numbers of a heap with names, units and descriptions, for exporters.
 //!
 //! Names, units and attributes have the form of OpenTelemetry's semantic conventions: those of
 //! `jvm.memory.used` or `go.memory.allocated`. These conventions have none for a heap in a program,
@@ -21,7 +21,7 @@ pub struct Metric<'m> {
     /// Its unit in the code of UCUM, as OpenTelemetry has it: `By`, `s`, or what is counted, in
     /// braces.
     pub unit: &'static str,
-    /// Key and value of what tells it from others of its name.
+    /// The attribute, key and value, that distinguishes it from other metrics of its name.
     pub attribute: Option<(&'static str, &'static str)>,
     /// The number.
     pub value: MetricValue<'m>,
@@ -41,7 +41,7 @@ pub enum MetricValue<'m> {
     Histogram(&'m TimeHistogram),
 }
 
-/// The list as it grows.
+/// The metrics that were added so far.
 struct List<'m>(Vec<Metric<'m>>);
 
 impl<'m> List<'m> {
@@ -112,17 +112,7 @@ impl Metrics {
         list.add_by(
             ["allotment.regions", "{region}", "Regions by what they are in use for"],
             "allotment.region.state",
-            [
-                ("uncommitted", level(regions.uncommitted)),
-                ("free", level(regions.free)),
-                ("shared", level(regions.shared)),
-                ("exclusive", level(regions.exclusive)),
-                ("survivor", level(regions.survivor)),
-                ("old", level(regions.old)),
-                ("humongous", level(regions.humongous)),
-                ("collection_set", level(regions.collection_set)),
-                ("quarantined", level(regions.quarantined)),
-            ],
+            regions.by_name().map(|(name, count)| (name, level(count))),
         );
     }
 

@@ -1,4 +1,4 @@
-//! Metrics are what records and statistics say, and counts never fall.
+//! Metrics agree with records and statistics, and counts never fall.
 
 use super::{Metric, MetricValue, Metrics};
 use crate::Heap;
@@ -306,7 +306,7 @@ fn an_allocation_that_waits_for_a_collection_is_a_stall() {
 
 /// Eden grows for threads that have come, without a stop.
 #[test]
-fn an_allocation_that_finds_room_after_all_is_no_stall() {
+fn an_allocation_that_finds_room_after_all_is_not_a_stall() {
     const THREADS: usize = 40;
     // More than one thread's eden, and less than what that many may have.
     const PAIRS: usize = (10 << 20) / PAIR_BYTES;

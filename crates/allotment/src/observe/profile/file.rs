@@ -1,12 +1,12 @@
 //! A profile as a file. There is never half of one.
 //!
-//! The bytes are made in memory first. They go to a new file beside the old one, which takes its
-//! place when it is complete. What is not a regular file (a pipe, a terminal) is written through:
+//! The profile goes to a new file beside the old one, which takes its place when it is complete.
+//! What is not a regular file (a pipe, a terminal) is written through:
 //! [`OutputFile`](allotment_output::OutputFile) says how.
 
 use super::AllocationProfile;
 use allotment_output::Place;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The reason why a profile could not be saved.
@@ -39,7 +39,8 @@ impl AllocationProfile {
     /// ```
     ///
     /// # Errors
-    /// [`ProfileError`] if the file cannot be created or written. What was there before stays.
+    /// [`ProfileError`] if the file cannot be created or written. The file that was there before
+    /// stays.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
         let path = path.as_ref();
         let named = |source| ProfileError { path: path.to_owned(), source };
@@ -48,10 +49,8 @@ impl AllocationProfile {
 
     /// Writes the profile to a place that was opened before.
     pub(crate) fn save_at(&self, place: Place) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        self.write(&mut bytes)?;
         let mut file = place.create()?;
-        file.write_all(&bytes)?;
+        self.write(&mut file)?;
         file.finish()
     }
 }

@@ -21,7 +21,7 @@ mod tests;
 
 pub use file::ProfileError;
 
-use crate::mutator::{Bucket, FrameName, Samples, Shared, sample_probability};
+use crate::mutator::{Bucket, DroppedSamples, FrameName, Samples, Shared, sample_probability};
 use crate::object::ShapeId;
 use crate::platform::{CodeFile, code_files};
 use std::collections::HashMap;
@@ -37,7 +37,8 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone)]
 pub struct AllocationProfile {
     sites: Vec<AllocationSite>,
-    stacks: Vec<Stack>,
+    /// By number: 1 if outer frames were cut off, else 0; then the frames, innermost first.
+    stacks: Vec<Box<[u64]>>,
     /// The embedder's names of its frames. Empty for frames of the machine's stack.
     names: HashMap<u64, FrameName>,
     /// The files that the process had loaded, if frames are of the machine's stack.
@@ -46,15 +47,7 @@ pub struct AllocationProfile {
     taken: SystemTime,
     /// The time since the heap was made.
     age: Duration,
-    dropped_samples: u64,
-    dropped_bytes: u64,
-    recycled_samples: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Stack {
-    frames: Vec<u64>,
-    truncated: bool,
+    dropped: DroppedSamples,
 }
 
 /// The samples of objects of one type and size, from one stack, at one interval.
@@ -110,14 +103,13 @@ impl AllocationProfile {
     /// Copies the samples of a heap that is `age` old.
     pub(crate) fn take(shared: &Shared, age: Duration) -> AllocationProfile {
         let Samples { stacks, buckets, dropped } = shared.samples();
-        let stacks: Vec<Stack> = stacks.iter().map(|words| Stack::of(words)).collect();
         let mut type_names = HashMap::new();
         let sites = buckets.iter().filter(|bucket| bucket.samples > 0);
         let sites: Vec<AllocationSite> =
             sites.map(|bucket| AllocationSite::of(shared, bucket, &mut type_names)).collect();
         let mut names = HashMap::new();
         if let Some(walker) = &shared.watch.sampler.walker {
-            for frame in stacks.iter().flat_map(|stack| &stack.frames) {
+            for frame in stacks.iter().flat_map(|words| words.iter().skip(1)) {
                 names.entry(*frame).or_insert_with(|| walker.name(*frame));
             }
         }
@@ -132,9 +124,7 @@ impl AllocationProfile {
             interval: interval.unwrap_or(0),
             taken: SystemTime::now(),
             age,
-            dropped_samples: dropped.samples,
-            dropped_bytes: dropped.bytes,
-            recycled_samples: dropped.recycled,
+            dropped,
         }
     }
 
@@ -144,12 +134,18 @@ impl AllocationProfile {
         &self.sites
     }
 
+    /// The number of all samples.
+    pub(super) fn samples(&self) -> u64 {
+        self.sites.iter().map(|site| site.samples).sum()
+    }
+
     /// The stack of a site of this profile, innermost frame first: what
     /// [`StackWalker`](crate::raw::StackWalker) pushed, or return addresses. The second value says
     /// whether outer frames were cut off.
     #[must_use]
     pub fn stack(&self, site: &AllocationSite) -> (&[u64], bool) {
-        self.stacks.get(site.stack).map_or((&[], false), |stack| (&stack.frames, stack.truncated))
+        let words = self.stacks.get(site.stack).and_then(|words| words.split_first());
+        words.map_or((&[], false), |(truncated, frames)| (frames, *truncated != 0))
     }
 
     /// The name that the [`StackWalker`](crate::raw::StackWalker) gave a frame.
@@ -169,29 +165,21 @@ impl AllocationProfile {
     /// object that cannot be followed counts as dead.
     #[must_use]
     pub fn dropped_samples(&self) -> u64 {
-        self.dropped_samples
+        self.dropped.samples
     }
 
     /// Bytes of the objects of those samples, not weighted.
     #[must_use]
     pub fn dropped_bytes(&self) -> u64 {
-        self.dropped_bytes
+        self.dropped.bytes
     }
 
     /// Samples of blocks for several objects (reserved, or of generated code) that were
-    /// [recycled](crate::raw::RawMutator::recycle) before the thread came to a safepoint. Which objects
-    /// they were of is not known, so they are missing in all numbers.
+    /// [recycled](crate::raw::RawMutator::recycle) before the thread came to a safepoint. Their
+    /// objects are not known, so these samples are missing in all numbers.
     #[must_use]
     pub fn recycled_samples(&self) -> u64 {
-        self.recycled_samples
-    }
-}
-
-impl Stack {
-    /// A stack as a heap keeps it.
-    fn of(words: &[u64]) -> Stack {
-        let (truncated, frames) = words.split_first().unwrap_or((&0, &[]));
-        Stack { frames: frames.to_vec(), truncated: *truncated != 0 }
+        self.dropped.recycled
     }
 }
 
@@ -219,7 +207,7 @@ impl fmt::Debug for AllocationProfile {
             .field("sites", &self.sites.len())
             .field("stacks", &self.stacks.len())
             .field("interval", &self.interval)
-            .field("dropped_samples", &self.dropped_samples)
+            .field("dropped_samples", &self.dropped.samples)
             .finish_non_exhaustive()
     }
 }

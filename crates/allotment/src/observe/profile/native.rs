@@ -24,6 +24,7 @@ pub(super) struct NativeFrame {
 }
 
 /// The names of addresses of this process.
+#[derive(Default)]
 pub(super) struct NativeNames {
     #[cfg(feature = "symbols")]
     symbols: Symbols,
@@ -34,10 +35,6 @@ pub(super) struct NativeNames {
 
 #[cfg(feature = "symbols")]
 impl NativeNames {
-    pub(super) fn new() -> NativeNames {
-        NativeNames { symbols: Symbols::default(), jit_code: None }
-    }
-
     /// The functions at an address, innermost first: of the file that it lies in, or else of code
     /// that was made at run time.
     pub(super) fn frames(&mut self, file: Option<&CodeFile>, address: u64) -> Vec<NativeFrame> {
@@ -53,10 +50,6 @@ impl NativeNames {
 
 #[cfg(not(feature = "symbols"))]
 impl NativeNames {
-    pub(super) fn new() -> NativeNames {
-        NativeNames {}
-    }
-
     /// There are no names without the feature.
     pub(super) fn frames(&mut self, _file: Option<&CodeFile>, _address: u64) -> Vec<NativeFrame> {
         Vec::new()

@@ -72,14 +72,21 @@ impl AllocationProfile {
         Encoder::new(self, Some(before)).write(writer)
     }
 
-    /// The key of a site: it tells the site's samples from others.
     fn key<'p>(&'p self, site: &'p AllocationSite) -> SiteKey<'p> {
-        (&site.type_name, site.bytes, site.interval, self.stack(site))
+        let AllocationSite { type_name, bytes, interval, .. } = site;
+        SiteKey { type_name, bytes: *bytes, interval: *interval, stack: self.stack(site) }
     }
 }
 
-/// Name of the type, bytes, interval, and stack of a site.
-type SiteKey<'p> = (&'p str, usize, usize, (&'p [u64], bool));
+/// The properties of a site that distinguish its samples from others.
+#[derive(PartialEq, Eq, Hash)]
+struct SiteKey<'p> {
+    type_name: &'p str,
+    bytes: usize,
+    interval: usize,
+    /// Innermost frame first, and whether outer frames were cut off.
+    stack: (&'p [u64], bool),
+}
 
 /// An earlier profile, and its sites.
 struct Base<'p> {
@@ -113,9 +120,9 @@ struct Function {
     file: u64,
 }
 
-/// A place in a stack.
+/// A location in a stack, by what distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum Location {
     /// A line of a function, by its id.
     Line(u64, u32),
     /// An address of the machine.
@@ -139,7 +146,7 @@ struct Encoder<'p> {
     /// The strings, which are written last.
     strings: Numbered<String>,
     functions: Numbered<Function>,
-    places: Numbered<Place>,
+    locations: Numbered<Location>,
     native: NativeNames,
     /// The names that each file of the profile has.
     named: Vec<Named>,
@@ -165,8 +172,8 @@ impl<'p> Encoder<'p> {
             out: Message::default(),
             strings: Numbered::new(),
             functions: Numbered::new(),
-            places: Numbered::new(),
-            native: NativeNames::new(),
+            locations: Numbered::new(),
+            native: NativeNames::default(),
             named: vec![Named::default(); profile.files.len()],
         };
         // The first string has to be empty.
@@ -261,11 +268,11 @@ impl<'p> Encoder<'p> {
         if values == [0.0; 4] {
             return;
         }
-        let places = self.stack(site);
+        let locations = self.stack(site);
         let [key_bytes, unit, key_type, name] =
             ["bytes", "bytes", "type", &site.type_name].map(|text| self.string(text));
         self.out.message(profile::SAMPLE, |out| {
-            out.numbers(sample::LOCATION_ID, places.into_iter())
+            out.numbers(sample::LOCATION_ID, locations.into_iter())
                 .numbers(sample::VALUE, values.into_iter().map(rounded))
                 .message(sample::LABEL, |out| {
                     out.number(label::KEY, key_bytes)
@@ -276,30 +283,30 @@ impl<'p> Encoder<'p> {
         });
     }
 
-    /// The ids of the places of a site's stack, innermost first.
+    /// The ids of the locations of a site's stack, innermost first.
     fn stack(&mut self, site: &AllocationSite) -> Vec<u64> {
         let profile = self.profile;
         let (frames, truncated) = profile.stack(site);
-        let mut places: Vec<u64> = frames
+        let mut locations: Vec<u64> = frames
             .iter()
             .map(|frame| match profile.frame_name(*frame) {
                 Some(name) => self.line(&name.function, &name.file, name.line),
                 // The call is in front of the address that it returns to.
-                None => self.place(Place::Address(frame.saturating_sub(1))),
+                None => self.location(Location::Address(frame.saturating_sub(1))),
             })
             .collect();
         if frames.is_empty() {
-            places.push(self.line(&site.type_name, "", 0));
+            locations.push(self.line(&site.type_name, "", 0));
         }
         if truncated {
-            places.push(self.line(TRUNCATED, "", 0));
+            locations.push(self.line(TRUNCATED, "", 0));
         }
-        places
+        locations
     }
 
     fn line(&mut self, name: &str, file: &str, line: u32) -> u64 {
         let function = self.function(name, name, file);
-        self.place(Place::Line(function, line))
+        self.location(Location::Line(function, line))
     }
 
     fn function(&mut self, name: &str, system_name: &str, file: &str) -> u64 {
@@ -316,12 +323,12 @@ impl<'p> Encoder<'p> {
         id
     }
 
-    fn place(&mut self, place: Place) -> u64 {
-        let (id, new) = self.places.of(place, 1);
+    fn location(&mut self, location: Location) -> u64 {
+        let (id, new) = self.locations.of(location, 1);
         if new {
-            let (file, address, lines) = match place {
-                Place::Line(function, line) => (None, 0, vec![(function, line)]),
-                Place::Address(address) => {
+            let (file, address, lines) = match location {
+                Location::Line(function, line) => (None, 0, vec![(function, line)]),
+                Location::Address(address) => {
                     let files = &self.profile.files;
                     let file = files.iter().position(|file| (file.start..file.end).contains(&address));
                     (file, address, self.native(file, address))

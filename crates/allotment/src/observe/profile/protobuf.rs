@@ -1,8 +1,8 @@
 //! The wire format of protocol buffers, as far as pprof needs it: numbers, bytes, messages.
 //!
 //! A field is a key, `number << 3 | kind`, and a value. Numbers are varints: 7 bits a byte, lowest
-//! first, and the top bit says that more follow. Refused: `prost`, whose build step runs `protoc`,
-//! for three kinds of fields.
+//! first, and the top bit says that more follow. Refused: `prost`, a dependency of
+//! every embedder, for three kinds of fields.
 
 /// The kind of a field that is a varint.
 const VARINT: u64 = 0;

@@ -12,9 +12,9 @@ impl AllocationProfile {
     pub(super) fn missing(&self, before: Option<&AllocationProfile>) -> String {
         let since =
             |count: fn(&AllocationProfile) -> u64| count(self).saturating_sub(before.map_or(0, count));
-        let samples = since(|profile| profile.dropped_samples);
-        let bytes = since(|profile| profile.dropped_bytes);
-        let recycled = since(|profile| profile.recycled_samples);
+        let samples = since(|profile| profile.dropped.samples);
+        let bytes = since(|profile| profile.dropped.bytes);
+        let recycled = since(|profile| profile.dropped.recycled);
         let mut lines = String::new();
         if samples > 0 {
             lines += &format!(
@@ -51,11 +51,11 @@ impl fmt::Display for AllocationProfile {
             let sums = types.entry(&site.type_name).or_default();
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
-        let samples: u64 = self.sites().iter().map(|site| site.samples).sum();
         writeln!(
             f,
-            "allocation profile: {} types, {samples} samples, one in {} bytes on average",
+            "allocation profile: {} types, {} samples, one in {} bytes on average",
             types.len(),
+            self.samples(),
             self.interval()
         )?;
         writeln!(

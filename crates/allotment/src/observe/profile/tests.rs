@@ -1,7 +1,8 @@
-//! What a profile's file refers to, and the names of native functions in it.
+//! The references in a profile's file, and the names of native functions in it.
 
 use super::pprof::SLOW_PATH;
-use super::{AllocationProfile, AllocationSite, Stack};
+use super::{AllocationProfile, AllocationSite};
+use crate::mutator::DroppedSamples;
 use crate::platform::code_files;
 use std::collections::HashMap;
 use std::io::Read;
@@ -44,15 +45,13 @@ fn file(frames: &[u64]) -> Vec<u8> {
     };
     let profile = AllocationProfile {
         sites: vec![site],
-        stacks: vec![Stack { frames: frames.to_vec(), truncated: false }],
+        stacks: vec![[&[0], frames].concat().into()],
         names: HashMap::new(),
         files: code_files(),
         interval: 1024,
         taken: SystemTime::UNIX_EPOCH,
         age: Duration::ZERO,
-        dropped_samples: 0,
-        dropped_bytes: 0,
-        recycled_samples: 0,
+        dropped: DroppedSamples::default(),
     };
     let (mut packed, mut bytes) = (Vec::new(), Vec::new());
     profile.write(&mut packed).unwrap();

@@ -8,8 +8,9 @@
 //! slots than a class has fields. Data is zeroes, unless texts are asked for.
 //!
 //! Sizes are each tool's own reckoning. NetBeans, VisualVM and Shark take the size that the class
-//! states, and that is the object's own. What follows the fields of an object with a tail is the
-//! array's, and so are its header and length: readers give an array a head of about as many bytes.
+//! states, and that is the object's own. The bytes after the fields of an object with a tail are
+//! the array's, and so are its header and length: readers give an array a head of about as many
+//! bytes.
 //!
 //! ```text
 //! names | LOAD CLASS for each | STACK TRACE | segments: classes, roots, objects | HEAP DUMP END
@@ -84,7 +85,7 @@ const LONG: u8 = 11;
 
 /// The kind of a field of a class in the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum FieldKind {
     /// The strong slot of this number.
     Slot(usize),
     /// The array with the tail, or with what a trace function visits.
@@ -110,12 +111,13 @@ struct Class {
     above: u64,
     /// Bytes of an object, those of an array not counted.
     bytes: u32,
-    fields: Vec<(u64, Field)>,
+    fields: Vec<(u64, FieldKind)>,
     slots: usize,
 }
 
 /// The id of a class by its number: those of Java first, then the shapes. It has more than 32 bits:
-/// NetBeans' list of objects takes the length of a segment for the id of a class, and must find none.
+/// NetBeans' list of objects takes the length of a segment for the id of a class, and must find
+/// none.
 const fn class_id(number: usize) -> u64 {
     (1 << 32) + number as u64 * 8 + 1
 }
@@ -143,7 +145,7 @@ fn class_name(shape: &Shape) -> Cow<'_, str> {
     }
 }
 
-struct Writer<'h, 'o> {
+struct HprofWriter<'h, 'o> {
     live: &'h LiveHeap<'h>,
     out: Output<'o>,
     names: HashMap<String, u64>,
@@ -159,13 +161,13 @@ pub(super) fn write(
     string_bytes: usize,
 ) -> Result<SnapshotSummary, SnapshotError> {
     let mut writer =
-        Writer { live, out, names: HashMap::new(), segment: Vec::new(), string_bytes, clamped: 0 };
+        HprofWriter { live, out, names: HashMap::new(), segment: Vec::new(), string_bytes, clamped: 0 };
     let roots = writer.all()?;
     let clamped = writer.clamped;
     Ok(live.summary(roots, clamped, writer.out.finish()?))
 }
 
-impl Writer<'_, '_> {
+impl HprofWriter<'_, '_> {
     fn all(&mut self) -> Result<u64, SnapshotError> {
         self.out.text("JAVA PROFILE 1.0.2\0")?;
         self.out.bytes(&8_u32.to_be_bytes())?;
@@ -176,7 +178,7 @@ impl Writer<'_, '_> {
         let mut classes = Vec::new();
         for (name, above, fields) in JAVA {
             let fields: Result<Vec<_>, SnapshotError> =
-                fields.iter().map(|name| Ok((self.name(name)?, Field::Slot(0)))).collect();
+                fields.iter().map(|name| Ok((self.name(name)?, FieldKind::Slot(0)))).collect();
             let (name, fields, above) = (self.name(name)?, fields?, above.map_or(0, class_id));
             let bytes = (HEADER_BYTES + fields.len() * WORD) as u32;
             classes.push(Class { name, above, bytes, slots: fields.len(), fields });
@@ -244,15 +246,16 @@ impl Writer<'_, '_> {
         let only_array = has_no_fields_for_slots(shape);
         for offset in (first..shape.fixed_bytes()).step_by(WORD).take(MOST_PLAIN_FIELDS) {
             if only_array || !shape.slots().iter().any(|slot| slot.offset == offset) {
-                fields.push((self.name(&format!("+{offset}"))?, Field::Plain));
+                fields.push((self.name(&format!("+{offset}"))?, FieldKind::Plain));
             }
         }
         for (number, slot) in shape.slots().iter().enumerate().filter(|_| !only_array) {
-            let field = if slot.kind == SlotKind::Strong { Field::Slot(number) } else { Field::Plain };
+            let field =
+                if slot.kind == SlotKind::Strong { FieldKind::Slot(number) } else { FieldKind::Plain };
             fields.push((self.name(&slot.name)?, field));
         }
         if only_array || has_tail {
-            fields.push((self.name("elements")?, Field::Elements));
+            fields.push((self.name("elements")?, FieldKind::Elements));
         }
         let bytes = shape.fixed_bytes() - if has_tail { LENGTH_OFFSET + WORD } else { 0 };
         self.clamped += if bytes > MOST_ARRAY_BYTES { live.objects } else { 0 };
@@ -278,7 +281,7 @@ impl Writer<'_, '_> {
             body.extend((class.fields.len() as u16).to_be_bytes());
             for (name, field) in &class.fields {
                 body.extend(name.to_be_bytes());
-                body.push(if *field == Field::Plain { LONG } else { OBJECT });
+                body.push(if *field == FieldKind::Plain { LONG } else { OBJECT });
             }
         })
     }
@@ -359,9 +362,9 @@ impl Writer<'_, '_> {
             body.extend((class.fields.len() as u32 * 8).to_be_bytes());
             for (_, field) in &class.fields {
                 let value = match field {
-                    Field::Slot(slot) => slots[*slot],
-                    Field::Elements if array.is_some() => array_id(object.address),
-                    Field::Elements | Field::Plain => 0,
+                    FieldKind::Slot(slot) => slots[*slot],
+                    FieldKind::Elements if array.is_some() => array_id(object.address),
+                    FieldKind::Elements | FieldKind::Plain => 0,
                 };
                 body.extend(value.to_be_bytes());
             }

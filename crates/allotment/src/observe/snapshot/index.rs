@@ -38,6 +38,13 @@ struct Region {
     first: u64,
 }
 
+/// A region, a word of its bits, and a bit of the word.
+struct Place {
+    region: usize,
+    word: usize,
+    bit: u64,
+}
+
 impl Index {
     /// No objects, in a heap of `regions` regions that begins at `base`.
     pub(super) fn new(base: usize, region_shift: u32, regions: usize) -> Result<Index, SnapshotError> {
@@ -47,17 +54,18 @@ impl Index {
         Ok(Index { base, region_shift, regions: none })
     }
 
-    /// Where the bit of an address is: region, word, bit.
-    fn place(&self, address: usize) -> (usize, usize, u64) {
+    /// The place of an address's bit.
+    fn place(&self, address: usize) -> Place {
         let offset = address - self.base;
         let inside = offset & ((1 << self.region_shift) - 1);
-        (offset >> self.region_shift, inside / BLOCK_BYTES, 1 << (inside / WORD % 64))
+        let region = offset >> self.region_shift;
+        Place { region, word: inside / BLOCK_BYTES, bit: 1 << (inside / WORD % 64) }
     }
 
     /// Notes that the object at `address`, which is in the heap, is live. Returns whether it is
     /// news.
     pub(super) fn add(&mut self, address: usize) -> Result<bool, SnapshotError> {
-        let (region, word, bit) = self.place(address);
+        let Place { region, word, bit } = self.place(address);
         let bits = &mut self.regions[region].bits;
         if bits.is_empty() {
             *bits = zeroes((1 << self.region_shift) / BLOCK_BYTES)?;
@@ -69,7 +77,7 @@ impl Index {
 
     /// Whether an object that is live begins at `address`, which is in the heap.
     pub(super) fn contains(&self, address: usize) -> bool {
-        let (region, word, bit) = self.place(address);
+        let Place { region, word, bit } = self.place(address);
         self.regions[region].bits.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
@@ -92,8 +100,8 @@ impl Index {
     /// The number of the object at `address`, if it is live: in order of addresses, from 0. After
     /// [`number`](Self::number).
     pub(super) fn number_of(&self, address: usize) -> Option<u64> {
-        let (index, word, bit) = self.place(address);
-        let region = &self.regions[index];
+        let Place { region, word, bit } = self.place(address);
+        let region = &self.regions[region];
         let bits = *region.bits.get(word)?;
         let below = || u64::from(region.below[word] + (bits & (bit - 1)).count_ones());
         (bits & bit != 0).then(|| region.first + below())
@@ -101,7 +109,7 @@ impl Index {
 
     /// The addresses of live objects from `from` on, in order.
     pub(super) fn addresses_from(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
-        let (first, word, bit) = self.place(from.max(self.base));
+        let Place { region: first, word, bit } = self.place(from.max(self.base));
         self.regions.iter().enumerate().skip(first).flat_map(move |(index, region)| {
             let bottom = self.base + (index << self.region_shift);
             let (word, bit) = if index == first { (word, bit) } else { (0, 1) };

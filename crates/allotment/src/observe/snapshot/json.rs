@@ -37,7 +37,7 @@ pub(super) const KEYS: [&str; 11] = [
     "strings",
 ];
 
-/// A buffer before a writer. What it holds at the end is written by [`finish`](Self::finish).
+/// A buffer before a writer. [`finish`](Self::finish) writes its last bytes.
 pub(super) struct Output<'w> {
     writer: &'w mut dyn Write,
     /// [`BUFFER_BYTES`], the first `filled` of which are to be written.
@@ -135,10 +135,10 @@ impl<'w> Output<'w> {
         self.string_lossy(text.as_bytes())
     }
 
-    /// Bytes as a string in quotes. Bytes that are not UTF-8 become U+FFFD. Allocates nothing, since
-    /// the system may have no memory left.
+    /// Bytes as a string in quotes. Bytes that are not UTF-8 become U+FFFD. Allocates nothing,
+    /// since the system may have no memory left.
     ///
-    /// What is written is ASCII, and a quote in it begins or ends a string. No string is written as a
+    /// The output is ASCII, and a quote in it begins or ends a string. No string is written as a
     /// key of the format is: a loader that searches the file for `"nodes"` finds the key.
     pub(super) fn string_lossy(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.text("\"")?;

@@ -132,7 +132,7 @@ impl<'w> LiveHeap<'w> {
         Ok(())
     }
 
-    /// What a snapshot of these objects has, of `file_bytes`, with this number of `roots`.
+    /// The counts of a snapshot of these objects, of `file_bytes`, with this number of `roots`.
     pub(super) fn summary(&self, roots: u64, clamped: u64, file_bytes: u64) -> SnapshotSummary {
         SnapshotSummary {
             objects: self.objects,
@@ -349,7 +349,7 @@ impl Marker<'_> {
                 at = address + WORD;
             }
         }
-        // The deepest that it was.
+        // A stack never becomes smaller.
         self.live.stack_bytes = self.stack.capacity() * size_of::<usize>();
         // Which referents of weak roots are live is known now.
         let mut roots = std::mem::take(&mut self.live.roots);

@@ -9,7 +9,7 @@
 //! | `live.rs` | the mark through a stopped heap, and the walk over what it found |
 //! | `v8.rs`, `hprof.rs` | the two formats |
 //! | `census.rs`, `dominators.rs` | sums by shape, and what they retain |
-//! | `file.rs`, `json.rs` | a file that is whole or not there; numbers as text |
+//! | `json.rs` | numbers and strings as text, by the gigabyte |
 //! | `exhausted.rs` | `SnapshotOnOutOfMemory` |
 //!
 //! The world stands still until the last byte is given to the writer. A stop of the world ends or
@@ -41,7 +41,7 @@ use live::LiveHeap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How a snapshot is written.
+/// The form of a snapshot's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SnapshotFormat {
@@ -53,7 +53,7 @@ pub enum SnapshotFormat {
     Hprof,
 }
 
-/// How a snapshot is written, and what it has beside objects, sizes and references.
+/// The form of a snapshot, and its contents beside objects, sizes and references.
 ///
 /// ```
 /// use allotment::stats::{SnapshotFormat, SnapshotSettings};
@@ -126,7 +126,7 @@ pub enum SnapshotError {
         error: io::Error,
     },
     /// There are more objects than the format, or a census with retained bytes, has numbers for.
-    #[error("{objects} objects are live, and there is room for {most} here; HPROF has room for more")]
+    #[error("{objects} objects are live, and at most {most} can be numbered; HPROF can number more")]
     TooManyObjects {
         /// Live objects.
         objects: u64,
@@ -135,7 +135,7 @@ pub enum SnapshotError {
     },
     /// There are more references than the format has numbers for.
     #[error(
-        "live objects and roots have {references} references, and there is room for {most} here; HPROF has room for more"
+        "live objects and roots have {references} references, and at most {most} can be numbered; HPROF can number more"
     )]
     TooManyReferences {
         /// References from live objects and roots to live objects.

@@ -100,8 +100,8 @@ struct Names {
     is_text: bool,
 }
 
-/// The counts that are known before the first byte is written.
-struct Writer<'h, 'o> {
+/// A snapshot that is being written, with the counts that stand at its beginning.
+struct V8Writer<'h, 'o> {
     live: &'h LiveHeap<'h>,
     out: Output<'o>,
     strings: Strings<'h>,
@@ -142,8 +142,19 @@ pub(super) fn write(
     let names = names.collect();
     let mut roots = [0; RootKind::ALL.len()];
     live.roots().iter().for_each(|root| roots[root.kind as usize] += 1);
-    let mut writer =
-        Writer { live, out, strings, names, all_roots, end, kinds, element, roots, string_bytes, clamped: 0 };
+    let mut writer = V8Writer {
+        live,
+        out,
+        strings,
+        names,
+        all_roots,
+        end,
+        kinds,
+        element,
+        roots,
+        string_bytes,
+        clamped: 0,
+    };
     writer.header(nodes)?;
     writer.nodes()?;
     writer.edges()?;
@@ -176,7 +187,7 @@ const fn group(kind: RootKind) -> &'static str {
     }
 }
 
-impl Writer<'_, '_> {
+impl V8Writer<'_, '_> {
     fn header(&mut self, nodes: u64) -> Result<(), SnapshotError> {
         let edges = OTHER_EDGES + self.roots.iter().sum::<u64>() + self.live.edges;
         self.out.text(&format!(

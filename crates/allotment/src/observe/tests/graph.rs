@@ -1,4 +1,4 @@
-//! The naive model: objects by number, what their slots hold, what reaches what.
+//! The naive model: objects by number, the contents of their slots, and reachability.
 
 use crate::object::SlotKind;
 use std::collections::{BTreeMap, BTreeSet};

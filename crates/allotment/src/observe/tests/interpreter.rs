@@ -1,4 +1,4 @@
-//! Does a step to the heap and to the model, and looks whether they agree.
+//! The interpreter: it does each step to the heap and to the model, and compares the two.
 
 use super::graph::{Graph, Kind, NULL, Number, Value};
 use super::places::{Frame, PLACES, PlaceKind, Places};
@@ -54,7 +54,7 @@ impl Shapes {
     }
 }
 
-/// Where the number of an object is: after its slots, before its elements.
+/// The offset of the number of an object: after its slots, before its elements.
 fn number_offset(kind: Kind) -> usize {
     match kind {
         Kind::Pair | Kind::Traced => 32,
@@ -78,7 +78,7 @@ fn content(number: Number, index: usize) -> u8 {
     (number as usize * 31 + index) as u8
 }
 
-/// A word that looks like a slot and is none.
+/// A word that looks like a slot but is not one.
 fn decoy(number: Number) -> u64 {
     number << 3 | 8
 }

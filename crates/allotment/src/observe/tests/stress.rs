@@ -124,7 +124,7 @@ impl Young {
     }
 }
 
-/// What concurrent cycles did.
+/// The work of concurrent cycles.
 #[derive(Debug, Default)]
 struct Cycles(Cell<[usize; 11]>);
 

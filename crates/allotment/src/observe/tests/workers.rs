@@ -120,7 +120,7 @@ fn collect_until(heap: &Heap, node: ShapeRef, done: impl Fn() -> bool) -> bool {
     .expect("not attached")
 }
 
-/// Sets it when it is dropped, so that nobody waits for a thread that panicked.
+/// Sets the flag when it is dropped, so that no thread waits for one that panicked.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -176,7 +176,7 @@ fn a_stopped_thread_that_looks_on_copies() {
 }
 
 #[test]
-fn where_threads_are_many_the_gang_copies_beside_who_collects() {
+fn where_threads_are_many_the_gang_copies_beside_the_collecting_thread() {
     let options = "Collector=parallel,ParallelGCThreads=2,-CollectWhenIdle,+VerifyBeforeGC,+VerifyAfterGC";
     let heap = heap(32768, 40, options);
     let (node, others) = (node(&heap), heap.shared.space.topology.cores());

@@ -116,7 +116,7 @@ fn with_zeal_poison_what_died_is_the_pattern() {
         let (root, pin) = unsafe { (mutator.raw().new_root(address(kept)), mutator.raw().pin(pinned)) };
         assert!(mutator.collect());
         assert_eq!(root.get(mutator), Some(address(kept)), "it slid to where it was");
-        // Behind the header of the filler that covers the gap; and above the region's top.
+        // After the header of the filler that covers the gap; and above the region's top.
         assert_eq!(word(address(dead) + 8), POISON);
         assert_eq!((word(address(below)), word(address(below) + 8)), (POISON, POISON));
         drop(pin);

@@ -65,7 +65,7 @@ fn flags_of_the_jvm_are_refused_with_what_they_are_here() {
     assert!(refusal("-UseG1GC").contains("leave it out"));
     assert!(refusal("-XX:UseG1GC").contains("unknown option UseG1GC"));
     assert!(refusal("\u{1f980}UseG1GC").contains("unknown option"));
-    // What is suggested is taken.
+    // The suggestion is taken.
     for list in ["MaxHeapSize=64m", "InitialHeapSize=1g", "NewSize=8m MaxNewSize=8m", "Collector=epsilon"] {
         assert!(finish(list).is_ok(), "{list}");
     }

@@ -155,7 +155,7 @@ fn the_fuzzer_knows_every_option_and_every_choice() {
         assert!(known.contains(&&*word), "fuzz/dictionaries/options lacks {word}");
     }
     let gone = known.iter().filter(|word| word.ends_with("=\"") && !names.iter().any(|name| name == *word));
-    assert_eq!(gone.count(), 0, "a word of fuzz/dictionaries/options is no option");
+    assert_eq!(gone.count(), 0, "a word of fuzz/dictionaries/options is not an option");
 }
 
 #[test]
@@ -199,7 +199,7 @@ struct Builder {
 
 macro_rules! methods {
     ($($(#[doc = $text:literal])+
-        $name:ident, $field:ident: $type:ty = $default:expr, $kind:ident => $limits:expr,
+        $name:ident, $field:ident: $type:ty = $default:expr, $limits:expr,
         [$($hotspot:literal),*] $difference:literal;)+) => {
         impl Builder {
             $($(#[doc = $text])+

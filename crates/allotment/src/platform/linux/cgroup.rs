@@ -17,7 +17,7 @@ use super::pseudo_files::{below, read};
 
 /// The interface of a control group. The two interfaces differ in the names of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CgroupVersion {
+pub(in crate::platform) enum CgroupVersion {
     /// One hierarchy per controller.
     V1,
     /// The unified hierarchy.

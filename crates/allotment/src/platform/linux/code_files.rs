@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_id_is_found_behind_other_notes_and_no_truncated_note_is_read() {
+    fn a_build_id_is_found_after_other_notes_and_no_truncated_note_is_read() {
         let note = |name: &[u8], kind: u32, content: &[u8]| {
             let mut note = Vec::new();
             for number in [name.len() as u32, content.len() as u32, kind] {

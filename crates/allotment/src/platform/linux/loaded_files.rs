@@ -39,7 +39,7 @@ pub(crate) struct Pointers {
 /// Puts into `found` the words that the notes of this copy's types lead to, unless no file was
 /// loaded since the count was `seen`. Returns the number of files loaded so far, and whether the
 /// loader had relocated all of them.
-pub(crate) fn for_each_loaded(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
+pub(crate) fn find_loaded_types(seen: u64, copy: usize, found: &mut Vec<Pointers>) -> (u64, bool) {
     let (mut loads, mut complete) = (seen, true);
     for_each_file(|file| {
         // A loader that does not count its files is searched each time.

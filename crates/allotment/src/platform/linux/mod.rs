@@ -16,7 +16,7 @@ mod loaded_files;
 pub(super) mod pseudo_files;
 
 pub(crate) use code_files::{CodeFile, code_files};
-pub(crate) use loaded_files::{Pointers, for_each_loaded};
+pub(crate) use loaded_files::{Pointers, find_loaded_types};
 use std::ffi::{CStr, CString, c_ulong};
 use std::io;
 use std::ops::Range;
@@ -42,17 +42,6 @@ use pseudo_files::{field, read};
 #[inline]
 pub(crate) fn current_cpu() -> usize {
     rustix::thread::sched_getcpu()
-}
-
-/// Writes all of `bytes` to standard error, or as much as the descriptor takes. A closed pipe, or a
-/// file as large as allowed, does not end the process.
-pub(super) fn write_to_standard_error(mut bytes: &[u8]) {
-    while !bytes.is_empty() {
-        match allotment_output::write_without_signals(rustix::stdio::stderr(), bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(written) => bytes = &bytes[written..],
-        }
-    }
 }
 
 /// Milliseconds of a clock that never runs backwards, to the precision of the scheduler's tick.
@@ -95,7 +84,7 @@ fn affinity(thread: Option<Pid>, status: &str) -> Vec<usize> {
 /// Lets the calling thread run on these CPUs and on no other. If the kernel refuses, nothing
 /// changes.
 pub(crate) fn run_on_cpus(cpus: &[usize]) {
-    set_cpus(None, cpus.iter().copied());
+    SystemThread::current().run_on_cpus(cpus.iter().copied());
 }
 
 /// A thread of this process, as the kernel knows it.
@@ -116,15 +105,11 @@ impl SystemThread {
     /// Lets the thread run on these CPUs, as [`run_on_cpus`]. The thread need not be running. If it
     /// has ended, nothing happens.
     pub(crate) fn run_on_cpus(self, cpus: impl Iterator<Item = usize>) {
-        set_cpus(Some(self.0), cpus);
+        let mut set = CpuSet::new();
+        cpus.filter(|&cpu| cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
+        // The kernel refuses an empty set, too.
+        let _ = rustix::thread::sched_setaffinity(Some(self.0), &set);
     }
-}
-
-fn set_cpus(thread: Option<Pid>, cpus: impl Iterator<Item = usize>) {
-    let mut set = CpuSet::new();
-    cpus.filter(|&cpu| cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
-    // The kernel refuses an empty set, too.
-    let _ = rustix::thread::sched_setaffinity(thread, &set);
 }
 
 /// Maps `bytes` of fresh addresses that can be neither read nor written, and do not count against
@@ -156,11 +141,6 @@ pub(super) fn map_wiped_on_fork(bytes: usize) -> Result<NonNull<u8>, Errno> {
         return Err(errno);
     }
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
-}
-
-/// The number of this process; a child of `fork()` has another one. A system call.
-pub(crate) fn process_number() -> u32 {
-    rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()
 }
 
 /// Whether the calling thread is the first one of its process. In a child of `fork()` the first
@@ -286,16 +266,20 @@ pub(super) unsafe fn advise_huge_pages(start: *mut u8, bytes: usize) -> Result<(
 }
 
 /// Whether the kernel supports [`advise_huge_pages`]. A kernel built without huge pages refuses the
-/// advice for any range. A length of zero asks without doing anything.
+/// advice for any range.
 pub(crate) fn can_advise_huge_pages() -> bool {
-    // SAFETY: an empty range holds nothing that could be changed.
-    unsafe { mm::madvise(ptr::null_mut(), 0, Advice::LinuxHugepage) }.is_ok()
+    takes_advice(Advice::LinuxHugepage)
 }
 
-/// Whether the kernel has [`populate`] (Linux 5.14). A length of zero asks without doing anything.
+/// Whether the kernel has [`populate`] (Linux 5.14).
 pub(super) fn can_populate() -> bool {
+    takes_advice(Advice::LinuxPopulateWrite)
+}
+
+/// Whether the kernel takes the advice. A length of zero asks without doing anything.
+fn takes_advice(advice: Advice) -> bool {
     // SAFETY: an empty range holds nothing that could be changed.
-    unsafe { mm::madvise(ptr::null_mut(), 0, Advice::LinuxPopulateWrite) }.is_ok()
+    unsafe { mm::madvise(ptr::null_mut(), 0, advice) }.is_ok()
 }
 
 /// Backs a range by memory as a write to each page would, without changing what it holds.

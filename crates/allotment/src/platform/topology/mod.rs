@@ -23,7 +23,6 @@ use std::path::Path;
 
 use super::linux;
 use super::linux::pseudo_files::{below, field, read};
-use super::processor::Processor;
 
 /// A CPU that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,16 +61,10 @@ pub struct Cache {
 }
 
 /// The data (or unified) caches of one level, summarised.
-///
-/// If the caches of a hybrid processor differ, this has the least favourable value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLevel {
-    /// Capacity of one cache in bytes; of the smallest if they differ.
+    /// Capacity of one cache in bytes; of the smallest if they differ, as in a hybrid processor.
     pub bytes: usize,
-    /// Line size in bytes; the largest if they differ.
-    pub line_bytes: usize,
-    /// The number of this process's CPUs that share one cache; the largest if they differ.
-    pub sharers: usize,
     /// The number of such caches that this process's CPUs have.
     pub instances: usize,
 }
@@ -96,7 +89,6 @@ pub struct Topology {
     dense: Box<[u32]>,
     cpu_quota: Option<f64>,
     model_name: Option<String>,
-    has_prefetchw: bool,
 }
 
 impl Topology {
@@ -111,7 +103,6 @@ impl Topology {
         if topology.caches.is_empty() {
             topology.caches = x86_64::caches(&topology.cpus).into();
         }
-        topology.has_prefetchw |= Processor::detect().prefetchw;
         topology.model_name = topology.model_name.or_else(x86_64::model_name);
         topology
     }
@@ -125,14 +116,12 @@ impl Topology {
     pub fn from_root(root: &Path, allowed: &[usize]) -> Topology {
         let cpus = sysfs::cpus(root, allowed);
         let info = read(below(root, "/proc/cpuinfo")).unwrap_or_default();
-        let flag = |name| field(&info, "flags").is_some_and(|all| all.split(' ').any(|flag| flag == name));
         Topology {
             dense: dense_table(&cpus),
             caches: sysfs::caches(root, &cpus).into(),
             cpus: cpus.into(),
             cpu_quota: quota::cpu_quota(root),
             model_name: field(&info, "model name").map(str::to_owned),
-            has_prefetchw: flag("3dnowprefetch"),
         }
     }
 
@@ -154,20 +143,9 @@ impl Topology {
 
     /// The data caches of one level together; `None` if none is known.
     pub fn data_caches(&self, level: u8) -> Option<CacheLevel> {
-        let mut all = self.caches.iter().filter(|c| c.level == level && c.kind != CacheKind::Instruction);
-        let first = all.next()?;
-        let start = CacheLevel {
-            bytes: first.bytes,
-            line_bytes: first.line_bytes,
-            sharers: first.shared_cpus.len(),
-            instances: 1,
-        };
-        Some(all.fold(start, |sum, cache| CacheLevel {
-            bytes: sum.bytes.min(cache.bytes),
-            line_bytes: sum.line_bytes.max(cache.line_bytes),
-            sharers: sum.sharers.max(cache.shared_cpus.len()),
-            instances: sum.instances + 1,
-        }))
+        let all = self.caches.iter().filter(|c| c.level == level && c.kind != CacheKind::Instruction);
+        let bytes = all.clone().map(|cache| cache.bytes).min()?;
+        Some(CacheLevel { bytes, instances: all.count() })
     }
 
     /// Capacity of one second-level cache in bytes, as [`data_caches`](Self::data_caches).
@@ -195,12 +173,6 @@ impl Topology {
     /// The processor's name for people.
     pub fn model_name(&self) -> Option<&str> {
         self.model_name.as_deref()
-    }
-
-    /// Whether [`prefetch_write`](super::prefetch_write) has an effect (CPUID 8000_0001h, ECX bit
-    /// 8).
-    pub fn has_prefetchw(&self) -> bool {
-        self.has_prefetchw
     }
 
     /// The index, from 0 and less than the number of CPUs, of the CPU with this number in the

@@ -103,12 +103,9 @@ fn cache(directory: &Path) -> Option<(Cache, Vec<usize>)> {
 /// A size such as `32K`, in bytes; `None` for other text and for zero, which some hypervisors
 /// write.
 fn size(text: &str) -> Option<usize> {
-    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
-        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
-        Some(digits) => (digits, 1 << 30),
-        None => (text, 1),
-    };
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let suffixed = units.iter().find_map(|(suffix, unit)| Some((text.strip_suffix(*suffix)?, *unit)));
+    let (digits, unit) = suffixed.unwrap_or((text, 1));
     digits.parse::<usize>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
 }
 

@@ -18,8 +18,8 @@ pub(crate) use population_count::PopulationCount;
 /// Fetches the line at `addr + OFFSET` bytes in the exclusive state (`PREFETCHW`). The next
 /// store then needs no upgrade.
 ///
-/// Any address is allowed. On a processor without the instruction (`Topology::has_prefetchw`) the
-/// call does nothing.
+/// Any address is allowed. On a processor without the instruction (`Processor::prefetchw`) the call
+/// does nothing.
 #[inline(always)]
 pub(crate) fn prefetch_write<const OFFSET: usize>(addr: usize) {
     // SAFETY: PREFETCHW changes no register, no flag and no memory the program can see, uses no
@@ -298,7 +298,7 @@ pub(crate) unsafe fn copy_two_pairs(from: *const u8, to: *mut u8, bytes: usize) 
 #[inline]
 pub(super) unsafe fn touch_for_write(address: *mut u8) {
     // SAFETY: by the caller's promise the access cannot fault. A locked addition of 0 changes
-    // nothing, whatever other threads do with the word, so for the program it is no access at all.
+    // nothing, whatever other threads do with the word, so for the program it is not an access.
     unsafe { asm!("lock add dword ptr [{}], 0", in(reg) address, options(nostack)) }
 }
 

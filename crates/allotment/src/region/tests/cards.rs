@@ -64,9 +64,9 @@ proptest! {
     fn runs_are_cleaned_and_visited_in_order((cards, start, end) in cards_and_range()) {
         let table = table(&cards);
         let mut visited = Vec::new();
-        table.dirty_runs(start, end, |from, to| {
-            assert!((from..to).step_by(8).all(|at| !table.is_dirty(at)), "it is clean when it is visited");
-            visited.push((from, to));
+        table.dirty_runs(start, end, |run| {
+            assert!(run.clone().step_by(8).all(|at| !table.is_dirty(at)), "it is clean when it is visited");
+            visited.push((run.start, run.end));
         });
         prop_assert_eq!(visited, runs(&cards, start, end));
         let overlaps = |card: usize| start < end && address(card) < end && address(card + 1) > start;
@@ -86,11 +86,11 @@ proptest! {
 }
 
 #[test]
-fn what_a_visit_dirties_stays_dirty_behind_it_and_is_visited_ahead() {
+fn what_a_visit_dirties_stays_dirty_before_it_and_is_visited_ahead() {
     let table = table(&[false, true, false, false]);
     let mut visited = Vec::new();
-    table.dirty_runs(address(0), address(4), |from, to| {
-        visited.push((from, to));
+    table.dirty_runs(address(0), address(4), |run| {
+        visited.push((run.start, run.end));
         if visited.len() == 1 {
             [0, 1, 3].into_iter().for_each(|card| table.dirty(address(card)));
         }

@@ -51,7 +51,7 @@ fn after_a_reset_a_core_gets_its_regions_back() {
 }
 
 #[test]
-fn at_the_capacity_nobody_waits_for_who_moves_a_region() {
+fn at_the_capacity_no_thread_waits_for_one_that_moves_a_region() {
     let (free, _) = small(4, 1);
     free.set_capacity(2);
     // A thread that lost its CPU within a move.

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is left then; threads that run; texts that are secret.
+//! Failures, and what they leave; threads that run; texts that are secret.
 
 use super::{COLLECTORS, heap, heapsnapshot, hprof};
 use crate::heap::BuildError;
@@ -286,7 +286,7 @@ fn a_pipe_or_a_device_is_written_through_and_stays() {
             reading.join().unwrap().unwrap();
         });
         assert!(found == expected && at("pipe").symlink_metadata().unwrap().file_type().is_fifo());
-        // What `/dev/stdout` leads to, with a file behind it.
+        // The file that `/dev/stdout` leads to.
         let mut log = std::fs::File::options().read(true).append(true).create(true).open(at("log")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&log);
         std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), at("stdout")).unwrap();
@@ -384,7 +384,7 @@ impl Drop for Mounted<'_> {
 }
 
 #[test]
-fn a_full_disk_leaves_nothing_behind() {
+fn a_full_disk_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let mount =
         Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none"]).arg(directory.path()).output();
@@ -403,7 +403,7 @@ fn a_full_disk_leaves_nothing_behind() {
         assert!(full, "{error}");
         assert_eq!(names_in(directory.path()), [""; 0]);
     });
-    // What fits is written afterwards.
+    // A later snapshot that fits is written.
     with_list(&heap, 10, |mutator| mutator.snapshot_to_file(&path, &settings).unwrap());
     assert_eq!(names_in(directory.path()), ["one.heapsnapshot"]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is in a file. Ids are those of the file.
+/// The contents of a file. Ids are those of the file.
 #[derive(Debug, Default)]
 pub(super) struct Dump {
     pub(super) instances: BTreeMap<u64, Instance>,
@@ -18,7 +18,7 @@ pub(super) struct Dump {
 #[derive(Debug)]
 pub(super) struct Instance {
     pub(super) class: String,
-    /// What the class says.
+    /// Bytes of an object, as the class states them.
     pub(super) bytes: usize,
     /// Name, whether it is a reference, and value.
     pub(super) fields: Vec<(String, bool, u64)>,
@@ -75,7 +75,8 @@ pub(super) fn read(file: &[u8]) -> Dump {
     let (mut before, mut serials, mut has_trace) = (0x01, HashSet::new(), false);
     while !input.0.is_empty() {
         let (tag, _, length) = (input.u1(), input.u4(), input.u4());
-        // Readers walk over the segments as if they were one record, and look for names before them.
+        // Readers walk over the segments as if they were one record, and look for names before
+        // them.
         let order = [0x01, 0x02, 0x05, 0x1C, 0x2C];
         let place = |tag| order.iter().position(|known| *known == tag);
         assert!(place(before) <= place(tag), "{tag:#x} after {before:#x}");

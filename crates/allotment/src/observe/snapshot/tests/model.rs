@@ -13,7 +13,7 @@ use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     /// Two strong slots.

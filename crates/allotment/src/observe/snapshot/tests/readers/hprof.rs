@@ -15,7 +15,7 @@ use std::process::Command;
 /// A reader, and its reckoning of sizes.
 struct Reader {
     program: &'static str,
-    /// What its jars' names begin with.
+    /// The beginning of its jars' names.
     jars: &'static [&'static str],
     /// Bytes of an object beside those that its class states.
     object_bytes: usize,
@@ -60,8 +60,9 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }
 
-/// The lines that a reader's program prints, sorted: objects with id, class, class above, own bytes,
-/// and fields or elements; and roots. What NetBeans retains is not compared: in some graphs it is more.
+/// The lines that a reader's program prints, sorted: objects with id, class, class above, own
+/// bytes, and fields or elements; and roots. What NetBeans retains is not compared: in some graphs
+/// it is more.
 fn expected(dump: &Dump, reader: &Reader) -> Vec<String> {
     // Readers show packages as Java writes them.
     let shown = |name: &str| escaped(name).replace('/', ".");
@@ -98,8 +99,8 @@ fn expected(dump: &Dump, reader: &Reader) -> Vec<String> {
 }
 
 /// Writes dumps of graphs of all kinds to a directory in turn, and calls `check` with each file and
-/// what the strict reader has of it. Each has its own name, since NetBeans' reader keeps tables of a
-/// file beside it.
+/// what the strict reader has of it. Each has its own name, since NetBeans' reader keeps tables of
+/// a file beside it.
 fn for_each_dump(directory: &Path, mut check: impl FnMut(&Path, &Dump)) {
     let files = [1, 2, 3, 4].map(|number| directory.join(format!("{number}.hprof")));
     let mut check = |file: &Path, summary: SnapshotSummary| {
@@ -124,7 +125,8 @@ fn for_each_dump(directory: &Path, mut check: impl FnMut(&Path, &Dump)) {
 /// Slots of an object that a class could not have as fields.
 const MANY: usize = 40_000;
 
-/// Calls `look` while an object is live that refers to itself [`MANY`] times, and once from its tail.
+/// Calls `look` while an object is live that refers to itself [`MANY`] times, and once from its
+/// tail.
 fn with_many_slots<R>(look: impl FnOnce(&mut crate::Mutator<'_>) -> R) -> R {
     let heap = heap(1 << 18, 16, "Collector=parallel");
     let mut shape = Shape::array("Many", 16 + 8 * MANY, Element::Reference(SlotKind::Strong));

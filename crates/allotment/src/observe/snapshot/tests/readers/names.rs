@@ -75,8 +75,8 @@ pub(super) fn texts() -> Vec<Vec<u8>> {
     texts
 }
 
-/// Makes a list in a heap, and calls `look` while a root holds its first object. For each name it has
-/// an object of a shape of that name, with slots of that name; then come the texts.
+/// Makes a list in a heap, and calls `look` while a root holds its first object. For each name it
+/// has an object of a shape of that name, with slots of that name; then come the texts.
 pub(super) fn with_names<R>(look: impl FnOnce(&mut Mutator<'_>) -> R) -> R {
     let heap = heap(1 << 18, 16, "Collector=parallel");
     let array = Shape::array("Text", 24, Element::Plain { bytes: 1 }).slot("next", 16, SlotKind::Strong);

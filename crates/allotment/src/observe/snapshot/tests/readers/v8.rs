@@ -1,4 +1,5 @@
-//! DevTools, memlab and VS Code open our `.heapsnapshot`. Dominators of the first two agree with ours.
+//! DevTools, memlab and VS Code open our `.heapsnapshot`. Dominators of the first two agree with
+//! ours.
 
 use super::super::{heap, heapsnapshot, model};
 use super::names::{names, texts, with_names};
@@ -35,8 +36,8 @@ fn for_each_snapshot(file: &Path, mut check: impl FnMut(&[Node])) {
     }
 }
 
-/// What a reader that keeps all of a file prints: by node its id, type, name, own bytes and retained
-/// bytes, and its edges by type, name and target.
+/// What a reader that keeps all of a file prints: by node its id, type, name, own bytes and
+/// retained bytes, and its edges by type, name and target.
 fn expected(nodes: &[Node]) -> Vec<Value> {
     let dominators = model::graph(nodes).dominators().unwrap();
     let node = |(place, node): (usize, &Node)| {
