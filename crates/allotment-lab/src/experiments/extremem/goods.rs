@@ -11,7 +11,7 @@ use super::shop::{DataBase, Shop};
 use super::table::{ENTRY, Hashed, Set};
 use super::text::{Made, Text, Work};
 use super::tree::{NODE, Ordered, Tree};
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use super::text::{Dictionary, Made, Text, Work};
 use super::words::{fill, words};
 use super::workload::Workload;
 use crate::experiments::first_collection::FirstCollection;
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;

@@ -5,13 +5,13 @@
 
 use super::super::collectors::heap_of;
 use super::super::heap_use::HeapUse;
-use super::super::hold::hold;
 use super::super::memory::Advice;
 use super::super::together::{Member, Shot, Together};
 use super::load::Mix;
 use super::part::{Part, plan, table};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
+use crate::hold::hold;
 use crate::walk::Random;
 use allotment::{Mutator, OutOfMemory, root};
 use anyhow::{Context, bail};
