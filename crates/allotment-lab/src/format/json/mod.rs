@@ -160,7 +160,7 @@ fn result(report: &Report, circumstances: &[String], row: &ScoreRow) -> JmhResul
 fn metric(metric: &Metric) -> JmhMetric {
     let keys = JMH_PERCENTILES.iter().map(|&(key, _)| key.to_string());
     let numbers = |fork: &Vec<f64>| fork.iter().copied().map(Number).collect();
-    let histograms = |fork: &Vec<_>| fork.iter().map(Histogram::of).collect();
+    let histograms = |fork: &Vec<_>| fork.iter().map(|one: &Vec<_>| Histogram::of(one)).collect();
     let (raw_data, raw_data_histogram) = match &metric.samples {
         Samples::Values(forks) => (Some(forks.iter().map(numbers).collect()), None),
         Samples::Histograms(forks) => (None, Some(forks.iter().map(histograms).collect())),

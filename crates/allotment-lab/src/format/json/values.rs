@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Time {
 pub(in crate::format) struct Histogram(Vec<(Number, u64)>);
 
 impl Histogram {
-    pub(super) fn of(counts: &Vec<Weighted>) -> Histogram {
+    pub(super) fn of(counts: &[Weighted]) -> Histogram {
         Histogram(counts.iter().map(|&(value, times)| (Number(value), times)).collect())
     }
 
