@@ -94,7 +94,7 @@ fn wrong_neighbours_are_refused_before_anything_is_measured() {
         ("0:64m", "write 1 to 1024"),
         ("2", "write N:SIZE"),
         ("2:64m:backwards", "write random or sequential"),
-        ("1:1", "the least"),
+        ("1:1", "two lines"),
         ("1024:1t", "of memory are free"),
     ] {
         let (output, table, errors) = run(&["run", "clock", "--neighbours", neighbours]);
