@@ -44,7 +44,7 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
             "128 (an object and 64) to 32m",
         ),
         (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
-        (&["run", "api", "--mode", "collect", "--order", "random"], "none of sequential, shuffled"),
+        (&["run", "api", "--mode", "collect", "--order", "random"], "not one of sequential, shuffled"),
         (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
         (&["run", "storm", "--mutators", "0"], "nobody begins"),
         (
