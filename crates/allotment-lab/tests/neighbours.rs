@@ -208,7 +208,7 @@ fn walks_of_the_cache_are_measured_and_judged() {
     let (output, table, errors) = run(&arguments);
     assert!(output.status.success(), "{output:?}");
     for expected in [
-        "cache.chase left out: a set of less than two slots for each thread is no cycle",
+        "cache.chase left out: a set of less than two slots for each thread is not a cycle",
         "cache.gather left out: a set of less than 16 bytes for each thread holds no two elements",
     ] {
         assert_eq!(errors.matches(expected).count(), 1, "{errors}");

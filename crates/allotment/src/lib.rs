@@ -74,6 +74,7 @@ mod observe;
 pub mod options;
 mod platform;
 mod probes;
+mod random;
 pub mod raw;
 mod region;
 pub mod stats;

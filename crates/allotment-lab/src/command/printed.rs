@@ -2,7 +2,7 @@
 //! and the answers, which come last.
 
 use super::jvm;
-use crate::format::{Comparison, Report, ScoreRow, text_table, width};
+use crate::format::{Report, ScoreRow, text_table, width};
 use crate::harness::{Baseline, Experiment, OnJvms, Outcome, compare};
 use crate::report::verdicts;
 use std::fmt::Write;
@@ -41,8 +41,7 @@ pub(super) fn tables(printed: &Printed<'_>) -> (String, Vec<String>) {
         let comparison = baseline.as_ref().map(|baseline| compare(&rows, baseline));
         let comparison = comparison.filter(|found| found.ratios.iter().any(Option::is_some));
         let _ = writeln!(text, "\n{}\n", width::lines(experiment.question, width::of_output()));
-        let none = || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] };
-        let said = verdicts(experiment, &rows, &comparison.clone().unwrap_or_else(none));
+        let said = verdicts(experiment, &rows);
         let wide = width::of_output();
         text += &text_table(&Report { rows, ..printed.report.clone() }, comparison.as_ref(), wide);
         for detail in said.details {

@@ -39,7 +39,7 @@ pub(super) static CLOCK: Experiment = Experiment {
     baseline: Some(("mode", "monotonic")),
     answers,
     needs: "a row of mode monotonic in average time",
-    verdicts: |rows, _| contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect(),
+    verdicts: |rows| contrast(&ours(rows), "mode", "tsc", "monotonic", "reads").into_iter().collect(),
     check,
     run,
     ..Experiment::NEW
@@ -52,7 +52,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let cost = most.map(|row| {
         let least = row.primary.score() * 10.0 * nanoseconds_of(&row.primary.unit).unwrap_or(f64::NAN);
         format!(
-            "Reading the clock (monotonic) takes {}; what takes less than {} is timed in loops only.",
+            "Reading the clock (monotonic) takes {}; work of less than {} can be timed in loops only.",
             score(&row.primary),
             time(least)
         )
@@ -62,7 +62,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let reads = case.count("reads")?;
-    ensure!(reads > 0, "zero reads are no operation");
+    ensure!(reads > 0, "zero reads are not an operation");
     ensure!(reads <= MAX_READS, "{reads} reads of a call: at most {MAX_READS} work");
     Ok(())
 }

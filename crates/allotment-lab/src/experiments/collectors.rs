@@ -70,6 +70,15 @@ pub(super) fn heap_of(collector: &str, bytes: usize) -> Result<HeapBuilder, Opti
     Heap::builder().name("lab").max_heap_size(bytes).options(&options)
 }
 
+/// The heap of [`heap_of`] at its full size from the beginning. A capacity that follows the live
+/// bytes would make every larger heap the same.
+///
+/// # Errors
+/// The option `Collector` does not take that word.
+pub(super) fn full_heap(collector: &str, bytes: usize) -> Result<HeapBuilder, OptionError> {
+    Ok(heap_of(collector, bytes)?.initial_heap_size(bytes))
+}
+
 /// Checks that `collector` can collect a heap of `bytes` bytes, and that the heap fits into this
 /// machine's memory.
 ///

@@ -11,9 +11,8 @@
 //! the processor executes in parallel. A read of the working set is part of the chain. An
 //! allocation-only loop has neither, and a real program has both.
 
-use crate::harness::Worker;
 use allotment::Mutator;
-use allotment::raw::{Hot, Mark};
+use allotment::raw::Hot;
 use allotment_jit::{
     Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, PerfMap, Register,
     Registers, Sequence, Site, SlowCall, Target,
@@ -151,6 +150,14 @@ impl EmittedLoop {
         Ok(EmittedLoop { code, function, entry })
     }
 
+    /// Allocates `pairs` pairs of objects, which are not used. Returns the number of objects that fit.
+    #[inline(always)]
+    pub(super) fn allocate(&self, mutator: &mut Mutator<'_>, pairs: usize, work: &mut Work) -> u64 {
+        // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
+        let left = unsafe { self.run(mutator.raw().hot(), pairs as u64, work) };
+        2 * (pairs as u64 - left)
+    }
+
     /// Runs `turns` turns, of two objects each. Returns the turns that were left when there was no
     /// room.
     ///
@@ -158,7 +165,7 @@ impl EmittedLoop {
     /// - `hot` is that of this thread's mutator, of the heap whose header the objects have.
     /// - The objects are not used, and no reference is held over the call.
     #[inline]
-    pub(super) unsafe fn run(&self, hot: *const Hot, turns: u64, work: &mut Work) -> u64 {
+    unsafe fn run(&self, hot: *const Hot, turns: u64, work: &mut Work) -> u64 {
         let entry = self.code.entry(self.function).wrapping_add(self.entry);
         // SAFETY: the loop was made with this signature.
         let entry: unsafe extern "C" fn(*const Hot, u64, *mut Work) -> u64 =
@@ -196,34 +203,6 @@ fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), iced_x86::IcedE
         asm.add(r13, qword_ptr(r14 + rcx * 8))?;
     }
     Ok(())
-}
-
-/// Runs the loop until the eden is full, and starts over.
-pub(super) struct Filler<'m, 't> {
-    pub(super) mutator: &'m mut Mutator<'t>,
-    pub(super) body: &'m EmittedLoop,
-    pub(super) work: Work,
-    pub(super) mark: Mark<'t>,
-    /// Turns of a call, of two objects each.
-    pub(super) pairs: u64,
-    /// Calls until the eden is full, and the calls left.
-    pub(super) calls: usize,
-    pub(super) left: usize,
-}
-
-impl Worker for Filler<'_, '_> {
-    #[inline]
-    fn batch(&mut self) -> u64 {
-        // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
-        let left = unsafe { self.body.run(self.mutator.raw().hot(), self.pairs, &mut self.work) };
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.calls;
-            // SAFETY: no object outlives the call that allocated it, and there is one mark.
-            unsafe { self.mutator.raw_mut().recycle(self.mark) };
-        }
-        2 * (self.pairs - left)
-    }
 }
 
 #[cfg(test)]

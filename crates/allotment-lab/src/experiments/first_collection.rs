@@ -2,8 +2,7 @@
 //!
 //! Buffers that were taken and not used are the subject of `storm` and of `extremem`. A heap shows
 //! them when it takes them back, at a collection. Totals at the end would not do, since by then the
-//! buffers have the sizes that suit their threads. So the threads report how much they have
-//! allocated.
+//! buffers have the sizes that suit their threads.
 //!
 //! Refused: the heap's own waste (`TlabStatistics::waste_percent`). It does not count the end of a
 //! buffer that the heap can lend to the next thread, although no other thread could use that memory
@@ -15,25 +14,17 @@
 use crate::hold::hold;
 use allotment::Heap;
 use allotment::stats::{CollectionRecord, TlabStatistics};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Reads a heap's statistics at the first collection after `begin`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FirstCollection(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    /// Bytes of objects so far. All threads add to it after each operation.
-    objects: AtomicU64,
-    state: Mutex<State>,
-}
+pub(super) struct FirstCollection(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 enum State {
     #[default]
     Idle,
-    /// A heap that owns its own hook is never freed. So whoever begins also ends.
+    /// A heap that owns its own hook is never freed. So a caller of `begin` also calls `end`.
     Waiting { heap: Heap, before: TlabStatistics },
     /// The percentage of the handed-out bytes.
     Seen(f64),
@@ -46,31 +37,25 @@ impl FirstCollection {
         move |_| first.look()
     }
 
-    /// Marks the next collection of `heap` as the first.
+    /// Marks the next collection of `heap` as the first. No thread has a buffer.
     pub(super) fn begin(&self, heap: &Heap) {
         let before = heap.tlab_totals().sum;
-        self.0.objects.store(0, Ordering::Relaxed);
-        *hold(&self.0.state) = State::Waiting { heap: heap.clone(), before };
-    }
-
-    /// Records the allocation of objects of `bytes` bytes.
-    pub(super) fn allocated(&self, bytes: usize) {
-        self.0.objects.fetch_add(bytes as u64, Ordering::Relaxed);
+        *hold(&self.0) = State::Waiting { heap: heap.clone(), before };
     }
 
     fn look(&self) {
-        let mut state = hold(&self.0.state);
+        let mut state = hold(&self.0);
         let State::Waiting { heap, before } = &*state else { return };
         let of = heap.tlab_totals().sum.since(before);
-        let (handed, objects) =
-            ((of.allocated + of.outside_bytes) as f64, self.0.objects.load(Ordering::Relaxed) as f64);
+        let in_use: usize = heap.threads().iter().map(|thread| thread.buffer_used_bytes).sum();
+        let (handed, objects) = (of.allocated_in_all() as f64, (of.object_bytes() + in_use as u64) as f64);
         *state = State::Seen((1.0 - objects / handed).max(0.0) * 100.0);
     }
 
     /// The percentage of the handed-out bytes that held no object; `None` without a collection. No
     /// collection is waited for any more.
     pub(super) fn end(&self) -> Option<f64> {
-        match std::mem::take(&mut *hold(&self.0.state)) {
+        match std::mem::take(&mut *hold(&self.0)) {
             State::Seen(waste) => Some(waste),
             State::Idle | State::Waiting { .. } => None,
         }
@@ -88,7 +73,6 @@ mod tests {
         let builder = Heap::builder().options("TLABSize=64k,MinTLABSize=64k,-ResizeTLAB").unwrap();
         let heap = builder.max_heap_size(16 << 20).on_collection(first.hook()).build().unwrap();
         heap.attach(|mutator| {
-            first.allocated(1 << 20);
             mutator.collect();
             assert_eq!(first.end(), None);
             first.begin(&heap);
@@ -96,14 +80,12 @@ mod tests {
             first.begin(&heap);
             let before = heap.tlab_totals().sum;
             alloc!(mutator, NewSlots::new(16 << 10, 0_u8))?;
-            first.allocated(16 << 10);
             mutator.collect();
             let handed = heap.tlab_totals().sum.since(&before).allocated;
             assert!(handed >= 64 << 10, "{handed}");
-            first.allocated(1 << 20);
             mutator.collect();
             let waste = first.end().unwrap();
-            let expected = 100.0 - 100.0 * f64::from(16 << 10) / handed as f64;
+            let expected = 100.0 - 100.0 * f64::from((16 << 10) + 16) / handed as f64;
             assert!((waste - expected).abs() < 1e-9, "{waste} {expected}");
             Ok::<(), OutOfMemory>(())
         })

@@ -1,9 +1,9 @@
 //! Checks that the memory that a case touches is available: a case that swaps, or is killed in its
 //! fork, measures nothing. Also the advice for a heap that had too little memory.
 
+use allotment::OutOfMemory;
 use allotment::internals::platform::available_memory;
-use allotment::{Heap, OutOfMemory};
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use std::sync::LazyLock;
 
 /// Available bytes. Read once: a full grid has hundreds of thousands of cases, and the answer comes
@@ -31,46 +31,24 @@ pub(super) fn mebibytes(bytes: usize) -> String {
     format!("{}m", bytes.div_ceil(1 << 20))
 }
 
-/// Advice for a heap that has no memory left. A larger heap is advised only where it would help.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Advice {
-    /// The setting that fits.
-    fits: &'static str,
-    /// `ZealOutOfMemory` of the heap: one allocation in this many fails on purpose.
-    every: usize,
-}
-
-impl Advice {
-    /// Advice for a heap. `fits` is printed where the heap is too small: `a larger --heap fits`.
-    pub(super) fn of(heap: &Heap, fits: &'static str) -> Advice {
-        let mut rows = heap.options().rows();
-        let every =
-            rows.find(|row| row.info.name == "ZealOutOfMemory").and_then(|row| row.value.parse().ok());
-        Advice { fits, every: every.unwrap_or(0) }
-    }
-
-    /// The outcome. A failure that the advice fits gets the advice.
-    pub(super) fn on<T>(self, outcome: Result<T, OutOfMemory>) -> anyhow::Result<T> {
-        match outcome {
-            Err(_) if self.every > 0 => Err(anyhow!(
-                "the option ZealOutOfMemory={} ends memory at every so many allocations, and this work needs them all",
-                self.every
-            )),
-            Err(error) if error.refused_by_system() => Err(error.into()),
-            outcome => outcome.context(self.fits),
-        }
+/// The outcome. A failure of a heap that is too small gets the advice `fits`, such as `a larger
+/// --heap fits`.
+pub(super) fn advised<T>(outcome: Result<T, OutOfMemory>, fits: &'static str) -> anyhow::Result<T> {
+    match outcome {
+        Err(error) if error.refused_by_system() => Err(error.into()),
+        outcome => outcome.context(fits),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use allotment::Heap;
 
     #[test]
     fn advice_is_for_heaps_that_are_too_small() {
         let failing = |options: &str, allocations: usize| {
             let heap = Heap::builder().max_heap_size(4 << 20).options(options).unwrap().build().unwrap();
-            let advice = Advice::of(&heap, "a larger --heap fits");
             let shape =
                 allotment::raw::Shape::array("words", 16, allotment::raw::Element::Plain { bytes: 8 });
             let words = heap.register(shape).unwrap();
@@ -81,12 +59,12 @@ mod tests {
                 }
                 Ok::<(), OutOfMemory>(())
             });
-            crate::format::told(&advice.on(outcome.unwrap()).unwrap_err())
+            crate::format::told(&advised(outcome.unwrap(), "a larger --heap fits").unwrap_err())
         };
         let small = failing("Collector=epsilon", 1000);
         assert!(small.starts_with("a larger --heap fits: out of memory"), "{small}");
         let zeal = failing("ZealOutOfMemory=7", 7);
-        assert!(zeal.contains("ZealOutOfMemory=7") && !zeal.contains("larger"), "{zeal}");
+        assert!(zeal.contains("the option ZealOutOfMemory makes"), "{zeal}");
     }
 
     #[test]

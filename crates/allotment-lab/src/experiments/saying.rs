@@ -6,7 +6,7 @@
 
 use crate::format::answer::{Compared, scores, sentence, speeds};
 use crate::format::coordinates::{MODE, THREADS, mode, value, varying};
-use crate::format::phrase::{Better, count, nanoseconds_of, ratios, time};
+use crate::format::phrase::{Better, count, nanoseconds_of, range, ratios, time};
 use crate::format::{Metric, ScoreRow};
 use crate::harness::{Baseline, JVM, compare};
 use crate::statistics::Ratio;
@@ -196,8 +196,8 @@ pub(super) fn takes(rows: &[ScoreRow], name: &str, by: &str) -> Option<String> {
 /// The speed of a mode with the most threads against the fewest.
 pub(super) fn scaling(rows: &[ScoreRow], name: &str) -> Option<String> {
     let own = of_mode(rows, name);
-    let threads = own.iter().map(|row| row.threads);
-    let (fewest, most) = (threads.clone().min()?, threads.max()?);
+    let numbers = own.iter().map(|row| row.threads);
+    let (fewest, most) = (numbers.clone().min()?, numbers.max()?);
     let sentence = contrast(&own, THREADS, &most.to_string(), &fewest.to_string(), "mode")?;
     Some(format!("{name}, {sentence}"))
 }
@@ -214,18 +214,29 @@ pub(super) fn place(row: &ScoreRow, rows: &[ScoreRow], without: &[&str]) -> Stri
 
 /// The mode of a row, and the other coordinates in which rows differ: `build, 1 thread`.
 pub(super) fn whose(row: &ScoreRow, rows: &[ScoreRow]) -> String {
-    match place(row, rows, &[MODE]) {
-        place if place.is_empty() => mode(row).into(),
-        place => format!("{}, {place}", mode(row)),
-    }
+    format!("{}{}", mode(row), after(", ", &place(row, rows, &[MODE])))
+}
+
+/// A text after `before`; empty without a text.
+pub(super) fn after(before: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}") }
+}
+
+/// The smallest and the largest score of a secondary metric, if a row has it.
+pub(super) fn range_of(rows: &[ScoreRow], label: &str) -> Option<(f64, f64)> {
+    let found = range(rows.iter().filter_map(|row| metric(row, label)).map(Metric::score));
+    found.1.is_finite().then_some(found)
+}
+
+/// `4 threads`, of the number as text.
+pub(super) fn threads(number: &str) -> String {
+    number.parse().map_or_else(|_| format!("{number} threads"), |number| count(number, "thread"))
 }
 
 /// A value with its coordinate in words: `4 threads`, `heap 128m`. A mode needs no further word.
 fn worded(coordinate: &str, label: &str) -> String {
     match (coordinate, label) {
-        (THREADS, number) => {
-            number.parse().map_or_else(|_| format!("{number} threads"), |number| count(number, "thread"))
-        }
+        (THREADS, number) => threads(number),
         ("mode" | "collector" | "way" | "set", label) => label.into(),
         (name, label) => format!("{name} {label}"),
     }

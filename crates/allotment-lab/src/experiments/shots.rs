@@ -1,4 +1,4 @@
-//! Checks of the cases that are measured as single shots.
+//! Checks of the number of threads and of shots.
 
 use crate::harness::{Case, JmhMode};
 use anyhow::ensure;
@@ -9,6 +9,15 @@ use anyhow::ensure;
 /// It is not. `why` follows the name of the JMH mode.
 pub(super) fn check_shots(case: &Case, is_shot: bool, why: &str) -> anyhow::Result<()> {
     ensure!(is_shot == (case.jmh_mode == JmhMode::SingleShot), "{}: {why}", case.jmh_mode);
+    Ok(())
+}
+
+/// Checks that a case has one measuring thread.
+///
+/// # Errors
+/// It has more. `why` follows their number.
+pub(super) fn check_one_thread(case: &Case, why: &str) -> anyhow::Result<()> {
+    ensure!(case.threads == 1, "{} threads: {why}", case.threads);
     Ok(())
 }
 

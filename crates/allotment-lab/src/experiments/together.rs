@@ -11,7 +11,7 @@
 //!
 //! Refused: `std::sync::Barrier`. It hangs if a thread never comes.
 
-use crate::harness::{SecondaryValue, Share, Worker};
+use crate::harness::{Play, SecondaryValue, Share, Worker};
 use crate::hold::hold;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -19,6 +19,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Together {
     threads: usize,
+    is_shot: bool,
     state: Mutex<State>,
     /// Notified when all threads have come, or one has left.
     changed: Condvar,
@@ -33,18 +34,24 @@ struct State {
 }
 
 impl Together {
-    pub(super) fn new(threads: usize) -> Together {
-        Together { threads, state: Mutex::default(), changed: Condvar::new() }
+    /// The meeting point of `threads` threads, which is used in shots alone.
+    pub(super) fn new(threads: usize, is_shot: bool) -> Together {
+        Together { threads, is_shot, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Plays a worker: in a shot together with the other threads.
+    pub(super) fn play<W: Worker>(&self, worker: W, play: Play<'_>) -> anyhow::Result<()> {
+        if self.is_shot { play.play(Shot { worker, member: Member(self) }) } else { play.play(worker) }
     }
 }
 
 /// One of the threads. No thread waits for a member that has been dropped.
 #[derive(Debug)]
-pub(super) struct Member<'a>(pub(super) &'a Together);
+struct Member<'a>(&'a Together);
 
 impl Member<'_> {
     /// Waits until all threads have come as often as this thread.
-    pub(super) fn meet(&self) {
+    fn meet(&self) {
         let Together { threads, changed, .. } = self.0;
         let mut state = hold(&self.0.state);
         state.arrivals += 1;
@@ -65,9 +72,9 @@ impl Drop for Member<'_> {
 }
 
 /// A worker whose batch is its part of a shot.
-pub(super) struct Shot<'a, W> {
-    pub(super) worker: W,
-    pub(super) member: Member<'a>,
+struct Shot<'a, W> {
+    worker: W,
+    member: Member<'a>,
 }
 
 impl<W: Worker> Shot<'_, W> {
@@ -111,7 +118,7 @@ mod tests {
     #[test]
     fn nobody_goes_on_before_all_have_come() {
         const THREADS: usize = 5;
-        let (together, come) = (Together::new(THREADS), AtomicUsize::new(0));
+        let (together, come) = (Together::new(THREADS, true), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
@@ -141,7 +148,7 @@ mod tests {
                 wait();
             }
         }
-        let together = Together::new(3);
+        let together = Together::new(3, true);
         let (waited, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..3 {
@@ -156,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn who_never_comes_is_not_waited_for() {
-        let together = Together::new(2);
+    fn a_thread_that_never_comes_is_not_waited_for() {
+        let together = Together::new(2, true);
         thread::scope(|scope| {
             scope.spawn(|| Member(&together).meet());
             drop(Member(&together));

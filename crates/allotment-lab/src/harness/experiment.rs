@@ -1,7 +1,7 @@
 //! The description of an experiment, and the function that measures.
 
 use super::{Axis, Bench, Case, JmhMode, ParameterError, TimeUnit};
-use crate::format::{Comparison, ScoreRow, told};
+use crate::format::{ScoreRow, told};
 use crate::jvm::Workload;
 use allotment::Downcast;
 use allotment::raw::Shape;
@@ -38,7 +38,7 @@ pub struct Experiment {
     /// The rows without which there is no answer, as the end of `no answer without`.
     pub needs: &'static str,
     /// Further findings, a sentence each, as far as the errors allow. Printed below the table.
-    pub verdicts: fn(&[ScoreRow], &Comparison) -> Vec<String>,
+    pub verdicts: fn(&[ScoreRow]) -> Vec<String>,
     /// The choice of charts, where the default choice by numbers of values is a bad one.
     pub charts: Charts,
     /// The latencies that answer the question, where the score says little since threads mostly
@@ -82,7 +82,7 @@ impl Experiment {
         baseline: None,
         answers: |_| Vec::new(),
         needs: "rows to compare",
-        verdicts: |_, _| Vec::new(),
+        verdicts: |_| Vec::new(),
         charts: Charts { along: None, by_mode: false },
         latencies: &[],
         check: |_| Ok(()),

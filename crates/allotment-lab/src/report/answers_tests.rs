@@ -2,8 +2,8 @@
 
 use super::verdicts;
 use crate::experiments::all;
-use crate::format::{Combine, Comparison, Parameter, ScoreRow, examples};
-use crate::harness::{Case, Experiment, Selection, compare, expand, label};
+use crate::format::{Combine, Parameter, ScoreRow, examples};
+use crate::harness::{Case, Experiment, Selection, expand, label};
 
 /// Rows of the cases of a quick run, with values that were never measured.
 fn quick_rows(experiment: &Experiment) -> Vec<ScoreRow> {
@@ -49,11 +49,7 @@ fn quick_rows(experiment: &Experiment) -> Vec<ScoreRow> {
 fn every_experiment_answers_its_question_or_says_which_rows_would() {
     for experiment in all() {
         let (name, rows) = (experiment.name, quick_rows(experiment));
-        let comparison = experiment.baseline().map_or_else(
-            || Comparison { baseline: String::new(), ratios: vec![None; rows.len()] },
-            |baseline| compare(&rows, &baseline),
-        );
-        let said = verdicts(experiment, &rows, &comparison);
+        let said = verdicts(experiment, &rows);
         assert!(!said.answers.is_empty() && !said.answers[0].starts_with("No answer"), "{name}: {said:?}");
         let modes: Vec<&str> = experiment.modes.iter().map(|mode| mode.name).collect();
         for sentence in said.answers.iter().chain(&said.details) {
@@ -64,7 +60,7 @@ fn every_experiment_answers_its_question_or_says_which_rows_would() {
         }
         assert!(said.answers.iter().all(|answer| answer.ends_with('.')), "{name}: {said:?}");
         assert!(!said.details.iter().any(|detail| said.answers.contains(detail)), "{name}: {said:?}");
-        let none = verdicts(experiment, &[], &Comparison { baseline: String::new(), ratios: vec![] });
+        let none = verdicts(experiment, &[]);
         assert_eq!(none.answers, [format!("No answer without {}.", experiment.needs)], "{name}");
         assert_ne!(experiment.needs, "rows to compare", "{name} has no reason of its own");
     }

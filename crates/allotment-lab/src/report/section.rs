@@ -34,7 +34,7 @@ pub(super) fn section(name: &str, experiment: Option<&Experiment>, entries: &[&E
         notes.extend(origins.iter().filter_map(|origin| origin.fact(JVM_HEAPS)).map(String::from));
         notes.dedup();
     }
-    let said = experiment.map(|one| verdicts(one, &rows, &comparison)).unwrap_or_default();
+    let said = experiment.map(|one| verdicts(one, &rows)).unwrap_or_default();
     Section {
         name: name.into(),
         question: experiment.map(|experiment| experiment.question.into()),
@@ -70,10 +70,9 @@ pub struct Verdicts {
 /// The findings of an experiment's rows. For rows measured beside neighbours, the answer is the effect of
 /// the neighbours. With rows of a JVM, the answer compares with the JVM. Rows without a score are
 /// left out.
-pub fn verdicts(experiment: &Experiment, rows: &[ScoreRow], comparison: &Comparison) -> Verdicts {
-    let measured = rows.iter().zip(&comparison.ratios).filter(|(row, _)| row.is_measured());
-    let (rows, ratios): (Vec<ScoreRow>, Vec<_>) = measured.map(|(row, ratio)| (row.clone(), *ratio)).unzip();
-    let (rows, comparison) = (&rows[..], &Comparison { ratios, ..comparison.clone() });
+pub fn verdicts(experiment: &Experiment, rows: &[ScoreRow]) -> Verdicts {
+    let rows: Vec<ScoreRow> = rows.iter().filter(|row| row.is_measured()).cloned().collect();
+    let rows = &rows[..];
     let has_company = |row: &ScoreRow| row.parameters.iter().any(|parameter| parameter.name == NEIGHBOURS);
     if rows.iter().any(has_company) {
         let alone = compare(rows, &Baseline::axis(NEIGHBOURS, neighbours::NONE));
@@ -84,7 +83,7 @@ pub fn verdicts(experiment: &Experiment, rows: &[ScoreRow], comparison: &Compari
     if answers.is_empty() {
         answers.push(format!("No answer without {}.", experiment.needs));
     }
-    let mut details = (experiment.verdicts)(rows, comparison);
+    let mut details = (experiment.verdicts)(rows);
     details.retain(|detail| !answers.contains(detail));
     Verdicts { answers, details }
 }

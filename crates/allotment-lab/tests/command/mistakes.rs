@@ -43,10 +43,10 @@ fn mistakes_are_told_in_one_line_before_anything_is_measured() {
             &["run", "tlab", "--mode", "shared", "--tlab", "64m", "--size", "64"],
             "128 (an object and 64) to 32m",
         ),
-        (&["run", "api", "--mode", "stop", "--mutators", "0"], "nobody to stop"),
+        (&["run", "api", "--mode", "stop", "--mutators", "0"], "no thread to stop"),
         (&["run", "api", "--mode", "collect", "--order", "random"], "not one of sequential, shuffled"),
-        (&["run", "api", "--mode", "collect", "--threads", "2"], "one thread at a time"),
-        (&["run", "storm", "--mutators", "0"], "nobody begins"),
+        (&["run", "api", "--mode", "collect", "--threads", "2"], "measured on one thread"),
+        (&["run", "storm", "--mutators", "0"], "no thread begins"),
         (
             &["run", "extremem", "--workload", "CustomerPeriod=5"],
             "CustomerPeriod: `5` is not a time; write a whole number and ms, s, m, h or d",

@@ -60,7 +60,7 @@ alignment loses 8 bytes of each object
     assert_eq!((code, out.trim_end()), (1, NODE.trim_end()));
     assert!(said.contains("25-parallel does not tell its layouts: Error: no JOL"), "{said}");
     let (code, out, said) = layout(folder.path(), &["weak", "--jvm", &good]);
-    assert!(code == 1 && out.contains("weak: Entry"), "{out}");
+    assert!(code == 1 && out.contains("weak: WeakEntry"), "{out}");
     assert!(said.contains("no Java classes stand beside these objects"), "{said}");
     // Without Maven there is no jar.
     fs::remove_dir_all(folder.path().join("cache")).unwrap();

@@ -31,7 +31,7 @@ pub(super) struct Overrides {
     pub(super) seed: Option<u64>,
 }
 
-/// Makes the heap of these options; its memory bears that name. It writes no files when it ends,
+/// Makes the heap of these options; its memory has that name. It writes no files when it ends,
 /// until [`Heap::observed`].
 pub(super) fn assemble(
     chosen: Chosen,

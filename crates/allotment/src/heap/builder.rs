@@ -235,17 +235,17 @@ impl HeapBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`BuildError`] as `build`, except for files that cannot be written, and for refusals of memory
-    /// by the system.
+    /// Those of `build`, except for files that cannot be written and for memory that the system
+    /// refuses.
     pub fn resolve(self) -> Result<OptionSet, BuildError> {
         self.resolve_on(&Topology::detect())
     }
 
-    /// [`resolve`](Self::resolve) on a machine that was examined before. This is for a caller that
-    /// resolves many times, since `Topology::detect` reads dozens of files.
+    /// [Resolves](Self::resolve) the options on a machine that was examined before. This is for a
+    /// caller that resolves many times, since `Topology::detect` reads dozens of files.
     ///
     /// # Errors
-    /// As `resolve`.
+    /// Those of `resolve`.
     #[doc(hidden)]
     pub fn resolve_on(mut self, topology: &Topology) -> Result<OptionSet, BuildError> {
         Ok(self.choose(topology)?.set)

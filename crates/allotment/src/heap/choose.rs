@@ -100,7 +100,8 @@ fn choose_pages(given: &OptionSet, platform: &Platform, values: &mut Options) ->
     let id = OptionId::UseTransparentHugePages;
     if values.use_transparent_huge_pages && !platform.huge_pages {
         if given.is_given(id) {
-            return not_here(given, id, "this kernel has none, or does not let the process ask", "false");
+            let reason = "this kernel has no such pages, or does not let the process ask for them";
+            return not_here(given, id, reason, "false");
         }
         values.use_transparent_huge_pages = false;
     }

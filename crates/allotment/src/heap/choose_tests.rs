@@ -155,7 +155,10 @@ fn without_huge_pages_only_who_asked_for_them_gets_no_heap() {
     let off = here("-UseTransparentHugePages").unwrap();
     assert_eq!(shown(&off, "UseTransparentHugePages"), "false {command line}");
     let text = here("+UseTransparentHugePages").unwrap_err().to_string();
-    assert!(text.starts_with("UseTransparentHugePages=true {command line}: this kernel has none"), "{text}");
+    assert!(
+        text.starts_with("UseTransparentHugePages=true {command line}: this kernel has no such pages"),
+        "{text}"
+    );
     assert!(text.ends_with("UseTransparentHugePages takes false here"), "{text}");
 }
 

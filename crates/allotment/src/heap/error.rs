@@ -25,7 +25,7 @@ pub enum BuildError {
     #[error(transparent)]
     Prefetch(#[from] PrefetchError),
     /// The system gives less memory than the heap needs at its start.
-    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller one may work")]
+    #[error("InitialHeapSize={bytes}: the system refused to commit that much; a smaller size may work")]
     InitialHeap {
         /// InitialHeapSize in bytes.
         bytes: usize,
@@ -41,7 +41,7 @@ pub enum BuildError {
         option: &'static str,
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// No snapshot can be written to the directory that `SnapshotOnOutOfMemory` names.
@@ -53,20 +53,18 @@ pub enum BuildError {
     Directory {
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The system gives no thread to write the file that `GCLog` names.
     #[error(
-        "{option}={}: the system refused the thread that writes the file: {source}; a higher limit on threads may work",
+        "GCLog={}: the system refused the thread that writes the file: {source}; a higher limit on threads may work",
         path.display()
     )]
     Thread {
-        /// The option.
-        option: &'static str,
         /// The path, with `%p` and `%t` replaced.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The file of `Timeline` cannot be written, or the system refuses the thread that writes it.

@@ -10,7 +10,7 @@ use std::fmt;
 pub(super) struct Hooks {
     pub(super) late_thread: Option<LateThreadHook>,
     pub(super) heap_limit: Option<HeapLimitHook>,
-    /// Not the embedder's: `SnapshotOnOutOfMemory`.
+    /// Writes a snapshot for `SnapshotOnOutOfMemory`. The only hook that is not the embedder's.
     pub(super) out_of_memory: Option<OutOfMemoryHook>,
     pub(super) collection: Option<Listener>,
     pub(super) clock: Option<ClockHook>,

@@ -28,7 +28,7 @@ pub(crate) use weak::WeakHeap;
 
 use crate::collector::History;
 use crate::mutator::{
-    AttachError, ForkError, Halted, Mutator, ProviderId, RootProvider, Shared, StopError, World, attach,
+    AttachError, ForkError, Halted, Mutator, ProviderId, RootProvider, Shared, StopError, Wish, World, attach,
 };
 use crate::object::{Shape, ShapeError, ShapeRef, Shapes};
 use crate::options::OptionSet;
@@ -37,10 +37,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A heap. A clone shares it. The memory goes back to the system with the last clone and the last
-/// [`Root`](crate::Root). If a thread of the heap's own is just then checking whether to collect
-/// (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread. If it is just
-/// then answering another process (`StartAttachListener`), the last clone waits for the answer.
+/// A heap. A clone shares the heap. The memory goes back to the system with the last clone and the
+/// last [`Root`](crate::Root). If a thread of the heap's own is just then checking whether to
+/// collect (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread. If
+/// such a thread is just then answering another process (`StartAttachListener`), the last clone
+/// waits for the answer.
 ///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, alloc};
@@ -72,7 +73,7 @@ pub struct Heap {
     pub(crate) shared: Arc<Shared>,
     options: Arc<OptionSet>,
     pub(crate) history: Arc<History>,
-    /// A layer above says what this is, and what it does when it is dropped.
+    /// Dropped with the last clone. The layer above that made it says what that does.
     #[expect(
         dead_code,
         reason = "it is dropped with the last clone, and then ends threads and writes files"
@@ -225,7 +226,7 @@ impl Heap {
     /// ```
     pub fn request_safepoint(&self) {
         self.shared.after_fork_or_abort();
-        self.shared.threads.registry.request_safepoint();
+        self.shared.threads.registry.request(Wish::Retire);
     }
 
     /// Samples allocations from here on, at points that are `bytes` apart on average for each
@@ -251,7 +252,7 @@ impl Heap {
     pub fn set_allocation_sample_interval(&self, bytes: usize) {
         self.shared.after_fork_or_abort();
         self.shared.watch.sampler.set_interval(bytes);
-        self.shared.threads.registry.request_adoption();
+        self.shared.threads.registry.request(Wish::Halt);
     }
 
     /// Asks `provider` for roots at each collection.
@@ -298,9 +299,9 @@ impl Heap {
     /// that is not attached, or is in [`Mutator::blocking`]. `None` means that another thread
     /// stopped the world first: `f` did not run, and that stop is over.
     ///
-    /// [`RawMutator::stop_the_world`](crate::raw::RawMutator::stop_the_world) lists the restrictions
-    /// on `f`. It must not panic. If it waits for a thread of this heap, or for a lock that such a
-    /// thread holds, both wait forever.
+    /// [`RawMutator::stop_the_world`](crate::raw::RawMutator::stop_the_world) lists the
+    /// restrictions on `f`. It must not panic. If `f` waits for a thread of this heap, or for a lock
+    /// that such a thread holds, both wait forever.
     ///
     /// ```
     /// let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
@@ -425,7 +426,7 @@ impl fmt::Debug for Heap {
 
 /// The operation needs every thread to be detached.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{threads} threads are attached to the heap: it can be done when all have detached")]
+#[error("{threads} threads are attached to the heap: all have to detach first")]
 pub struct StillAttached {
     /// Threads attached at that moment.
     pub threads: usize,
@@ -443,7 +444,7 @@ pub enum ResetError {
     #[error(transparent)]
     Forked(#[from] ForkError),
     /// A root or a pin could still reach an object.
-    #[error("{roots} roots and pins keep objects of the heap alive: drop them before it is reset")]
+    #[error("{roots} roots and pins keep objects of the heap alive: drop them before the reset")]
     Rooted {
         /// Roots that hold a reference, and pinned objects.
         roots: usize,

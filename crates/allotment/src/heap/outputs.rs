@@ -1,10 +1,10 @@
 //! The files and the directory that a heap's options name, opened when the heap is built.
 //!
-//! A profile is written at the end of a heap, and a snapshot when memory is short. A place that
-//! cannot be written is told at the beginning, while somebody looks. Refused: a line on standard
-//! error at the end. By then the run is over, and its profile is lost.
+//! A profile is written at the end of a heap, and a snapshot when memory is short. So the build of
+//! a heap fails if such a place cannot be written. Refused: a line on standard error at the end. By
+//! then the run is over, and its profile is lost.
 //!
-//! Here `%p` and `%t` in paths get their values, all of one heap the same.
+//! Here `%p` and `%t` in paths get their values, which are the same in all paths of a heap.
 
 use super::BuildError;
 use crate::collector::GcLog;
@@ -29,7 +29,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Tries the places. What is there stays as it is.
+    /// Tries the places. Files that are there stay as they are.
     pub(super) fn open(options: &Options) -> Result<Outputs, BuildError> {
         let now = SystemTime::now();
         let path = |path: &Path| (!path.as_os_str().is_empty()).then(|| expand(path, now));
@@ -41,7 +41,7 @@ impl Outputs {
         });
         let snapshots =
             path(&options.snapshot_on_out_of_memory).map(|path| match Place::try_directory(&path) {
-                // The program may go to another folder before there is no room.
+                // The program may change its working directory before the heap is full.
                 Ok(()) => Ok(std::path::absolute(&path).unwrap_or(path)),
                 Err(source) => Err(BuildError::Directory { path, source }),
             });
@@ -60,10 +60,12 @@ impl Outputs {
     /// Begins the log, if there is one. A log that was there gets a number.
     pub(super) fn begin_log(&mut self, clock: &Clock) -> Result<Option<Arc<GcLog>>, BuildError> {
         let Some(path) = self.log.take() else { return Ok(None) };
-        let option = OptionId::GCLog.info().name;
-        let file = LogFile::open(&path, self.rotation);
-        let file = file.map_err(|source| BuildError::File { option, path: path.clone(), source })?;
+        let file = LogFile::open(&path, self.rotation).map_err(|source| BuildError::File {
+            option: OptionId::GCLog.info().name,
+            path: path.clone(),
+            source,
+        })?;
         let log = GcLog::begin(file, path.clone(), clock.clone());
-        Ok(Some(Arc::new(log.map_err(|source| BuildError::Thread { option, path, source })?)))
+        Ok(Some(Arc::new(log.map_err(|source| BuildError::Thread { path, source })?)))
     }
 }

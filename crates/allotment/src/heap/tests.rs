@@ -25,7 +25,7 @@ fn words(heap: &Heap) -> ShapeRef {
 }
 
 fn array(mutator: &Mutator<'_>, shape: ShapeRef, bytes: usize) -> bool {
-    // SAFETY: the shape is the heap's; nobody uses the object.
+    // SAFETY: the shape is the heap's; nothing uses the object.
     unsafe { mutator.raw().try_alloc_array_raw(ArraySite::<ByCaller>::new(shape), (bytes - 16) / 8) }
         .is_some()
 }
@@ -120,7 +120,7 @@ fn an_idle_thread_holds_at_most_64_kib() {
         let site: Site<16, PerObject> = Site::new(heap.register(Shape::fixed("Cell", 16)).unwrap()).unwrap();
         heap.attach(|mutator| {
             assert_eq!(heap.memory().used_bytes, 0, "{policy}: attached, and nothing allocated");
-            // SAFETY: the shape is the heap's; nobody uses the object.
+            // SAFETY: the shape is the heap's; nothing uses the object.
             unsafe { mutator.raw().try_alloc_raw(site) }.expect("room");
             let used = heap.memory().used_bytes;
             assert!(used <= 64 << 10, "{used} bytes with {policy}");
@@ -136,7 +136,7 @@ fn what_buffers_hold_above_the_floor_is_counted_and_comes_back() {
     let site: Site<64> = Site::new(heap.register(Shape::fixed("Line", 64)).unwrap()).unwrap();
     heap.attach(|mutator| {
         let grown = (0..1 << 20).any(|_| {
-            // SAFETY: the shape is the heap's; nobody uses the objects.
+            // SAFETY: the shape is the heap's; nothing uses the objects.
             let object = unsafe { mutator.raw().try_alloc_raw(site) };
             object.is_none() || heap.memory().tlab_bytes_above_floor > 0
         });
@@ -311,7 +311,7 @@ fn attached_threads_are_told_by_what_they_do_and_what_they_allocated() {
         named("runs")
             .spawn_scoped(scope, || {
                 let body = |mutator: &mut Mutator<'_>| {
-                    // SAFETY: the shape is the heap's; nobody uses the object.
+                    // SAFETY: the shape is the heap's; nothing uses the object.
                     unsafe { mutator.raw_mut().alloc_raw(shape, (4096 - 16) / 8) }.unwrap();
                     while !ends.load(Ordering::Relaxed) {
                         mutator.safepoint();

@@ -17,7 +17,7 @@ pub(crate) struct WeakHeap {
 }
 
 impl WeakHeap {
-    /// The heap, kept alive for now; `None` after its end. A heap from here writes no files at its
+    /// The heap, kept alive for now; `None` after its end. The heap writes no files at its
     /// end: the last clone did.
     pub(crate) fn upgrade(&self) -> Option<Heap> {
         let (shared, options, history) = (self.shared.upgrade()?, self.options.clone(), self.history.clone());

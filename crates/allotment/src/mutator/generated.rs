@@ -19,7 +19,6 @@ use super::thread::hot::Hot;
 use super::thread::state::State;
 use super::{BarrierCalls, Mutator, RawMutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
-#[cfg(not(loom))]
 use std::arch::naked_asm;
 use std::ptr;
 
@@ -73,7 +72,6 @@ pub struct GeneratedCalls {
     pub barriers: BarrierCalls,
 }
 
-#[cfg(not(loom))]
 impl GeneratedCalls {
     /// The functions of this library.
     pub const fn new() -> GeneratedCalls {
@@ -88,7 +86,6 @@ impl GeneratedCalls {
     }
 }
 
-#[cfg(not(loom))]
 impl Default for GeneratedCalls {
     fn default() -> GeneratedCalls {
         GeneratedCalls::new()
@@ -125,7 +122,6 @@ macro_rules! entry {
         ///
         /// # Safety
         /// - As the type of the field says.
-        #[cfg(not(loom))]
         #[unsafe(naked)]
         unsafe extern "C" fn $name(hot: *const Hot $(, $argument: $type)*) $(-> $result)? {
             naked_asm!(

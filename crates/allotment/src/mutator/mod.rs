@@ -2,8 +2,8 @@
 //!
 //! The fast path is load, add, compare, store, header. Several events must be able to stop it: the
 //! end of the buffer, the end of a window of zeroed memory, a sampling point, and a request for a
-//! safepoint. Each of them lowers the one number that the fast path compares with. [`limit`](self)
-//! in ARCHITECTURE.md describes the protocol.
+//! safepoint. Each of them lowers the one number that the fast path compares with: the limit. Under
+//! "Invariants", ARCHITECTURE.md has the limit's protocol.
 //!
 //! This layer does not know which collector is in use. It asks the [`Collector`] trait for room.
 //!
@@ -11,7 +11,6 @@
 //! `.ci/layers` reads the list.
 //!
 //! ```text
-//! random         numbers for schedules
 //! gc_overhead    the share of time that collections take
 //! out_of_memory  the error of an allocation
 //! fork_error     the error of a heap in a child of `fork()`
@@ -23,7 +22,7 @@
 //! sampling       which allocations are sampled: sampled objects have a table of weak roots
 //! thread         a thread's state, which has a list of roots, and distances of samples
 //! raw            the view of a mutator for runtimes with their own object access
-//! handles        what attached threads hold roots by, each in a table of roots
+//! handles        the handles by which attached threads hold roots, each in a table of roots
 //! alloc          allocation from a thread's buffer
 //! barrier        loads and stores of slots, and of what handles hold
 //! identity       identity hashes
@@ -40,7 +39,6 @@ mod generated;
 mod handles;
 mod identity;
 mod out_of_memory;
-mod random;
 mod raw;
 mod roots;
 mod safepoint;
@@ -65,20 +63,20 @@ pub use raw::RawMutator;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };
-pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers};
+pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers, Wish};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
-pub(crate) use sampling::{Bucket, Sampler, Walker};
+pub(crate) use sampling::{Bucket, Sampler, Samples, Walker};
 pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };
-pub(crate) use stop::{Halted, Pause};
+pub(crate) use stop::{BufferSizes, Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
     AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, Hot, LoadSlow,
     Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    BufferSizes, Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
-    Samples, SatbQueue, Shared, Threads, Watch, attach,
+    Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry, SatbQueue,
+    Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

@@ -16,7 +16,7 @@
 //!
 //! Refused: a thread that requests collections by the clock. Its failures cannot be repeated.
 
-use super::random::Random;
+use crate::random::Random;
 use std::cell::Cell;
 
 /// The options of a heap for this schedule.

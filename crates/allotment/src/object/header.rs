@@ -104,7 +104,7 @@ impl Header {
         self.0
     }
 
-    /// The kind of memory that it heads.
+    /// The kind of memory that the header heads.
     #[inline]
     pub const fn kind(self) -> Kind {
         match self.0 & TAG_MASK {

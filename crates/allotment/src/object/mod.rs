@@ -25,6 +25,7 @@ pub use reference::{ADDRESS_MASK, IMMEDIATE_BIT, reference, with_reference};
 pub(crate) use scan::{TailSlots, for_each_fixed_slot, for_each_slot, for_each_slot_between, tail_slots};
 pub(crate) use shape::array_bytes;
 pub use shape::{Element, Shape, ShapeError, ShapeId, Slot};
+pub(crate) use shapes::ShapePlace;
 pub use shapes::{ShapeRef, Shapes};
 #[doc(hidden)]
 pub use types::COPY;

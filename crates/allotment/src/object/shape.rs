@@ -27,6 +27,14 @@ pub(crate) const fn array_bytes(fixed_bytes: usize, element_bytes: usize, length
     Some(round_up(fixed_bytes + length * element_bytes))
 }
 
+const _: () = assert!(LENGTH_OFFSET + WORD == MIN_OBJECT_BYTES);
+
+/// Offset of the first word that may be a slot: after the header, and after the length if there is
+/// a tail.
+const fn first_slot(tail: Option<Element>) -> usize {
+    if tail.is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES }
+}
+
 const fn round_up(bytes: usize) -> usize {
     (bytes + (WORD - 1)) & !(WORD - 1)
 }
@@ -167,12 +175,10 @@ impl Shape {
         slots: &'static [Slot],
         tail: Option<Element>,
     ) -> Shape {
-        let least = if tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
-        let fixed_bytes = if fixed_bytes < least { least } else { fixed_bytes };
+        let fixed_bytes = if fixed_bytes < MIN_OBJECT_BYTES { MIN_OBJECT_BYTES } else { fixed_bytes };
         let fixed_bytes = if tail.is_some() { fixed_bytes } else { round_up(fixed_bytes) };
         assert!(fixed_bytes <= MAX_FIXED_BYTES, "the object is too large");
-        let first = if tail.is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
-        let mut index = 0;
+        let (first, mut index) = (first_slot(tail), 0);
         while index < slots.len() {
             let offset = slots[index].offset;
             assert!(offset >= first && offset + WORD <= fixed_bytes, "a slot lies outside the object");
@@ -271,9 +277,11 @@ impl Shape {
     /// The shape as the heap keeps it, or the reason why it is refused.
     pub(super) fn checked(mut self) -> Result<Shape, ShapeError> {
         let bad = |reason: String| Err(ShapeError::Invalid { name: self.name.to_string(), reason });
-        let least = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { MIN_OBJECT_BYTES };
-        if self.fixed_bytes < least || self.fixed_bytes > MAX_FIXED_BYTES {
-            return bad(format!("its fixed part is {} bytes; {least} to 2^46 work", self.fixed_bytes));
+        if self.fixed_bytes < MIN_OBJECT_BYTES || self.fixed_bytes > MAX_FIXED_BYTES {
+            return bad(format!(
+                "its fixed part is {} bytes; {MIN_OBJECT_BYTES} to 2^46 work",
+                self.fixed_bytes
+            ));
         }
         if let Some(Element::Plain { bytes }) = self.tail
             && !matches!(bytes, 1 | 2 | 4 | 8)
@@ -285,7 +293,7 @@ impl Shape {
         {
             return bad(format!("its references begin at {}; a multiple of 8 works", self.fixed_bytes));
         }
-        let first = if self.tail.is_some() { LENGTH_OFFSET + WORD } else { HEADER_BYTES };
+        let first = first_slot(self.tail);
         for (index, slot) in self.slots.iter().enumerate() {
             let inside = slot.offset >= first && slot.offset.saturating_add(WORD) <= self.fixed_bytes;
             if !inside || !slot.offset.is_multiple_of(WORD) {
@@ -297,7 +305,7 @@ impl Shape {
                 ));
             }
             if self.slots[..index].iter().any(|other| other.offset == slot.offset) {
-                return bad(format!("two slots are at offset {}", slot.offset));
+                return bad(format!("two slots are at offset {}; each needs its own", slot.offset));
             }
         }
         // The elements of a tail may begin off a word. An object without a tail consists of whole

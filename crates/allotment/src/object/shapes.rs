@@ -61,6 +61,13 @@ impl ShapeRef {
     }
 }
 
+/// A place in two lists of shapes.
+pub(crate) struct ShapePlace {
+    /// 0: the list of types; 1: the list of the heap's own shapes.
+    pub(crate) list: usize,
+    pub(crate) index: usize,
+}
+
 /// The shapes of one heap, and those of all Rust types. The set only grows, and is read without a
 /// lock.
 #[derive(Debug, Default)]
@@ -99,11 +106,11 @@ impl Shapes {
         }
     }
 
-    /// An id as the place in one of two lists without gaps: list 0 has the types, list 1 the heap's
-    /// own shapes.
-    pub(crate) fn number_of(id: ShapeId) -> (usize, usize) {
+    /// The place of a shape in two lists without gaps.
+    pub(crate) fn place_of(id: ShapeId) -> ShapePlace {
         let index = id.get() as usize - 1;
-        index.checked_sub(MAX_TYPES).map_or((0, index), |own| (1, own))
+        let place = |own| ShapePlace { list: 1, index: own };
+        index.checked_sub(MAX_TYPES).map_or(ShapePlace { list: 0, index }, place)
     }
 
     /// Number of shapes registered with this heap.
@@ -124,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_describes_no_object_is_refused_with_the_reason() {
+    fn a_shape_that_describes_no_object_is_refused_with_the_reason() {
         let byte = Element::Plain { bytes: 1 };
         for (shape, expected) in [
             (Shape::fixed("Empty", 8), "16 to 2^46"),
@@ -147,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_begin_behind_the_types_and_find_their_shape() {
+    fn ids_begin_after_the_types_and_find_their_shape() {
         let shapes = Shapes::default();
         let a = shapes.register(Shape::fixed("A", 17)).unwrap();
         let b = shapes.register(Shape::array("B", 17, Element::Plain { bytes: 1 })).unwrap();

@@ -54,8 +54,8 @@ pub struct TypeShape {
 /// Every type, by its id - 1.
 static TYPES: OnceLock<boxcar::Vec<&'static TypeShape>> = OnceLock::new();
 
-/// Held by a thread that gives ids. A stop takes it too, and so sees every type whose header any
-/// thread has loaded.
+/// The lock of threads that give ids. A stop takes the lock, too, and so sees every type whose
+/// header any thread has loaded.
 static REGISTERING: IdLock = IdLock(AtomicU32::new(0));
 
 /// The process that queried the loader first; 0 before.
@@ -65,8 +65,8 @@ static ASKED_BY: AtomicU32 = AtomicU32::new(0);
 /// is never reached.
 static LOADS_SEEN: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Its address distinguishes this copy of the library from others in the process, whose types do
-/// not belong to this copy.
+/// The address of this static distinguishes this copy of the library from other copies in the
+/// process, whose types do not belong to this copy.
 #[doc(hidden)]
 pub static COPY: AtomicUsize = AtomicUsize::new(0);
 
@@ -74,7 +74,7 @@ impl TypeShape {
     /// For [`type_shape!`](crate::type_shape): `own` is the static that this value becomes.
     #[doc(hidden)]
     pub const fn new(shape: Shape, own: &'static TypeShape, start: &'static extern "C" fn()) -> TypeShape {
-        // As `Header::early`, in words that a linker can compute.
+        // `Header::early`, in the form that a linker can compute.
         let early = std::ptr::from_ref(own).cast::<()>().wrapping_byte_add(Header::EARLY as usize);
         TypeShape { shape, header: AtomicPtr::new(early.cast_mut()), _start: start }
     }
@@ -244,7 +244,7 @@ fn settled(early: Header) -> Option<Header> {
 /// header and was `early`. Returns the header that the object has then.
 #[cold]
 pub(crate) fn settle(word: &AtomicU64, early: Header) -> Header {
-    let header = settled(early).expect("an early header is that of an object of a type that is loaded");
+    let header = settled(early).expect("an early header belongs to an object of a loaded type");
     match word.compare_exchange(early.bits(), header.bits(), Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => header,
         Err(now) => Header::from_bits(now),
@@ -264,8 +264,9 @@ impl EarlyTypes {
         EarlyTypes { seen: AtomicUsize::new(register_loaded()) }
     }
 
-    /// The real headers of early headers, by the bits of the early ones, if there may be any. Each
-    /// is settled before the next call. To be called while no mutator runs.
+    /// The real headers, by the bits of the early headers that they replace; `None` if the heap has
+    /// no early headers. The caller settles each object before the next call. To be called while no
+    /// mutator runs.
     pub(crate) fn take(&self) -> Option<HashMap<u64, Header>> {
         let count = register_loaded();
         let fresh = self.seen.swap(count, Ordering::Relaxed)..count;

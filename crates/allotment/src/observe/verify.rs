@@ -6,7 +6,7 @@
 
 use crate::Heap;
 use crate::collector::kernel::Roots;
-use crate::collector::verify::{Fault, Level, Scope, VerifySummary, verify};
+use crate::collector::verify::{CheckedObjects, Fault, Level, VerifySummary, verify};
 use crate::heap::StillAttached;
 use crate::mutator::{ForkError, Halted, World};
 
@@ -52,16 +52,12 @@ impl Heap {
         self.shared.after_fork()?;
         let level = Level::from_number(self.options().values().verify_gc_level);
         let _halted = Halted::begin(&*self.shared.collector);
-        let outcome = self.shared.threads.registry.while_detached(|| self.verify_detached(level));
-        outcome.map_err(|threads| StillAttached { threads })?
-    }
-
-    fn verify_detached(&self, level: Level) -> Result<VerifySummary, VerifyError> {
         let shared = &self.shared;
+        let _detached = shared.threads.registry.detached().map_err(|threads| StillAttached { threads })?;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
         shared.policy.budget.verify([]).map_err(VerifyError::Budget)?;
-        let scope = Scope::of(&*shared.collector);
+        let objects = CheckedObjects::of(&*shared.collector);
         let mut roots = Roots {
             // SAFETY: no thread is attached, so none has a frame.
             slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
@@ -70,6 +66,6 @@ impl Heap {
         };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
-        Ok(unsafe { verify(&shared.space, &mut roots, level, scope) }?)
+        Ok(unsafe { verify(&shared.space, &mut roots, level, objects) }?)
     }
 }

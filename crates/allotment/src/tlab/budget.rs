@@ -78,7 +78,7 @@ struct Terms {
 }
 
 /// The part that changes with a thread's size.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Ledger {
     /// Sum over threads of size - floor, in bytes. Written by a thread whose size changes.
     granted: AtomicUsize,
@@ -124,12 +124,7 @@ impl Budget {
                 share: AtomicUsize::new(fair_share(bound, 0, 1, floor, max)),
                 last_census_ms: AtomicU64::new(0),
             }),
-            ledger: CachePadded::new(Ledger {
-                granted: AtomicUsize::new(0),
-                growers: AtomicUsize::new(0),
-                idle_growers: AtomicUsize::new(0),
-                idle_held: AtomicUsize::new(0),
-            }),
+            ledger: CachePadded::default(),
         }
     }
 

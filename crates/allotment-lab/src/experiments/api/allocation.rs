@@ -9,11 +9,13 @@ use super::Way;
 use super::attached::Attached;
 use super::limits::heap;
 use super::node::{BYTES, KEY, LEFT, NewNode, RIGHT};
-use crate::harness::{Bench, Case, NoProbe, keep};
+use crate::experiments::heap_use::milliseconds;
+use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, keep};
 use allotment::raw::{ByCaller, NoPrefetch, Shape, Site, SlotKind};
-use allotment::{Mutator, alloc};
+use allotment::{Heap, Mutator, alloc};
 use anyhow::Context;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// Pairs of objects between two checks of the harness: 16 KiB.
 const PAIRS: u64 = 256;
@@ -24,18 +26,38 @@ type RawSite = Site<BYTES, ByCaller, NoPrefetch>;
 /// Mode `alloc`. Raw: the low-level API, fields written by hand.
 pub(super) fn run(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let heap = heap(case, case.size("heap")?)?;
-    let shape = Shape::fixed("raw node", BYTES).slot("left", LEFT, SlotKind::Strong).slot(
-        "right",
-        RIGHT,
-        SlotKind::Strong,
-    );
+    let shape = Shape::fixed("raw node", BYTES);
+    let shape = shape.slot("left", LEFT, SlotKind::Strong).slot("right", RIGHT, SlotKind::Strong);
     let site = RawSite::new(heap.register(shape)?).context("the shape has the site's size")?;
-    bench.measure_attached(&heap, &mut NoProbe, |thread, mutator, play| match (way, thread.index) {
-        (Way::Safe, 0) => play.play(Attached::new(mutator, safe).counting(&heap)),
-        (Way::Safe, _) => play.play(Attached::new(mutator, safe)),
-        (Way::Raw, 0) => play.play(Attached::new(mutator, |mutator| raw(mutator, site)).counting(&heap)),
-        (Way::Raw, _) => play.play(Attached::new(mutator, |mutator| raw(mutator, site))),
+    let mut probe = Collections { heap: &heap, before: 0, paused: Duration::ZERO };
+    bench.measure_attached(&heap, &mut probe, |_, mutator, play| match way {
+        Way::Safe => play.play(Attached::new(mutator, safe)),
+        Way::Raw => play.play(Attached::new(mutator, |mutator| raw(mutator, site))),
     })
+}
+
+/// The collections of an iteration, under JMH's names.
+struct Collections<'a> {
+    heap: &'a Heap,
+    /// Collections before the iteration, and the time of their pauses.
+    before: u64,
+    paused: Duration,
+}
+
+impl Probe for Collections<'_> {
+    fn before(&mut self) {
+        let collections = self.heap.collections();
+        (self.before, self.paused) = (collections.count, collections.pauses.total());
+    }
+
+    fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
+        let collections = self.heap.collections();
+        let paused = milliseconds(collections.pauses.total() - self.paused);
+        vec![
+            SecondaryValue::sum("gc.count", "counts", (collections.count - self.before) as f64),
+            SecondaryValue::sum("gc.time", "ms", paused),
+        ]
+    }
 }
 
 #[inline(never)]

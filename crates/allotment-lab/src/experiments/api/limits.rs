@@ -1,6 +1,6 @@
 //! The valid parameters, and the sizes of the heaps for them.
 
-use super::super::collectors::{self, by_workers, heap_of, is_concurrent};
+use super::super::collectors::{self, by_workers, full_heap, is_concurrent};
 use super::super::memory;
 use super::node::BYTES;
 use crate::harness::{Case, check_threads};
@@ -25,9 +25,9 @@ pub(super) fn heap(case: &Case, bytes: usize) -> anyhow::Result<Heap> {
     heap_by(case.text("collector")?, bytes, 0)
 }
 
-/// The same, collected by `workers` workers; 0 means the number in the options.
+/// A heap with its collector, collected by `workers` workers; 0 means the number in the options.
 pub(super) fn heap_by(collector: &str, bytes: usize, workers: u64) -> anyhow::Result<Heap> {
-    let heap = heap_of(collector, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
+    let heap = full_heap(collector, bytes)?.always_pre_touch(true);
     Ok(by_workers(heap, workers)?.build()?)
 }
 
@@ -36,7 +36,7 @@ pub(super) fn small_heap(case: &Case) -> anyhow::Result<Heap> {
     heap(case, SLACK)
 }
 
-/// Such a heap for tests.
+/// A small heap for tests.
 #[cfg(test)]
 pub(super) fn test_heap() -> Heap {
     heap_by("mark-compact", SLACK, 0).unwrap()
@@ -77,7 +77,7 @@ pub(super) fn check(case: &Case) -> anyhow::Result<()> {
         }
         "stop" => {
             let mutators = case.size("mutators")?;
-            ensure!(mutators > 0, "no mutators: there is nobody to stop");
+            ensure!(mutators > 0, "no mutators: there is no thread to stop");
             check_threads(mutators, "mutators")?;
             STOP_HEAP
         }

@@ -22,9 +22,9 @@ mod verdict;
 
 use super::collectors::{COLLECTOR, WORKERS};
 use super::saying::{all_against, ours};
-use super::shots::check_shots;
+use super::shots::{check_one_thread, check_shots};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, ObjectShape, TimeUnit};
-use anyhow::{bail, ensure};
+use anyhow::bail;
 
 /// Modes whose scene is set up by a single thread.
 const ALONE: &[&str] = &["stop", "collect"];
@@ -88,7 +88,7 @@ pub(super) static API: Experiment = Experiment {
     baseline: Some(("way", "raw")),
     answers: |rows| verdict::answers(&ours(rows)),
     needs: "rows with --way safe,raw, or of the modes stop and collect",
-    verdicts: |rows, _| all_against(&ours(rows), "way", "raw", "order"),
+    verdicts: |rows| all_against(&ours(rows), "way", "raw", "order"),
     charts: Charts { along: None, by_mode: true },
     check,
     objects: || vec![ObjectShape::of::<node::Node>(None)],
@@ -98,10 +98,9 @@ pub(super) static API: Experiment = Experiment {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     if ALONE.contains(&case.mode.as_str()) {
-        let (mode, threads) = (&case.mode, case.threads);
-        let why = format!("only ss measures {mode}, whose scene is set anew for each shot");
-        check_shots(case, true, &why)?;
-        ensure!(threads <= 1, "{threads} threads: one thread at a time does what {mode} measures");
+        let mode = &case.mode;
+        check_shots(case, true, &format!("only ss measures {mode}, which needs a new scene for each shot"))?;
+        check_one_thread(case, &format!("{mode} is measured on one thread"))?;
     }
     limits::check(case)
 }
@@ -138,7 +137,7 @@ mod tests {
             ("alloc", "heap", "16384t", "of memory"),
             ("list", "length", "0", "an empty array or list"),
             ("load", "length", "18446744073709551615", "of memory"),
-            ("stop", "mutators", "0", "nobody to stop"),
+            ("stop", "mutators", "0", "no thread to stop"),
             ("stop", "mutators", "100000", "at most 4096"),
             ("collect", "live", "31", "a node has 32 bytes"),
             ("collect", "live", "1g", "dead objects beside each live one"),
@@ -160,7 +159,7 @@ mod tests {
         for mode in ALONE {
             let modes = vec![mode.to_string()];
             let many = Selection { modes: modes.clone(), threads: vec![2], ..Selection::default() };
-            assert!(refused(many).contains("one thread at a time"));
+            assert!(refused(many).contains("measured on one thread"));
             let timed = Selection { modes, jmh_modes: vec![JmhMode::AverageTime], ..Selection::default() };
             assert!(refused(timed).contains("only ss"));
         }

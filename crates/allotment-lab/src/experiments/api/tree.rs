@@ -25,7 +25,7 @@ pub(super) fn sequential(nodes: u32) -> Vec<u32> {
     order
 }
 
-/// The same numbers, shuffled; the same order in every run.
+/// The numbers of `nodes` nodes, shuffled. The order is the same in every run.
 pub(super) fn shuffled(nodes: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..nodes).collect();
     Random::new(0).shuffle(&mut order);

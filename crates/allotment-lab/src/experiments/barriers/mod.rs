@@ -16,11 +16,12 @@ mod node;
 mod requests;
 mod scene;
 
-use super::collectors::{COLLECTOR, check as check_heap, heap_of, is_concurrent};
+use super::collectors::{COLLECTOR, check as check_heap, full_heap, is_concurrent};
 use super::memory;
 use super::saying::{all_against, ours, spread, values};
+use super::shots::check_one_thread;
+use crate::format::ScoreRow;
 use crate::format::coordinates::{MODE, value};
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{
     Axis, Bench, Case, Charts, Experiment, JmhMode, Kind, Mode, NoProbe, ObjectShape, ParameterError,
     TimeUnit,
@@ -86,7 +87,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     modes.iter().filter_map(|(mode, _)| spread(&rows, mode, "phase", IDLE)).collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let idle: Vec<ScoreRow> = rows
         .iter()
@@ -101,9 +102,7 @@ fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (length, operation) = (case.size("length")?, Operation::of(&case.mode)?);
     let wanted = barriers_of(case)?;
-    let bytes = heap_bytes(length);
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-    let heap = builder.always_pre_touch(true).build()?;
+    let heap = full_heap(case.text("collector")?, heap_bytes(length))?.always_pre_touch(true).build()?;
     let requests = Requests::default();
     thread::scope(|scope| {
         let _end = End(&requests);
@@ -133,12 +132,8 @@ fn heap_bytes(length: usize) -> usize {
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let (length, collector) = (case.size("length")?, case.text("collector")?);
-    ensure!(
-        case.threads <= 1,
-        "{} threads: the thread that measures holds the cycle, so there is one",
-        case.threads
-    );
-    ensure!(case.jmh_mode != JmhMode::SingleShot, "{}: a pass over the slots is no shot", case.jmh_mode);
+    check_one_thread(case, "the thread that measures holds the cycle, so there is one")?;
+    ensure!(case.jmh_mode != JmhMode::SingleShot, "{}: a pass over the slots is not a shot", case.jmh_mode);
     ensure!(length != 0, "an empty array or list has nothing to look at");
     let is_possible = barriers_of(case)? == 0 || is_concurrent(collector);
     ensure!(is_possible, "only a concurrent collector has cycles with phases");
@@ -174,7 +169,7 @@ mod tests {
         );
         assert!(refused(Selection { threads: vec![2], ..Selection::default() }).contains("so there is one"));
         let jmh_modes = vec![JmhMode::SingleShot];
-        assert!(refused(Selection { jmh_modes, ..Selection::default() }).contains("no shot"));
+        assert!(refused(Selection { jmh_modes, ..Selection::default() }).contains("not a shot"));
     }
 
     #[test]

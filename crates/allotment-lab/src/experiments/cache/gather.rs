@@ -21,21 +21,16 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         let memory = memory(case, thread)?;
         let pattern = if shuffled { Pattern::Gather } else { Pattern::Stream };
         let expected = machine.hits(pattern, memory.bytes(), case.threads);
-        let gather = Gather::new(memory, shuffled, thread.index as u64);
-        let facts = facts(case, &gather.memory, expected)?;
-        Ok(Gathering { gather, facts })
+        let mut gather = Gather::new(memory, shuffled, thread.index as u64);
+        gather.facts = facts(case, &gather.memory, expected)?;
+        Ok(gather)
     })
 }
 
-struct Gathering {
-    gather: Gather,
-    facts: Vec<SecondaryValue>,
-}
-
-impl Worker for Gathering {
+impl Worker for Gather {
     #[inline]
     fn batch(&mut self) -> u64 {
-        keep_value(u64::from(self.gather.block()));
+        keep_value(u64::from(self.block()));
         BLOCK as u64
     }
 
@@ -50,6 +45,7 @@ struct Gather {
     memory: Mapping,
     elements: usize,
     position: usize,
+    facts: Vec<SecondaryValue>,
 }
 
 impl Gather {
@@ -69,7 +65,7 @@ impl Gather {
             let indexes = unsafe { std::slice::from_raw_parts_mut(base.add(elements), elements) };
             Random::new(seed).shuffle(indexes);
         }
-        Gather { memory, elements, position: 0 }
+        Gather { memory, elements, position: 0, facts: Vec::new() }
     }
 
     fn values(&self) -> *const u32 {

@@ -34,7 +34,7 @@ const MAX_SET: usize = 16 << 30;
 /// Smaller totals are not checked against the available memory, since every machine has as much.
 const SMALL_TOTAL: usize = 1 << 30;
 
-/// The same values in all modes. In a quick run only `gather` has a curve.
+/// The axis `set`. In a quick run only `gather` has a curve.
 const SET: Axis = Axis::new(
     "set",
     "bytes that are walked; l1, l2, l3 and half- or twice- of them too",
@@ -91,7 +91,7 @@ pub(super) static CACHE: Experiment = Experiment {
     baseline: Some(("threads", "1")),
     answers: |rows| verdict::answers(rows, &expected::Machine::detect()),
     needs: "rows of a mode with two sizes of --set",
-    verdicts: |rows, _| verdict::verdicts(rows, &expected::Machine::detect()),
+    verdicts: |rows| verdict::verdicts(rows, &expected::Machine::detect()),
     check,
     on_jvm: |case| on_jvm::cache(case, set_of_each(case)?),
     run,
@@ -106,7 +106,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
     } else {
         let stride = case.size("stride")?;
         ensure!(stride >= 8 && stride % 8 == 0, "slots {stride} bytes apart: an address has 8");
-        ensure!(set / stride >= 2, "a set of less than two slots for each thread is no cycle");
+        ensure!(set / stride >= 2, "a set of less than two slots for each thread is not a cycle");
     }
     let total = set.saturating_mul(case.threads);
     let (has, small) = (free_memory(), total <= SMALL_TOTAL);

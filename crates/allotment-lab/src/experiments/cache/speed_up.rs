@@ -22,7 +22,7 @@ pub(super) struct SpeedUp {
 
 /// The course of the speed-up as sets grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum Course {
     /// The speed-up falls nowhere by more than its errors and a tenth.
     Level,
     /// The speed-up falls, and does not recover by more than its errors and a tenth.
@@ -65,25 +65,25 @@ pub(super) fn speed_ups(one: &Curve, many: &Curve, threads: usize) -> Vec<SpeedU
     many.points.iter().filter_map(of).collect()
 }
 
-/// The shape of a series of speed-ups.
-pub(super) fn shape(all: &[SpeedUp]) -> Shape {
-    let mut deepest: Option<(f64, Shape)> = None;
-    let mut steepest: Option<(f64, Shape)> = None;
+/// The course of a series of speed-ups.
+pub(super) fn course(all: &[SpeedUp]) -> Course {
+    let mut deepest: Option<(f64, Course)> = None;
+    let mut steepest: Option<(f64, Course)> = None;
     for (index, &bottom) in all.iter().enumerate() {
         let Some(from) = best_above(&all[..index], bottom) else { continue };
         let fall = from.ratio.value - bottom.ratio.value;
         if steepest.is_none_or(|(known, _)| fall > known) {
-            steepest = Some((fall, Shape::Falls { from, to: bottom }));
+            steepest = Some((fall, Course::Falls { from, to: bottom }));
         }
         let Some(to) = best_above(&all[index + 1..], bottom) else { continue };
         let shoulder = if from.ratio.value < to.ratio.value { from } else { to };
         let depth = shoulder.ratio.value - bottom.ratio.value;
         if deepest.is_none_or(|(known, _)| depth > known) {
             let error = half(shoulder.ratio).hypot(half(bottom.ratio));
-            deepest = Some((depth, Shape::Valley { from, bottom, to, depth, error }));
+            deepest = Some((depth, Course::Valley { from, bottom, to, depth, error }));
         }
     }
-    deepest.or(steepest).map_or(Shape::Level, |(_, shape)| shape)
+    deepest.or(steepest).map_or(Course::Level, |(_, course)| course)
 }
 
 /// Half the width of an interval. The depth of a valley is a difference, so its error is not on a
@@ -119,12 +119,12 @@ mod tests {
     /// The kind, its sets (as powers of two), and its depth.
     fn found(values: &[f64], error: f64) -> (&'static str, Vec<u32>, f64) {
         let power = |one: SpeedUp| one.set.ilog2();
-        match shape(&series(values, error)) {
-            Shape::Level => ("level", vec![], 0.0),
-            Shape::Falls { from, to } => {
+        match course(&series(values, error)) {
+            Course::Level => ("level", vec![], 0.0),
+            Course::Falls { from, to } => {
                 ("falls", vec![power(from), power(to)], from.ratio.value - to.ratio.value)
             }
-            Shape::Valley { from, bottom, to, depth, .. } => {
+            Course::Valley { from, bottom, to, depth, .. } => {
                 ("valley", vec![power(from), power(bottom), power(to)], depth)
             }
         }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_depth_is_against_the_lower_shoulder() {
-        let Shape::Valley { depth, error, .. } = shape(&series(&[4.0, 1.0, 2.0], 0.3)) else { panic!() };
+        let Course::Valley { depth, error, .. } = course(&series(&[4.0, 1.0, 2.0], 0.3)) else { panic!() };
         assert_eq!((depth, error), (1.0, 0.3_f64.hypot(0.3)));
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn unknown_errors_show_nothing() {
         let mut all = series(&[2.0, 1.0, 2.0], 0.01);
         all[1].ratio = Ratio { value: 1.0, low: f64::NAN, high: f64::NAN };
-        assert_eq!(shape(&all), Shape::Level);
+        assert_eq!(course(&all), Course::Level);
     }
 
     #[test]
@@ -179,21 +179,21 @@ mod tests {
     proptest! {
         #[test]
         fn noise_within_the_errors_is_level(values in prop::collection::vec(1.9..2.1_f64, 0..20)) {
-            prop_assert_eq!(shape(&series(&values, 0.1)), Shape::Level);
+            prop_assert_eq!(course(&series(&values, 0.1)), Course::Level);
         }
 
-        /// Every shape consists of points of the series, in order, that are further apart than
+        /// Every course consists of points of the series, in order, that are further apart than
         /// their errors.
         #[test]
         fn what_is_found_is_there(values in prop::collection::vec(0.5..4.0_f64, 0..20), error in 0.001..0.5_f64) {
-            match shape(&series(&values, error)) {
-                Shape::Level => prop_assert!(
+            match course(&series(&values, error)) {
+                Course::Level => prop_assert!(
                     (0..values.len()).all(|j| (0..j).all(|i| values[i] - values[j] <= 2.0 * error + NOTICEABLE * values[i]))
                 ),
-                Shape::Falls { from, to } => {
+                Course::Falls { from, to } => {
                     prop_assert!(from.set < to.set && from.ratio.low > to.ratio.high);
                 }
-                Shape::Valley { from, bottom, to, depth, .. } => {
+                Course::Valley { from, bottom, to, depth, .. } => {
                     prop_assert!(from.set < bottom.set && bottom.set < to.set);
                     prop_assert!(depth > 2.0 * error && from.ratio.low > bottom.ratio.high && to.ratio.low > bottom.ratio.high);
                 }

@@ -7,7 +7,7 @@
 
 use super::curve::{Curve, Knee, Point};
 use super::expected::Machine;
-use super::speed_up::{Shape, SpeedUp, shape, speed_ups};
+use super::speed_up::{Course, SpeedUp, course, speed_ups};
 use crate::format::coordinates::{mode, value};
 use crate::format::phrase::{count, factor, interval, ratio_within};
 use crate::format::{ScoreRow, number};
@@ -147,22 +147,22 @@ fn gain(all: &[SpeedUp]) -> Option<String> {
     // The lower end decides, so that a wild value with a large error is not called the best.
     let certain = |one: &SpeedUp| one.ratio.low.max(f64::MIN);
     let best = all.iter().max_by(|a, b| certain(a).total_cmp(&certain(b)))?;
-    Some(match shape(all) {
+    Some(match course(all) {
         _ if all.iter().all(|one| one.ratio.low.is_nan()) => {
             "speed-up over one thread unknown: too few iterations, or errors as large as the scores".into()
         }
-        Shape::Level => {
+        Course::Level => {
             format!(
                 "speed-up over one thread at best {}; no valley: it falls nowhere beyond the errors",
                 at(best)
             )
         }
-        Shape::Falls { from, to } => format!(
+        Course::Falls { from, to } => format!(
             "speed-up over one thread {}, falls to {}; no valley: it does not recover beyond the errors",
             at(&from),
             at(&to)
         ),
-        Shape::Valley { from, bottom, to, depth, error } => format!(
+        Course::Valley { from, bottom, to, depth, error } => format!(
             "speed-up over one thread {}, falls to {} and recovers to {}: a valley, {depth:.2} deep ({:.2} to {:.2})",
             at(&from),
             at(&bottom),

@@ -5,6 +5,7 @@
 //! tests, and measures nothing.
 
 use super::workload::Workload;
+use crate::experiments::crew::STACK;
 use crate::experiments::memory;
 use crate::format::number;
 use crate::format::phrase::count;
@@ -16,9 +17,6 @@ use std::time::Duration;
 
 /// The words of the axis.
 pub(super) const NAMES: &[&str] = &["small", "medium", "huge", "loaded", "quick"];
-
-/// Bytes of a thread's stack. An engagement needs little.
-pub(super) const STACK: usize = 512 << 10;
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq)]

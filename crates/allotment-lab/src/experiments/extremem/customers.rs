@@ -7,8 +7,8 @@ use super::locks::{DataBaseLocks, Locks};
 use super::queue::{Change, Queue};
 use super::sales::Saved;
 use super::shop::{DataBase, Shop};
-use super::table::{ENTRY, Table};
-use super::text::{Made, Text, Work};
+use super::table::Table;
+use super::text::{Draws, Made, Text};
 use crate::hold::hold;
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, Plain, alloc, rebind, root,
@@ -36,9 +36,6 @@ pub(super) struct Customer {
 /// Products that a customer saved for later.
 type Ring = Array<Option<Saved>>;
 
-/// Bytes of a customer with a new ring, without the name.
-const CUSTOMER: usize = 8 + size_of::<Customer>() + 16 + 8 * PLACES;
-
 impl Customer {
     /// Records the sale of a product.
     pub(super) fn buys(&self, product: u64, release: i64) {
@@ -62,7 +59,6 @@ impl Customer {
     /// The heap is full.
     pub(super) fn save(
         mutator: &mut Mutator<'_>,
-        work: &mut Work<'_>,
         lock: &Mutex<()>,
         customer: Local<'_, Customer>,
         saved: Local<'_, Saved>,
@@ -80,7 +76,6 @@ impl Customer {
                 }
                 ring.len()
             };
-            work.count(16 + 16 * places);
             let larger = alloc!(mutator, NewArray::<Option<Saved>>::new(2 * places, None))?;
             let _held = hold(lock);
             let one = customer.get(mutator);
@@ -128,16 +123,15 @@ pub(super) struct Customers {
 /// A new customer, whose name no customer of `by_name` has.
 pub(super) fn customer<'m>(
     mutator: &'m mut Mutator<'_>,
-    work: &mut Work<'_>,
+    draws: &mut Draws<'_>,
     by_name: Local<'_, ByName>,
     next_id: &AtomicU64,
 ) -> Made<'m, Customer> {
-    root!(mutator, mut chosen = work.name(mutator)?);
+    root!(mutator, mut chosen = draws.name(mutator)?);
     while by_name.get(mutator).get(mutator, chosen.get(mutator)).is_some() {
-        let other = rebind!(work.name(mutator)?);
+        let other = rebind!(draws.name(mutator)?);
         chosen.set(mutator, other);
     }
-    work.count(CUSTOMER);
     let ring = alloc!(mutator, NewArray::<Option<Saved>>::new(PLACES, None))?;
     let (id, name) = (next_id.fetch_add(1, Relaxed), chosen.get(mutator));
     let (first, len, purchases) = (Plain::new(0), Plain::new(0), Plain::new(0));
@@ -147,15 +141,15 @@ pub(super) fn customer<'m>(
 /// A data base of `count` new customers.
 pub(super) fn build<'m>(
     mutator: &'m mut Mutator<'_>,
-    work: &mut Work<'_>,
+    draws: &mut Draws<'_>,
     next_id: &AtomicU64,
     count: usize,
 ) -> Made<'m, Customers> {
     root!(mutator, names = alloc!(mutator, NewArray::<Option<Text>>::new(count, None))?);
     root!(mutator, by_name = ByName::make(mutator, count)?);
     for place in 0..count {
-        root!(mutator, customer = customer(mutator, work, by_name, next_id)?);
-        put(mutator, work, names, by_name, place, customer)?;
+        root!(mutator, customer = customer(mutator, draws, by_name, next_id)?);
+        put(mutator, names, by_name, place, customer)?;
     }
     let (names, by_name) = (names.get(mutator), by_name.get(mutator));
     alloc!(mutator, NewCustomers { names, by_name })
@@ -164,13 +158,11 @@ pub(super) fn build<'m>(
 /// Enters a customer whose name is not in the table yet.
 fn put(
     mutator: &mut Mutator<'_>,
-    work: &mut Work<'_>,
     names: Local<'_, Names>,
     by_name: Local<'_, ByName>,
     place: usize,
     customer: Local<'_, Customer>,
 ) -> Result<bool, OutOfMemory> {
-    work.count(ENTRY);
     root!(mutator, name = customer.get(mutator).name.load(mutator));
     let added = Table::insert(mutator, by_name, name, customer)?;
     if added {
@@ -229,7 +221,6 @@ impl DataBase for Customers {
     /// customer has its name by now.
     fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work<'_>,
         old: Local<'_, Customers>,
         changes: Local<'_, Option<Change<Customer>>>,
     ) -> Result<(Gc<'m, Customers>, usize), OutOfMemory> {
@@ -239,7 +230,7 @@ impl DataBase for Customers {
         for place in 0..count {
             let Some(customer) = old.get(mutator).at(mutator, place) else { continue };
             root!(mutator, customer = customer);
-            put(mutator, work, names, by_name, place, customer)?;
+            put(mutator, names, by_name, place, customer)?;
         }
         let mut changed = 0;
         root!(mutator, mut next = changes.get(mutator));
@@ -248,7 +239,7 @@ impl DataBase for Customers {
             root!(mutator, new = change.replacement.load(mutator), change = change);
             let replaced = names.get(mutator).at(index).load(mutator);
             root!(mutator, replaced = replaced);
-            if put(mutator, work, names, by_name, index, new)? {
+            if put(mutator, names, by_name, index, new)? {
                 if let Some(replaced) = replaced.get(mutator) {
                     by_name.get(mutator).remove(mutator, replaced);
                 }
@@ -269,7 +260,6 @@ mod tests {
     use super::super::text::Dictionary;
     use super::super::words::tests::with_dictionary;
     use super::*;
-    use crate::experiments::first_collection::FirstCollection;
     use allotment::Stack;
 
     impl Customer {
@@ -279,25 +269,25 @@ mod tests {
         }
     }
 
-    fn work(dictionary: Local<'_, Dictionary>) -> Work<'_> {
-        Work::new(3, FirstCollection::default(), dictionary)
+    fn draws(dictionary: Local<'_, Dictionary>) -> Draws<'_> {
+        Draws::new(3, dictionary)
     }
 
     #[test]
     fn a_ring_grows_and_closes_its_gaps() {
         with_dictionary(&["ann", "bob", "cy"], |mutator, dictionary| {
-            let (work, lock) = (&mut work(dictionary), Mutex::new(()));
+            let (draws, lock) = (&mut draws(dictionary), Mutex::new(()));
             let catalogue = super::super::goods::Catalogue::new(1, 1);
-            root!(mutator, product = catalogue.product(mutator, work)?);
+            root!(mutator, product = catalogue.product(mutator, draws)?);
             root!(mutator, by_name = ByName::make(mutator, 0)?);
-            root!(mutator, one = customer(mutator, work, by_name, &AtomicU64::new(7))?);
+            root!(mutator, one = customer(mutator, draws, by_name, &AtomicU64::new(7))?);
             let mut model: Vec<i64> = Vec::new();
             let mut kept: Stack<'_, Saved> = Stack::new(mutator);
             for number in 0..40_u64 {
                 let expiry = alloc!(mutator, NewTime { seconds: 0, nanoseconds: number })?;
                 let new = NewSaved::of(one.get(mutator), product.get(mutator), expiry);
                 root!(mutator, saved = alloc!(mutator, new)?);
-                Customer::save(mutator, work, &lock, one, saved)?;
+                Customer::save(mutator, &lock, one, saved)?;
                 kept.push(mutator, saved.get(mutator));
                 model.push(number as i64);
                 // Two of three leave again, from anywhere.
@@ -328,12 +318,12 @@ mod tests {
         let words: Vec<String> = (0..20).map(|word| format!("w{word}")).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         with_dictionary(&words, |mutator, dictionary| {
-            let (work, next_id) = (&mut work(dictionary), AtomicU64::new(0));
-            root!(mutator, old = build(mutator, work, &next_id, 20)?);
+            let (draws, next_id) = (&mut draws(dictionary), AtomicU64::new(0));
+            root!(mutator, old = build(mutator, draws, &next_id, 20)?);
             root!(mutator, by_name = old.get(mutator).by_name.load(mutator));
             root!(mutator, queue = Queue::<Change<Customer>>::make(mutator)?);
             for place in [4, 9, 4] {
-                root!(mutator, new = customer(mutator, work, by_name, &next_id)?);
+                root!(mutator, new = customer(mutator, draws, by_name, &next_id)?);
                 let change = alloc!(mutator, NewChange::of(place, new.get(mutator)))?;
                 queue.get(mutator).push(mutator, change);
             }
@@ -342,7 +332,7 @@ mod tests {
             let change = alloc!(mutator, NewChange::of(11, taken))?;
             queue.get(mutator).push(mutator, change);
             root!(mutator, changes = queue.get(mutator).take(mutator));
-            let (new, changed) = rebind!(Customers::rebuild(mutator, work, old, changes)?);
+            let (new, changed) = rebind!(Customers::rebuild(mutator, old, changes)?);
             root!(mutator, new = new);
             mutator.collect();
             assert_eq!(changed, 3);

@@ -1,7 +1,7 @@
 //! The figures of a run: latencies by kind, the decisions of customers, and the heap right after
 //! the start and afterwards.
 
-use super::latency::{Latencies, PERCENTILES, Visit};
+use super::latency::{Latencies, PERCENTILES, Percentile, Visit};
 use super::server::Service;
 use super::update::{Rebuilds, Updates};
 use super::visit::Visits;
@@ -69,13 +69,10 @@ pub(super) fn figures(run: &Figures, workload: &Workload) -> Vec<SecondaryValue>
 /// The number of events of a kind, and their percentiles.
 fn of_kind(name: &str, latencies: &Latencies) -> Vec<SecondaryValue> {
     let mut values = vec![SecondaryValue::average(&format!("{name}.n"), "counts", latencies.count as f64)];
-    for ((percentile, ..), value) in PERCENTILES.iter().zip(latencies.percentiles()) {
+    for (Percentile { label, .. }, value) in PERCENTILES.iter().zip(latencies.percentiles()) {
         let Some(value) = value else { continue };
-        let label = format!("{name}.{percentile}");
-        values.push(match *percentile {
-            "p100" => SecondaryValue::maximum(&label, "us", value as f64),
-            _ => SecondaryValue::average(&label, "us", value as f64),
-        });
+        let row = if *label == "p100" { SecondaryValue::maximum } else { SecondaryValue::average };
+        values.push(row(&format!("{name}.{label}"), "us", value as f64));
     }
     values
 }

@@ -8,9 +8,9 @@
 use super::locks::{DataBaseLocks, Locks};
 use super::queue::{Change, Queue};
 use super::shop::{DataBase, Shop};
-use super::table::{ENTRY, Hashed, Set};
-use super::text::{Made, Text, Work};
-use super::tree::{NODE, Ordered, Tree};
+use super::table::{Hashed, Set};
+use super::text::{Draws, Made, Text};
+use super::tree::{Ordered, Tree};
 use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::cmp::Ordering;
@@ -23,9 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct Id {
     pub(super) value: u64,
 }
-
-/// Bytes of an identifier with its header.
-pub(super) const ID: usize = 8 + size_of::<Id>();
 
 impl Hashed for Id {
     fn hash<'g>(_: &'g Mutator<'_>, id: Gc<'g, Id>) -> u32 {
@@ -95,10 +92,13 @@ impl Catalogue {
     }
 
     /// A new product with random texts.
-    pub(super) fn product<'m>(&self, mutator: &'m mut Mutator<'_>, work: &mut Work<'_>) -> Made<'m, Product> {
-        root!(mutator, name = work.concatenation(mutator, self.name_length)?);
-        let description = rebind!(work.concatenation(mutator, self.description_length)?);
-        work.count(8 + size_of::<Product>());
+    pub(super) fn product<'m>(
+        &self,
+        mutator: &'m mut Mutator<'_>,
+        draws: &mut Draws<'_>,
+    ) -> Made<'m, Product> {
+        root!(mutator, name = draws.concatenation(mutator, self.name_length)?);
+        let description = rebind!(draws.concatenation(mutator, self.description_length)?);
         let (id, name) = (self.next_id.fetch_add(1, Relaxed), name.get(mutator));
         alloc!(mutator, NewProduct { id, name, description })
     }
@@ -107,15 +107,15 @@ impl Catalogue {
     pub(super) fn build<'m>(
         &self,
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work<'_>,
+        draws: &mut Draws<'_>,
         count: usize,
     ) -> Made<'m, Goods> {
         root!(mutator, products = alloc!(mutator, NewArray::<Option<Product>>::new(count, None))?);
         for place in 0..count {
-            let product = rebind!(self.product(mutator, work)?);
+            let product = rebind!(self.product(mutator, draws)?);
             products.get(mutator).at(place).store(mutator, Some(product));
         }
-        index(mutator, work, products)
+        index(mutator, products)
     }
 }
 
@@ -170,7 +170,6 @@ impl DataBase for Goods {
     /// again.
     fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work<'_>,
         old: Local<'_, Goods>,
         changes: Local<'_, Option<Change<Product>>>,
     ) -> Result<(Gc<'m, Goods>, usize), OutOfMemory> {
@@ -187,16 +186,12 @@ impl DataBase for Goods {
             next = Queue::after(mutator, change);
         }
         root!(mutator, products = products);
-        Ok((index(mutator, work, products)?, changed))
+        Ok((index(mutator, products)?, changed))
     }
 }
 
 /// The data base of these products.
-fn index<'m>(
-    mutator: &'m mut Mutator<'_>,
-    work: &mut Work<'_>,
-    products: Local<'_, Products>,
-) -> Made<'m, Goods> {
+fn index<'m>(mutator: &'m mut Mutator<'_>, products: Local<'_, Products>) -> Made<'m, Goods> {
     let count = products.get(mutator).len();
     root!(mutator, ids = alloc!(mutator, NewArray::<Option<Id>>::new(count, None))?);
     root!(mutator, by_id = Tree::<Id, Product>::make(mutator)?);
@@ -204,15 +199,14 @@ fn index<'m>(
     for place in 0..count {
         let Some(product) = products.get(mutator).at(place).load(mutator) else { continue };
         root!(mutator, product = product);
-        work.count(ID + NODE);
         root!(mutator, id = alloc!(mutator, NewId { value: product.get(mutator).id })?);
         ids.get(mutator).at(place).store(mutator, Some(id.get(mutator)));
         Tree::insert(mutator, by_id, id, product)?;
         let number = product.get(mutator).id;
         root!(mutator, name = product.get(mutator).name.load(mutator));
-        add(mutator, work, names, name, number)?;
+        add(mutator, names, name, number)?;
         root!(mutator, description = product.get(mutator).description.load(mutator));
-        add(mutator, work, descriptions, description, number)?;
+        add(mutator, descriptions, description, number)?;
     }
     let (ids, by_id) = (ids.get(mutator), by_id.get(mutator));
     let (names, descriptions) = (names.get(mutator), descriptions.get(mutator));
@@ -223,7 +217,6 @@ fn index<'m>(
 /// put into a new object, whether or not the index keeps them.
 fn add(
     mutator: &mut Mutator<'_>,
-    work: &mut Work<'_>,
     index: Local<'_, Index>,
     text: Local<'_, Text>,
     number: u64,
@@ -231,15 +224,13 @@ fn add(
     let mut begin = 0;
     while let Some(word) = next_word(text.get(mutator).chars(mutator), begin) {
         begin = word.end + 1;
-        root!(mutator, word = work.piece(mutator, text, word)?);
+        root!(mutator, word = Text::piece(mutator, text, word)?);
         root!(mutator, mut set = index.get(mutator).get(mutator, word.get(mutator)));
         if set.get(mutator).is_none() {
-            work.count(NODE + Set::<Id>::BYTES);
             root!(mutator, new = Set::<Id>::make(mutator)?);
             Tree::insert(mutator, index, word, new)?;
             set.set(mutator, Some(new.get(mutator)));
         }
-        work.count(ID + ENTRY);
         root!(mutator, id = alloc!(mutator, NewId { value: number })?);
         let Some(set) = set.get(mutator) else { continue };
         root!(mutator, set = set);
@@ -259,7 +250,6 @@ fn next_word(text: &str, begin: usize) -> Option<Range<usize>> {
 pub(super) mod tests {
     use super::super::words::tests::with_dictionary;
     use super::*;
-    use crate::experiments::first_collection::FirstCollection;
 
     impl Product {
         /// Name and description.
@@ -283,17 +273,17 @@ pub(super) mod tests {
     #[test]
     fn a_rebuild_has_the_changes_and_new_indexes() {
         with_dictionary(&["a", "b", "c", "d"], |mutator, dictionary| {
-            let work = &mut Work::new(5, FirstCollection::default(), dictionary);
+            let draws = &mut Draws::new(5, dictionary);
             let catalogue = Catalogue::new(1, 2);
-            root!(mutator, old = catalogue.build(mutator, work, 10)?);
+            root!(mutator, old = catalogue.build(mutator, draws, 10)?);
             root!(mutator, queue = Queue::<Change<Product>>::make(mutator)?);
             for place in [3, 7, 3] {
-                root!(mutator, new = catalogue.product(mutator, work)?);
+                root!(mutator, new = catalogue.product(mutator, draws)?);
                 let change = alloc!(mutator, super::super::queue::NewChange::of(place, new.get(mutator)))?;
                 queue.get(mutator).push(mutator, change);
             }
             root!(mutator, changes = queue.get(mutator).take(mutator));
-            let (new, changed) = rebind!(Goods::rebuild(mutator, work, old, changes)?);
+            let (new, changed) = rebind!(Goods::rebuild(mutator, old, changes)?);
             root!(mutator, new = new);
             mutator.collect();
             assert_eq!(changed, 3);

@@ -10,9 +10,8 @@ use super::goods::Goods;
 use super::latency::Latencies;
 use super::search::{Query, Search, words};
 use super::shop::{Common, OpenShop};
-use super::text::{Dictionary, Work};
+use super::text::{Dictionary, Draws, score};
 use super::workload::Workload;
-use crate::experiments::first_collection::FirstCollection;
 use crate::jvm::examples::java_tools;
 use allotment::{Gc, Heap, Local, Mutator, OutOfMemory, root};
 use std::fmt::{self, Display};
@@ -68,10 +67,10 @@ fn of_search(
     keywords: usize,
 ) -> Result<String, OutOfMemory> {
     let (mut found, mut matches) = (Hash::new(), 0);
-    let work = Work::new(keywords as u64, FirstCollection::default(), dictionary);
-    let mut search = Search::new(mutator, work, any);
+    let mut draws = Draws::new(keywords as u64, dictionary);
+    let mut search = Search::new(mutator, any);
     for _ in 0..SOME {
-        root!(mutator, words = words(mutator, &mut search.work, keywords)?);
+        root!(mutator, words = words(mutator, &mut draws, keywords)?);
         let candidates = search.candidates(mutator, Query { goods, words })?;
         root!(mutator, candidates = candidates);
         let candidates = candidates.get(mutator).iter(mutator).flatten();
@@ -85,29 +84,28 @@ fn of_search(
 
 fn of_scores(mutator: &mut Mutator<'_>, dictionary: Local<'_, Dictionary>) -> Result<String, OutOfMemory> {
     let mut scores = Hash::new();
-    let mut work = Work::new(9, FirstCollection::default(), dictionary);
+    let mut draws = Draws::new(9, dictionary);
     for _ in 0..SOME {
-        root!(mutator, words = words(mutator, &mut work, 2)?);
+        root!(mutator, words = words(mutator, &mut draws, 2)?);
         let at = |index: usize| words.get(mutator).at(index).load(mutator).expect("a query is full");
         root!(mutator, word = at(0));
         let at = |index: usize| words.get(mutator).at(index).load(mutator).expect("a query is full");
         root!(mutator, within = at(1));
-        scores.add(work.score(mutator, word, within)?.to_bits().into());
+        scores.add(score(mutator, word, within)?.to_bits().into());
     }
     Ok(format!("scores {scores}\n"))
 }
 
-/// The same text as the class `Digest` prints, for the shop in this heap.
+/// The text that the class `Digest` prints, for the shop in this heap.
 fn digest(workload: &Workload) -> String {
     let heap = Heap::builder().max_heap_size(64 << 20).build().unwrap();
-    let common = Common::new(workload.clone(), FirstCollection::default());
+    let common = Common::new(workload.clone());
     let built = heap.attach(|mutator| {
         root!(mutator, shop = common.build(mutator)?);
         root!(mutator, dictionary = shop.get(mutator).dictionary.load(mutator));
-        let work = &mut Work::new(0, FirstCollection::default(), dictionary);
         let open = OpenShop { common: &common, shop };
-        root!(mutator, goods = open.snapshot::<Goods>(mutator, work)?);
-        root!(mutator, customers = open.snapshot::<Customers>(mutator, work)?);
+        root!(mutator, goods = open.snapshot::<Goods>(mutator)?);
+        root!(mutator, customers = open.snapshot::<Customers>(mutator)?);
         let mut text = of_data(mutator, goods.get(mutator), customers.get(mutator));
         for any in [true, false] {
             for keywords in 1..=3 {

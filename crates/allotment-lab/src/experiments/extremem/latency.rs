@@ -64,15 +64,30 @@ impl Default for Latencies {
     }
 }
 
-/// The percentiles in hundred-thousandths, each with the number of samples that it needs.
-pub(super) const PERCENTILES: [(&str, u64, u64); 7] = [
-    ("p50", 50_000, 2),
-    ("p95", 95_000, 100),
-    ("p99", 99_000, 100),
-    ("p99.9", 99_900, 1000),
-    ("p99.99", 99_990, 10_000),
-    ("p99.999", 99_999, 100_000),
-    ("p100", 100_000, 1),
+/// A percentile.
+pub(super) struct Percentile {
+    pub(super) label: &'static str,
+    /// In hundred-thousandths.
+    part: u64,
+    /// The number of samples that it needs.
+    needed: u64,
+}
+
+impl Percentile {
+    const fn new(label: &'static str, part: u64, needed: u64) -> Percentile {
+        Percentile { label, part, needed }
+    }
+}
+
+/// The percentiles that are reported.
+pub(super) const PERCENTILES: [Percentile; 7] = [
+    Percentile::new("p50", 50_000, 2),
+    Percentile::new("p95", 95_000, 100),
+    Percentile::new("p99", 99_000, 100),
+    Percentile::new("p99.9", 99_900, 1000),
+    Percentile::new("p99.99", 99_990, 10_000),
+    Percentile::new("p99.999", 99_999, 100_000),
+    Percentile::new("p100", 100_000, 1),
 ];
 
 impl Latencies {
@@ -122,7 +137,9 @@ impl Latencies {
         let sorted = self.sorted();
         let n = sorted.len() as u64;
         // In whole numbers, where the formula's floor is exact.
-        PERCENTILES.map(|(_, part, needed)| (n >= needed).then(|| sorted[(n * part / 100_000 - 1) as usize]))
+        PERCENTILES.map(|Percentile { part, needed, .. }| {
+            (n >= needed).then(|| sorted[(n * part / 100_000 - 1) as usize])
+        })
     }
 }
 

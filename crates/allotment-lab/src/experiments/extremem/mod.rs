@@ -35,11 +35,12 @@ mod words;
 mod workload;
 
 use super::collectors::COLLECTOR;
-use super::shots::check_shots;
-use crate::harness::{Axis, Case, Experiment, Kind, Latency, Mode, ObjectShape};
+use super::prepared;
+use super::shots::{check_one_thread, check_shots};
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Latency, Mode, ObjectShape};
 use crate::machine::topology;
-use anyhow::ensure;
-use plan::{AS_CONFIGURED, OWN_POLICY, Plan};
+use plan::{AS_CONFIGURED, OWN_POLICY, ShopPlan};
+use run::Run;
 use std::time::Duration;
 
 /// The experiment `extremem`.
@@ -74,25 +75,26 @@ pub(super) static EXTREMEM: Experiment = Experiment {
     threads: |_, _| vec![1],
     latencies: &[Latency { label: figures::PREPARATION, what: "lateness of the preparation" }],
     check,
-    shot_time: |case| Some(Plan::of(case).ok()?.configuration.workload.duration()),
-    silence: |case| Plan::of(case).map_or(Duration::ZERO, |plan| plan.silence()),
-    on_jvm: |case| Plan::of(case).map_or(Ok(None), |plan| plan.on_jvm(case)),
+    shot_time: |case| Some(ShopPlan::of(case).ok()?.configuration.workload.duration()),
+    silence: |case| ShopPlan::of(case).map_or(Duration::ZERO, |plan| plan.configuration.silence()),
+    on_jvm: |case| ShopPlan::of(case).map_or(Ok(None), |plan| plan.on_jvm(case)),
     answers: verdict::answers,
     needs: "a row with the percentiles of the preparation",
-    verdicts: |rows, _| verdict::verdicts(rows),
+    verdicts: verdict::verdicts,
     objects,
-    run: |case, bench| run::measure(&Plan::of(case)?, bench),
+    run,
     ..Experiment::NEW
 };
 
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let plan = ShopPlan::of(case)?;
+    prepared::measure(bench, || Run::prepare(&plan, plan.builder()?))
+}
+
 fn check(case: &Case) -> anyhow::Result<()> {
     check_shots(case, true, "each run has a fresh heap, so only ss measures it")?;
-    ensure!(
-        case.threads <= 1,
-        "{} threads: one measures; the shop's are the options CustomerThreads and ServerThreads",
-        case.threads
-    );
-    Plan::of(case)?.check(topology().available_parallelism())
+    check_one_thread(case, "one measures; the options CustomerThreads and ServerThreads are the shop's")?;
+    ShopPlan::of(case)?.check(topology().available_parallelism())
 }
 
 fn objects() -> Vec<ObjectShape> {

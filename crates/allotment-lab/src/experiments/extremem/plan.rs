@@ -1,7 +1,7 @@
 //! The plan of a case: the workload, and the heap for it.
 
 use super::configuration::Configuration;
-use crate::experiments::collectors::{heap_of, resolves};
+use crate::experiments::collectors::{full_heap, resolves};
 use crate::experiments::on_jvm;
 use crate::harness::{Case, ParameterError, check_threads};
 use crate::jvm::Workload;
@@ -18,7 +18,7 @@ pub(super) const OWN_POLICY: &str = "own";
 
 /// Everything that is decided before a heap is made.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct ShopPlan {
     pub(super) configuration: Configuration,
     name: String,
     heap: usize,
@@ -26,12 +26,12 @@ pub(super) struct Plan {
     policy: String,
 }
 
-impl Plan {
+impl ShopPlan {
     /// The plan of a case.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> anyhow::Result<Plan> {
+    pub(super) fn of(case: &Case) -> anyhow::Result<ShopPlan> {
         let options = case.text("workload")?;
         let options = if options == AS_CONFIGURED { "" } else { options };
         let name = case.text("config")?;
@@ -41,7 +41,7 @@ impl Plan {
             given => given,
         };
         check_threads(configuration.workload.threads(), "threads of the shop")?;
-        Ok(Plan {
+        Ok(ShopPlan {
             configuration,
             name: name.into(),
             heap,
@@ -56,19 +56,18 @@ impl Plan {
     /// # Errors
     /// An option does not take its value.
     pub(super) fn builder(&self) -> Result<HeapBuilder, OptionError> {
-        let builder = heap_of(&self.collector, self.heap)?.region_size(self.configuration.region);
-        let builder = builder.initial_heap_size(self.heap).always_pre_touch(true);
-        if self.policy == OWN_POLICY {
-            Ok(builder)
-        } else {
-            builder.options(&format!("TLABPolicy={}", self.policy))
+        let builder = full_heap(&self.collector, self.heap)?.region_size(self.configuration.region);
+        let builder = builder.always_pre_touch(true);
+        match self.policy.as_str() {
+            OWN_POLICY => Ok(builder),
+            policy => builder.options(&format!("TLABPolicy={policy}")),
         }
     }
 
     /// The counterpart of the case on a JVM, if there is one.
     pub(super) fn on_jvm(&self, case: &Case) -> Result<Option<Workload>, ParameterError> {
         // Whole seconds, and something for the JVM's start.
-        let longest = Duration::from_secs(self.silence().as_secs() + 60);
+        let longest = Duration::from_secs(self.configuration.silence().as_secs() + 60);
         let Configuration { workload, region, .. } = &self.configuration;
         on_jvm::extremem(case, &workload.written(), self.heap, *region, longest)
     }
@@ -82,11 +81,6 @@ impl Plan {
         self.configuration.fits(&self.name, self.heap, cpus)?;
         // Without the collector: the case reports a collector that this build lacks.
         resolves(Heap::builder().max_heap_size(self.heap).region_size(self.configuration.region))
-    }
-
-    /// The longest time without a sign of life from a run.
-    pub(super) fn silence(&self) -> Duration {
-        self.configuration.silence()
     }
 }
 
@@ -113,15 +107,15 @@ pub(super) mod tests {
         }
     }
 
-    pub(in super::super) fn plan(collector: &str, heap: usize, workload: &str) -> Plan {
-        Plan::of(&case("quick", collector, &heap.to_string(), workload)).unwrap()
+    pub(in super::super) fn plan(collector: &str, heap: usize, workload: &str) -> ShopPlan {
+        ShopPlan::of(&case("quick", collector, &heap.to_string(), workload)).unwrap()
     }
 
     #[test]
     fn a_heap_is_as_the_configuration_says_unless_told() {
-        let loaded = Plan::of(&case("loaded", "genshen", "0", AS_CONFIGURED)).unwrap();
+        let loaded = ShopPlan::of(&case("loaded", "genshen", "0", AS_CONFIGURED)).unwrap();
         assert_eq!((loaded.heap, loaded.configuration.region), (2 << 30, 4 << 20));
-        assert!(loaded.silence() > Duration::from_secs(60));
+        assert!(loaded.configuration.silence() > Duration::from_secs(60));
         let mut quick = plan("parallel", 64 << 20, "CustomerThreads=30");
         assert_eq!(quick.configuration.workload.customer_threads, 30);
         quick.policy = "shenandoah".into();

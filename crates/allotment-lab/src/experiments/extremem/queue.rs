@@ -18,7 +18,7 @@ pub(super) trait Linked: Object<View = Self> + Sized {
     }
 }
 
-/// A queue. Whoever uses it holds its lock.
+/// A queue. A caller of its methods holds the queue's lock.
 #[derive(Object)]
 pub(super) struct Queue<T: Linked> {
     head: Field<Option<T>>,
@@ -45,12 +45,12 @@ impl<T: Linked> Queue<T> {
         self.tail.store(mutator, Some(new));
     }
 
-    /// The first.
+    /// The first object.
     pub(super) fn first<'g>(&self, mutator: &'g Mutator<'_>) -> Option<Gc<'g, T>> {
         self.head.load(mutator)
     }
 
-    /// The next after `one`.
+    /// The object after `one`.
     pub(super) fn after<'g>(mutator: &'g Mutator<'_>, one: Gc<'g, T>) -> Option<Gc<'g, T>> {
         one.as_ref().next().load(mutator)
     }

@@ -4,31 +4,33 @@
 //! not bound to a CPU, and neither are the threads it starts; they wait for the start in a blocking
 //! region. The worker starts the run and waits for its end.
 
-use super::configuration::STACK;
 use super::figures::{Figures, figures};
 use super::latency::{Arrays, arrays};
-use super::plan::Plan;
+use super::plan::ShopPlan;
 use super::server::{self, Service};
 use super::shop::{Common, OpenShop, Shop};
 use super::update::{self, Updates};
 use super::visit::{self, Seat, Visits};
+use crate::experiments::crew::{Crew, Start};
 use crate::experiments::first_collection::FirstCollection;
 use crate::experiments::heap_use::HeapUse;
-use crate::experiments::memory::Advice;
-use crate::experiments::prepared::{self, Prepared};
-use crate::experiments::start::Start;
-use crate::harness::{Bench, Iteration, Probe, SecondaryValue};
+use crate::experiments::memory::advised;
+use crate::experiments::prepared::Prepared;
+use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::process_cpu_time;
 use crate::walk::Random;
 use allotment::heap::HeapBuilder;
-use allotment::{Heap, Mutator, OutOfMemory, Root, root};
-use anyhow::{Context, anyhow, bail};
+use allotment::{Mutator, OutOfMemory, Root, root};
+use anyhow::Context;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often the controller looks whether a thread has failed.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// What fits a heap that is full.
+const FITS: &str = "a larger --heap, or fewer customers, products or threads fit";
 
 /// The work of a thread.
 enum Done {
@@ -44,91 +46,56 @@ enum Role {
     Update,
 }
 
-/// A thread's result; `None` if the run was called off.
-type Told = anyhow::Result<Option<Done>>;
-
 /// A run whose threads are ready.
 pub(super) struct Run {
-    heap: Heap,
     heap_use: HeapUse,
+    first: FirstCollection,
     common: Arc<Common>,
-    start: Arc<Start>,
-    threads: Vec<JoinHandle<Told>>,
+    crew: Crew<Done>,
     /// The end of the window right after the start.
     settled: Duration,
-    advice: Advice,
     figures: Figures,
 }
 
 impl Run {
     /// Makes a heap, builds the shop, and starts the threads.
-    fn prepare(plan: &Plan, builder: HeapBuilder) -> anyhow::Result<Run> {
+    pub(super) fn prepare(plan: &ShopPlan, builder: HeapBuilder) -> anyhow::Result<Run> {
         let first = FirstCollection::default();
         let (heap, heap_use) = HeapUse::listening(builder, first.hook())?;
-        let advice = Advice::of(&heap, "a larger --heap, or fewer customers, products or threads fit");
         let workload = plan.configuration.workload.clone();
         let settled = if workload.warmup.is_zero() { workload.customer_period } else { workload.warmup };
-        let common = Arc::new(Common::new(workload, first));
+        let common = Arc::new(Common::new(workload));
         let built = heap.attach(|mutator| build(mutator, &common))?;
-        let (shop, logs) = advice.on(built).context("while the shop was built")?;
-        let (start, threads) = (Arc::default(), Vec::new());
-        let figures = Figures::default();
-        let mut run = Run { heap, heap_use, common, start, threads, settled, advice, figures };
-        run.start_threads(&shop, logs)?;
-        Ok(run)
-    }
-
-    fn start_threads(&mut self, shop: &Root<Shop>, logs: Vec<Root<Arrays>>) -> anyhow::Result<()> {
-        let workload = &self.common.workload;
-        let (customers, all) = (workload.customer_threads, workload.threads());
+        let (shop, logs) = advised(built, FITS).context("while the shop was built")?;
+        let workload = &common.workload;
         let mut seeds = Random::new(u64::from(workload.random_seed));
         let mut logs = logs.into_iter();
-        for number in 0..all {
+        let parts = (0..workload.threads()).map(|number| {
             // There are logs for each customer and each server.
             let (seed, arrays) = (seeds.draw(), logs.next());
-            let role = match (arrays, number.checked_sub(customers)) {
+            let role = match (arrays, number.checked_sub(workload.customer_threads)) {
                 (Some(arrays), None) => Role::Customer(Seat { index: number, seed, arrays }),
                 (Some(arrays), Some(index)) => Role::Server(Seat { index, seed, arrays }),
                 (None, _) => Role::Update,
             };
-            let leaves = Leaves { start: Arc::clone(&self.start), common: Arc::clone(&self.common) };
-            let (heap, shop, advice) = (self.heap.clone(), shop.clone(), self.advice);
-            let body = move || {
-                let told = heap.attach(|mutator| play(mutator, &leaves, shop, role));
-                // The heap is dropped first. The thread that waits for all others may then make the
-                // next heap.
-                drop(heap);
-                let told = told.map_err(anyhow::Error::from).and_then(|done| advice.on(done));
-                if told.is_err() {
-                    leaves.common.schedule.give_up();
-                }
-                told
-            };
-            let thread = thread::Builder::new().name(format!("shop {number}")).stack_size(STACK);
-            let started = thread.spawn(body);
-            self.threads
-                .push(started.with_context(|| format!("cannot start thread {} of {all}", number + 1))?);
-        }
-        self.start.wait_until_ready(all);
-        Ok(())
+            let (common, shop) = (Arc::clone(&common), shop.clone());
+            move |mutator: &mut Mutator<'_>, start: &Start| {
+                advised(play(mutator, start, &common, shop, role), FITS)
+            }
+        });
+        let crew = Crew::ready("shop thread", &heap, parts)?;
+        Ok(Run { heap_use, first, common, crew, settled, figures: Figures::default() })
     }
 
-    /// Waits until `time`; returns whether all threads are done before.
-    fn wait(&self, time: Instant) -> bool {
-        let mut over = false;
-        while !over && Instant::now() < time {
-            let left = time.saturating_duration_since(Instant::now());
-            over = self.start.wait_until_over_for(self.threads.len(), left.min(LOOK));
-            self.look();
+    /// Waits for `most` at most; returns whether all threads are done. If a thread has failed, the
+    /// run is given up, and the sleeping threads are woken.
+    fn wait(&self, most: Duration) -> bool {
+        let over = self.crew.wait_for(most.min(LOOK));
+        if self.crew.has_failed() {
+            self.common.schedule.give_up();
+            self.crew.unpark();
         }
         over
-    }
-
-    /// Wakes the sleeping threads if the run is given up.
-    fn look(&self) {
-        if self.common.schedule.is_given_up() {
-            self.threads.iter().for_each(|thread| thread.thread().unpark());
-        }
     }
 }
 
@@ -136,43 +103,34 @@ impl Prepared for Run {
     // Lets all threads begin, and waits for the last. In between, at the end of the window right
     // after the start, the figures of that window are taken.
     fn release(&mut self) {
-        let threads = self.threads.len();
-        self.common.first.begin(&self.heap);
+        self.first.begin(&self.heap_use.heap);
         self.heap_use.before();
-        let (began, cpu) = (Instant::now(), process_cpu_time());
-        self.common.schedule.start(began);
-        self.start.begin();
-        let mut over = self.wait(began + self.settled);
-        let window = Window { began, cpu };
+        let window = Window::begin();
+        self.common.schedule.start(window.began);
+        self.crew.begin();
+        let mut over = false;
+        while !over && window.began.elapsed() < self.settled {
+            over = self.wait(self.settled.saturating_sub(window.began.elapsed()));
+        }
         self.figures.start = window.values(&mut self.heap_use);
         self.heap_use.before();
-        let window = Window { began: Instant::now(), cpu: process_cpu_time() };
+        let window = Window::begin();
         while !over {
-            over = self.start.wait_until_over_for(threads, LOOK);
-            self.look();
+            over = self.wait(LOOK);
         }
         self.figures.measured = window.values(&mut self.heap_use);
-        self.figures.first_waste = self.common.first.end();
+        self.figures.first_waste = self.first.end();
     }
 
     fn gather(&mut self) -> anyhow::Result<()> {
-        let count = self.threads.len();
-        let (mut joined, mut failed) = (0, None);
-        for thread in self.threads.drain(..) {
-            match thread.join().unwrap_or_else(|_| Err(anyhow!("panicked"))) {
-                Ok(Some(Done::Visits(visits))) => self.figures.visits.merge(&visits),
-                Ok(Some(Done::Service(service))) => self.figures.service.merge(&service),
-                Ok(Some(Done::Updates(updates))) => self.figures.updates = updates,
-                Ok(None) => continue,
-                Err(error) => failed = failed.or(Some(error)),
+        for done in self.crew.join().context("while the shop was open")? {
+            match done {
+                Done::Visits(visits) => self.figures.visits.merge(&visits),
+                Done::Service(service) => self.figures.service.merge(&service),
+                Done::Updates(updates) => self.figures.updates = updates,
             }
-            joined += 1;
         }
-        match failed {
-            Some(error) => Err(error.context("while the shop was open")),
-            None if joined < count => bail!("of {count} threads {} never began", count - joined),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn figures(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
@@ -187,6 +145,10 @@ struct Window {
 }
 
 impl Window {
+    fn begin() -> Window {
+        Window { began: Instant::now(), cpu: process_cpu_time() }
+    }
+
     /// The figures of the heap, and the CPU time that the process had, in percent of all CPUs.
     fn values(self, heap_use: &mut HeapUse) -> Vec<SecondaryValue> {
         let time = self.began.elapsed();
@@ -212,19 +174,20 @@ fn build(mutator: &mut Mutator<'_>, common: &Common) -> Result<(Root<Shop>, Vec<
     Ok((Root::new(mutator, shop.get(mutator)), logs))
 }
 
-/// Waits for the start, and plays a role.
+/// Waits for the start, and plays a role. `None` if the run is called off.
 fn play(
     mutator: &mut Mutator<'_>,
-    leaves: &Leaves,
+    start: &Start,
+    common: &Common,
     shop: Root<Shop>,
     role: Role,
 ) -> Result<Option<Done>, OutOfMemory> {
     root!(mutator, here = shop.get(mutator));
     drop(shop);
-    if mutator.blocking(|| leaves.start.wait()).is_none() {
+    if mutator.blocking(|| start.wait()).is_none() {
         return Ok(None);
     }
-    let open = OpenShop { common: &leaves.common, shop: here };
+    let open = OpenShop { common, shop: here };
     Ok(Some(match role {
         Role::Customer(seat) => Done::Visits(visit::play(mutator, open, seat)?.into()),
         Role::Server(seat) => Done::Service(server::play(mutator, open, seat)?.into()),
@@ -232,41 +195,13 @@ fn play(
     }))
 }
 
-/// Reports that a thread is done, even if the thread unwinds.
-struct Leaves {
-    start: Arc<Start>,
-    common: Arc<Common>,
-}
-
-impl Drop for Leaves {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.common.schedule.give_up();
-        }
-        self.start.leave();
-    }
-}
-
 impl Drop for Run {
-    /// No thread may be left in a heap that is no longer used.
     fn drop(&mut self) {
         self.common.schedule.give_up();
-        self.start.call_off();
-        self.common.first.end();
-        self.look();
-        for thread in self.threads.drain(..) {
-            // The thread's result is not needed any more.
-            drop(thread.join());
-        }
+        self.first.end();
+        // The crew waits for the threads, which may sleep.
+        self.crew.unpark();
     }
-}
-
-/// Measures runs of a plan.
-///
-/// # Errors
-/// There is no memory for a heap or a thread, or a thread has failed.
-pub(super) fn measure(plan: &Plan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    prepared::measure(bench, || Run::prepare(plan, plan.builder()?))
 }
 
 #[cfg(test)]
@@ -313,7 +248,7 @@ mod tests {
         let decided = count(Visit::Purchase) + count(Visit::Save) + count(Visit::Abandon);
         assert_eq!(count(Visit::Preparation), visits.engagements, "{what}");
         assert_eq!(decided + count(Visit::Nothing), visits.engagements, "{what}");
-        // Six deviations of what so many draws have.
+        // Six standard deviations of the mean of that number of draws.
         let near = |found: f64, expected: f64, deviation: f64| {
             let most = 6.0 * deviation / (visits.engagements as f64).sqrt();
             assert!((found - expected).abs() < most, "{what}: {found} is not {expected}, within {most}");
@@ -339,7 +274,7 @@ mod tests {
             let what = format!("{collector} {options}");
             let run = long_run(collector, 24 << 20, SMALL, options);
             check(&run, &what);
-            run.heap.verify().unwrap();
+            run.heap_use.heap.verify().unwrap();
             let values = figures(&run.figures, &run.common.workload);
             let collections: f64 = ["gc.young", "gc.full", "gc.concurrent", "gc.degenerated"]
                 .into_iter()
@@ -383,7 +318,7 @@ mod tests {
     fn a_run_that_is_called_off_ends_its_threads() {
         let plan = plan("mark-compact", 64 << 20, SMALL);
         let run = Run::prepare(&plan, plan.builder().unwrap()).unwrap();
-        let heap = run.heap.clone();
+        let heap = run.heap_use.heap.clone();
         assert_eq!(heap.metrics().threads.now, 20 + 4 + 1);
         drop(run);
         assert_eq!(heap.metrics().threads.now, 0);

@@ -15,9 +15,6 @@ pub(super) struct Sale {
     next: Field<Option<Sale>>,
 }
 
-/// Bytes of a sale with its header.
-pub(super) const SALE: usize = 8 + size_of::<Sale>();
-
 impl<'g> NewSale<'g> {
     /// A sale that stands in no queue.
     pub(super) fn of(customer: Gc<'g, Customer>, product: Gc<'g, Product>, review: Gc<'g, Text>) -> Self {
@@ -55,9 +52,6 @@ pub(super) struct Saved {
     next: Field<Option<Saved>>,
     previous: Field<Option<Saved>>,
 }
-
-/// Bytes of a saved product with its time.
-pub(super) const SAVED: usize = 8 + size_of::<Saved>() + 8 + size_of::<Time>();
 
 impl<'g> NewSaved<'g> {
     /// A saved product that stands in no queue.

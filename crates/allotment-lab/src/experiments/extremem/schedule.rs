@@ -64,7 +64,7 @@ impl Schedule {
     pub(super) fn sleep(&self, mutator: &mut Mutator<'_>, time: i64) -> i64 {
         let now = self.now();
         if now >= time {
-            // A thread with a backlog sleeps for nobody, so it looks for stops here.
+            // A thread with a backlog does not sleep, so it checks for stops here.
             mutator.safepoint();
             return now;
         }

@@ -3,9 +3,9 @@
 //! With `AllowAnyMatch` both searches are always made, with sets of products. Without it, only the
 //! first is, with sorted arrays of numbers. All sets and arrays are objects of the heap.
 
-use super::goods::{Goods, ID, Id, NewId, Product};
-use super::table::{ENTRY, Set};
-use super::text::{Made, Text, Work};
+use super::goods::{Goods, Id, NewId, Product};
+use super::table::Set;
+use super::text::{Draws, Made, Text};
 use allotment::{
     Array, Gc, Local, Mutator, NewArray, NewSlots, OutOfMemory, Slots, Stack, alloc, rebind, root,
 };
@@ -40,12 +40,15 @@ impl Query<'_> {
 }
 
 /// `count` different random words of the dictionary. Nothing is copied.
-pub(super) fn words<'m>(mutator: &'m mut Mutator<'_>, work: &mut Work<'_>, count: usize) -> Made<'m, Words> {
-    work.count(16 + 8 * count);
+pub(super) fn words<'m>(
+    mutator: &'m mut Mutator<'_>,
+    draws: &mut Draws<'_>,
+    count: usize,
+) -> Made<'m, Words> {
     let words = alloc!(mutator, NewArray::<Option<Text>>::new(count, None))?;
     let mut drawn = 0;
     while drawn < count {
-        let word = work.draw(mutator);
+        let word = draws.draw(mutator);
         let mut known = words.as_ref()[..drawn].iter().filter_map(|known| known.load(mutator));
         if known.any(|known| known.chars(mutator) == word.chars(mutator)) {
             continue;
@@ -57,8 +60,7 @@ pub(super) fn words<'m>(mutator: &'m mut Mutator<'_>, work: &mut Work<'_>, count
 }
 
 /// A thread that searches. `'t` is its attachment.
-pub(super) struct Search<'a, 't> {
-    pub(super) work: Work<'a>,
+pub(super) struct Search<'t> {
     /// `AllowAnyMatch` of the workload.
     allows_any: bool,
     /// Products on their way from an index to a set or an array, outside the heap.
@@ -67,10 +69,10 @@ pub(super) struct Search<'a, 't> {
     numbers: Vec<u64>,
 }
 
-impl<'a, 't> Search<'a, 't> {
+impl<'t> Search<'t> {
     /// For a thread.
-    pub(super) fn new(mutator: &Mutator<'t>, work: Work<'a>, allows_any: bool) -> Self {
-        Search { work, allows_any, found: Stack::new(mutator), numbers: Vec::new() }
+    pub(super) fn new(mutator: &Mutator<'t>, allows_any: bool) -> Self {
+        Search { allows_any, found: Stack::new(mutator), numbers: Vec::new() }
     }
 
     /// The candidates of a query: all that match all words; if there are none, all that match any.
@@ -106,9 +108,7 @@ impl<'a, 't> Search<'a, 't> {
     fn insert(&mut self, mutator: &mut Mutator<'t>, to: Local<'_, Set<Product>>) -> Result<(), OutOfMemory> {
         while let Some(product) = self.found.pop(mutator) {
             root!(mutator, product = product);
-            if Set::insert(mutator, to, product)? {
-                self.work.count(ENTRY);
-            }
+            Set::insert(mutator, to, product)?;
         }
         Ok(())
     }
@@ -131,7 +131,6 @@ impl<'a, 't> Search<'a, 't> {
             for product in missing.get(mutator).table(mutator).keys(mutator) {
                 table.remove(mutator, product);
             }
-            self.work.count(2 * Set::<Product>::BYTES);
         }
         self.array(mutator, all)
     }
@@ -147,7 +146,6 @@ impl<'a, 't> Search<'a, 't> {
     /// The products of a set.
     fn array<'m>(&mut self, mutator: &'m mut Mutator<'t>, set: Local<'_, Set<Product>>) -> Made<'m, Found> {
         let len = set.get(mutator).table(mutator).len();
-        self.work.count(Set::<Product>::BYTES + 16 + 8 * len);
         let array = alloc!(mutator, NewArray::<Option<Product>>::new(len, None))?;
         for (at, product) in set.get(mutator).table(mutator).keys(mutator).enumerate() {
             array.at(at).store(mutator, Some(product));
@@ -166,7 +164,6 @@ impl<'a, 't> Search<'a, 't> {
         self.numbers.clear();
         self.numbers.extend(query.ids(mutator, at).map(|id| id.value));
         self.numbers.sort_unstable();
-        self.work.count(16 + 8 * self.numbers.len());
         alloc!(mutator, NewSlots::from(&self.numbers[..]))
     }
 
@@ -177,10 +174,8 @@ impl<'a, 't> Search<'a, 't> {
             let other = rebind!(self.sorted(mutator, query, at)?);
             len = intersect(first.get(mutator), len, other);
         }
-        self.work.count(16 + 8 * len);
         root!(mutator, found = alloc!(mutator, NewArray::<Option<Product>>::new(len, None))?);
         for at in 0..len {
-            self.work.count(ID);
             let value = first.get(mutator).at(at).get();
             let id = alloc!(mutator, NewId { value })?;
             let product = query.goods.get(mutator).product(mutator, id);
@@ -225,7 +220,6 @@ mod tests {
     use super::super::goods::Catalogue;
     use super::super::words::tests::with_dictionary;
     use super::*;
-    use crate::experiments::first_collection::FirstCollection;
 
     /// The numbers of the products that a search for words finds, and those that it should find:
     /// all that have all words, or else all that have any of them.
@@ -234,10 +228,10 @@ mod tests {
         let vocabulary: Vec<&str> = vocabulary.iter().map(String::as_str).collect();
         let mut outcome = (Vec::new(), Vec::new());
         with_dictionary(&vocabulary, |mutator, dictionary| {
-            let mut work = Work::new(seed, FirstCollection::default(), dictionary);
-            root!(mutator, goods = Catalogue::new(2, 6).build(mutator, &mut work, 40)?);
-            root!(mutator, words = words(mutator, &mut work, keywords)?);
-            let mut search = Search::new(mutator, work, any);
+            let mut draws = Draws::new(seed, dictionary);
+            root!(mutator, goods = Catalogue::new(2, 6).build(mutator, &mut draws, 40)?);
+            root!(mutator, words = words(mutator, &mut draws, keywords)?);
+            let mut search = Search::new(mutator, any);
             root!(mutator, found = search.candidates(mutator, Query { goods, words })?);
             mutator.collect();
             let found = found.get(mutator).iter(mutator).flatten().map(|product| product.id);

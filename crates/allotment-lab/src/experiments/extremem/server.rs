@@ -6,7 +6,7 @@ use super::goods::Goods;
 use super::latency::{Duty, KINDS, Latencies, Logs};
 use super::schedule::nanoseconds;
 use super::shop::OpenShop;
-use super::text::Work;
+use super::text::Draws;
 use super::visit::Seat;
 use crate::hold::hold;
 use allotment::{Mutator, OutOfMemory, root};
@@ -43,7 +43,7 @@ pub(super) fn play(
     root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
     let mut thread = ServerThread {
         open,
-        work: Work::new(seat.seed, common.first.clone(), dictionary),
+        draws: Draws::new(seat.seed, dictionary),
         sales: (workload.sales_queues - 1) - seat.index % workload.sales_queues,
         saved: (workload.browsing_queues - 1) - seat.index % workload.browsing_queues,
         next_customers: staggered(nanoseconds(workload.customer_replacement_period)),
@@ -63,7 +63,6 @@ pub(super) fn play(
         if is_logged {
             logs.add(mutator, done as usize, common.schedule.late(release));
         }
-        thread.work.report();
         duty = (duty + 3) % 4;
         release += period;
     }
@@ -73,7 +72,7 @@ pub(super) fn play(
 
 struct ServerThread<'a> {
     open: OpenShop<'a>,
-    work: Work<'a>,
+    draws: Draws<'a>,
     /// The queues of this thread.
     sales: usize,
     saved: usize,
@@ -116,11 +115,11 @@ impl ServerThread<'_> {
         }
         let (open, workload) = (self.open, &self.open.common.workload);
         for _ in 0..workload.customer_replacement_count {
-            root!(mutator, customers = open.snapshot::<Customers>(mutator, &mut self.work)?);
+            root!(mutator, customers = open.snapshot::<Customers>(mutator)?);
             root!(mutator, by_name = customers.get(mutator).by_name.load(mutator));
-            let place = self.work.random.below(workload.customers);
+            let place = self.draws.random.below(workload.customers);
             let next_id = &open.common.next_customer;
-            root!(mutator, new = customer(mutator, &mut self.work, by_name, next_id)?);
+            root!(mutator, new = customer(mutator, &mut self.draws, by_name, next_id)?);
             open.change::<Customers>(mutator, place, new)?;
         }
         self.next_customers += nanoseconds(workload.customer_replacement_period);
@@ -134,8 +133,8 @@ impl ServerThread<'_> {
         }
         let (open, workload) = (self.open, &self.open.common.workload);
         for _ in 0..workload.product_replacement_count {
-            let place = self.work.random.below(workload.products);
-            root!(mutator, new = open.common.catalogue.product(mutator, &mut self.work)?);
+            let place = self.draws.random.below(workload.products);
+            root!(mutator, new = open.common.catalogue.product(mutator, &mut self.draws)?);
             open.change::<Goods>(mutator, place, new)?;
         }
         self.next_products += nanoseconds(workload.product_replacement_period);

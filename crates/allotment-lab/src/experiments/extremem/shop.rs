@@ -6,10 +6,9 @@ use super::locks::{DataBaseLocks, Locks};
 use super::queue::{Change, Linked, NewChange, Queue};
 use super::sales::{Sale, Saved};
 use super::schedule::Schedule;
-use super::text::{Dictionary, Made, Text, Work};
+use super::text::{Dictionary, Draws, Made, Text};
 use super::words::{fill, words};
 use super::workload::Workload;
-use crate::experiments::first_collection::FirstCollection;
 use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::sync::Mutex;
@@ -54,7 +53,6 @@ pub(super) trait DataBase: Object<View = Self> + Sized {
     /// The data base with the changes applied, built anew, and the number of changes.
     fn rebuild<'m>(
         mutator: &'m mut Mutator<'_>,
-        work: &mut Work<'_>,
         old: Local<'_, Self>,
         changes: Local<'_, Option<Change<Self::Row>>>,
     ) -> Result<(Gc<'m, Self>, usize), OutOfMemory>;
@@ -68,18 +66,16 @@ pub(super) struct Common {
     pub(super) locks: Locks,
     pub(super) catalogue: Catalogue,
     pub(super) next_customer: AtomicU64,
-    pub(super) first: FirstCollection,
 }
 
 impl Common {
     /// For a workload.
-    pub(super) fn new(workload: Workload, first: FirstCollection) -> Common {
+    pub(super) fn new(workload: Workload) -> Common {
         Common {
             schedule: Schedule::new(&workload),
             locks: Locks::new(workload.sales_queues, workload.browsing_queues),
             catalogue: Catalogue::new(workload.product_name_length, workload.product_description_length),
             next_customer: AtomicU64::new(0),
-            first,
             workload,
         }
     }
@@ -89,10 +85,10 @@ impl Common {
         let Workload { dictionary_size, distinct_words, products, customers, .. } = self.workload;
         root!(mutator, dictionary = alloc!(mutator, NewArray::<Option<Text>>::new(dictionary_size, None))?);
         let seed = u64::from(self.workload.random_seed);
-        let work = &mut Work::new(seed, self.first.clone(), dictionary);
-        fill(mutator, work, dictionary, &words(distinct_words))?;
-        root!(mutator, goods = self.catalogue.build(mutator, work, products)?);
-        root!(mutator, customers = customers::build(mutator, work, &self.next_customer, customers)?);
+        let draws = &mut Draws::new(seed, dictionary);
+        fill(mutator, dictionary, &words(distinct_words))?;
+        root!(mutator, goods = self.catalogue.build(mutator, draws, products)?);
+        root!(mutator, customers = customers::build(mutator, draws, &self.next_customer, customers)?);
         root!(mutator, sales = queues::<Sale>(mutator, self.workload.sales_queues)?);
         root!(mutator, saved = queues::<Saved>(mutator, self.workload.browsing_queues)?);
         root!(mutator, product_changes = Queue::<Change<Product>>::make(mutator)?);
@@ -128,12 +124,7 @@ pub(super) struct OpenShop<'a> {
 
 impl<'a> OpenShop<'a> {
     /// A snapshot of a data base.
-    pub(super) fn snapshot<'m, D: DataBase>(
-        self,
-        mutator: &'m mut Mutator<'_>,
-        work: &mut Work<'_>,
-    ) -> Made<'m, D> {
-        work.count(8 + size_of::<D>());
+    pub(super) fn snapshot<'m, D: DataBase>(self, mutator: &'m mut Mutator<'_>) -> Made<'m, D> {
         D::snapshot(mutator, self.shop, &D::locks(&self.common.locks).published)
     }
 
@@ -151,19 +142,15 @@ impl<'a> OpenShop<'a> {
     }
 
     /// Publishes a data base with the changes so far, and returns their number.
-    pub(super) fn rebuild<D: DataBase>(
-        self,
-        mutator: &mut Mutator<'_>,
-        work: &mut Work<'_>,
-    ) -> Result<usize, OutOfMemory> {
+    pub(super) fn rebuild<D: DataBase>(self, mutator: &mut Mutator<'_>) -> Result<usize, OutOfMemory> {
         let locks = D::locks(&self.common.locks);
-        root!(mutator, old = self.snapshot::<D>(mutator, work)?);
+        root!(mutator, old = self.snapshot::<D>(mutator)?);
         let changes = {
             let _held = hold(&locks.changes);
             D::changes(self.shop.get(mutator).as_ref()).load(mutator).take(mutator)
         };
         root!(mutator, changes = changes);
-        let (new, changed) = rebind!(D::rebuild(mutator, work, old, changes)?);
+        let (new, changed) = rebind!(D::rebuild(mutator, old, changes)?);
         let _held = hold(&locks.published);
         D::published(self.shop.get(mutator).as_ref()).load(mutator).publish(mutator, new);
         Ok(changed)

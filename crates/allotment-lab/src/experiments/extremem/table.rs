@@ -12,9 +12,6 @@ use allotment::{
 /// Buckets of the first array.
 const FIRST: usize = 16;
 
-/// Bytes of an entry with its header.
-pub(super) const ENTRY: usize = 40;
-
 /// A key that is compared by its content.
 pub(super) trait Hashed: Word {
     /// The hash of a key; the same for keys that are the same.
@@ -168,9 +165,6 @@ impl<K: Hashed, V: Word> Table<K, V> {
 }
 
 impl<K: Hashed> Set<K> {
-    /// Bytes of an empty set: itself, and its table without an array.
-    pub(super) const BYTES: usize = 16 + 24;
-
     /// An empty set.
     pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>) -> Made<'m, Self> {
         let table = allotment::rebind!(Table::<K, Unboxed<bool>>::make(mutator, 0)?);
@@ -203,12 +197,6 @@ mod tests {
     use allotment::Heap;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-
-    #[test]
-    fn an_entry_has_the_size_it_is_counted_with() {
-        assert_eq!(8 + size_of::<Entry<Id, Id>>(), ENTRY);
-        assert_eq!(8 + size_of::<Set<Id>>() + 8 + size_of::<Table<Id, Id>>(), Set::<Id>::BYTES);
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]

@@ -9,17 +9,10 @@
 
 use super::table::Hashed;
 use super::tree::Ordered;
-use crate::experiments::first_collection::FirstCollection;
 use crate::walk::Random;
-use allotment::{Array, Field, Gc, Local, Mutator, NewStr, Object, OutOfMemory, Plain, Str, alloc};
+use allotment::{Array, Field, Gc, Local, Mutator, NewStr, Object, OutOfMemory, Plain, Str, alloc, rebind};
 use std::cmp::Ordering;
 use std::ops::Range;
-
-/// Bytes of a string object with its header.
-const TEXT: usize = 8 + size_of::<Text>();
-
-/// Bytes of the object of a string's characters, without these: header and length.
-const BYTES: usize = 16;
 
 /// A string.
 #[derive(Object)]
@@ -35,63 +28,24 @@ pub(super) type Dictionary = Array<Option<Text>>;
 /// A new object, unless the heap is full.
 pub(super) type Made<'m, T> = Result<Gc<'m, T>, OutOfMemory>;
 
-/// The state of a thread outside the heap: with it the thread draws words, and makes texts of them.
-pub(super) struct Work<'a> {
+/// A thread's draws from the dictionary, and the texts that it makes of them.
+pub(super) struct Draws<'a> {
     pub(super) random: Random,
     /// The words that texts are made of.
     dictionary: Local<'a, Dictionary>,
     /// Text that becomes a string of the heap next.
     scratch: String,
-    /// Bytes of the objects that the thread has allocated and not yet reported.
-    allocated: usize,
-    first: FirstCollection,
 }
 
-/// Bytes that a thread reports at once.
-const REPORTED: usize = 4 << 10;
-
-impl<'a> Work<'a> {
-    /// The state of the thread with this seed. The thread reports its allocations to `first`.
-    pub(super) fn new(seed: u64, first: FirstCollection, dictionary: Local<'a, Dictionary>) -> Work<'a> {
-        Work { random: Random::new(seed), dictionary, scratch: String::new(), allocated: 0, first }
-    }
-
-    /// Records that the thread has allocated `bytes` bytes.
-    pub(super) fn count(&mut self, bytes: usize) {
-        self.allocated += bytes;
-        if self.allocated >= REPORTED {
-            self.report();
-        }
-    }
-
-    /// Reports what was allocated.
-    pub(super) fn report(&mut self) {
-        self.first.allocated(std::mem::take(&mut self.allocated));
+impl<'a> Draws<'a> {
+    /// The draws of the sequence `seed`.
+    pub(super) fn new(seed: u64, dictionary: Local<'a, Dictionary>) -> Draws<'a> {
+        Draws { random: Random::new(seed), dictionary, scratch: String::new() }
     }
 
     /// A number from 0 to 1, without 1.
     pub(super) fn fraction(&mut self) -> f64 {
         (self.random.draw() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// A string of these characters, which do not lie in the heap.
-    pub(super) fn text<'m>(&mut self, mutator: &'m mut Mutator<'_>, chars: &str) -> Made<'m, Text> {
-        self.count(TEXT + BYTES + chars.len().next_multiple_of(8));
-        let chars = alloc!(mutator, NewStr::from(chars))?;
-        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
-    }
-
-    /// The bytes `range` of a string of ASCII as a new string.
-    pub(super) fn piece<'m>(
-        &mut self,
-        mutator: &'m mut Mutator<'_>,
-        of: Local<'_, Text>,
-        range: Range<usize>,
-    ) -> Made<'m, Text> {
-        self.count(TEXT + BYTES + range.len().next_multiple_of(8));
-        let chars = of.get(mutator).chars.load(mutator);
-        let chars = alloc!(mutator, NewStr::part(chars, range))?;
-        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
     }
 
     /// A random entry of the dictionary.
@@ -108,14 +62,14 @@ impl<'a> Work<'a> {
         for word in 0..words {
             if word > 0 {
                 whole.push(' ');
-                self.text(mutator, &whole)?;
+                Text::make(mutator, &whole)?;
             }
             whole.push_str(self.draw(mutator).chars(mutator));
             if word + 1 < words {
-                self.text(mutator, &whole)?;
+                Text::make(mutator, &whole)?;
             }
         }
-        let made = self.text(mutator, &whole);
+        let made = Text::make(mutator, &whole);
         self.scratch = whole;
         made
     }
@@ -132,45 +86,60 @@ impl<'a> Work<'a> {
             whole.push_str(self.draw(mutator).chars(mutator));
             whole[begin..begin + 1].make_ascii_uppercase();
         }
-        let made = self.text(mutator, &whole);
+        let made = Text::make(mutator, &whole);
         self.scratch = whole;
         made
     }
+}
 
-    /// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are
-    /// cut out as strings and searched for, until one is found; each that is not found lowers the
-    /// score.
-    pub(super) fn score(
-        &mut self,
-        mutator: &mut Mutator<'_>,
-        word: Local<'_, Text>,
-        within: Local<'_, Text>,
-    ) -> Result<f32, OutOfMemory> {
-        let (mut score, mut penalty) = (1.0, PENALTY);
-        let whole = word.get(mutator).chars(mutator).len();
-        for length in (1..=whole).rev() {
-            for start in 0..=whole - length {
-                let found = if length == whole {
-                    within.get(mutator).chars(mutator).contains(word.get(mutator).chars(mutator))
-                } else {
-                    let piece = allotment::rebind!(self.piece(mutator, word, start..start + length)?);
-                    within.get(mutator).chars(mutator).contains(piece.chars(mutator))
-                };
-                if found {
-                    return Ok(score);
-                }
-                score *= penalty;
+/// How well a word matches a text: 1 if the text has it. Ever shorter pieces of the word are cut
+/// out as strings and searched for, until one is found; each that is not found lowers the score.
+pub(super) fn score(
+    mutator: &mut Mutator<'_>,
+    word: Local<'_, Text>,
+    within: Local<'_, Text>,
+) -> Result<f32, OutOfMemory> {
+    let (mut score, mut penalty) = (1.0, PENALTY);
+    let whole = word.get(mutator).chars(mutator).len();
+    for length in (1..=whole).rev() {
+        for start in 0..=whole - length {
+            let found = if length == whole {
+                within.get(mutator).chars(mutator).contains(word.get(mutator).chars(mutator))
+            } else {
+                let piece = rebind!(Text::piece(mutator, word, start..start + length)?);
+                within.get(mutator).chars(mutator).contains(piece.chars(mutator))
+            };
+            if found {
+                return Ok(score);
             }
-            penalty *= PENALTY;
+            score *= penalty;
         }
-        Ok(score)
+        penalty *= PENALTY;
     }
+    Ok(score)
 }
 
 /// The factor of the score for a piece that is not found, and of the penalty for a shorter piece.
 const PENALTY: f32 = 0.9375;
 
 impl Text {
+    /// A string of these characters, which do not lie in the heap.
+    pub(super) fn make<'m>(mutator: &'m mut Mutator<'_>, chars: &str) -> Made<'m, Text> {
+        let chars = alloc!(mutator, NewStr::from(chars))?;
+        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
+    }
+
+    /// The bytes `range` of a string of ASCII as a new string.
+    pub(super) fn piece<'m>(
+        mutator: &'m mut Mutator<'_>,
+        of: Local<'_, Text>,
+        range: Range<usize>,
+    ) -> Made<'m, Text> {
+        let chars = of.get(mutator).chars.load(mutator);
+        let chars = alloc!(mutator, NewStr::part(chars, range))?;
+        alloc!(mutator, NewText { chars, hash: Plain::new(0) })
+    }
+
     /// The string's characters.
     pub(super) fn chars<'g>(&self, mutator: &'g Mutator<'_>) -> &'g str {
         self.chars.load(mutator).as_ref()
@@ -209,14 +178,10 @@ mod tests {
     #[test]
     fn a_concatenation_makes_a_string_for_each_step() {
         with_dictionary(&["one"], |mutator, dictionary| {
-            let work = &mut Work::new(1, FirstCollection::default(), dictionary);
-            let made = allotment::rebind!(work.concatenation(mutator, 3)?);
+            let draws = &mut Draws::new(1, dictionary);
+            let made = rebind!(draws.concatenation(mutator, 3)?);
             assert_eq!(made.chars(mutator), "one one one");
-            // one, one_, one one, one one_, one one one: of 3, 4, 7, 8 and 11 bytes.
-            assert_eq!(work.allocated, 5 * (TEXT + BYTES) + 3 * 8 + 8 + 16);
-            work.report();
-            assert_eq!(work.allocated, 0);
-            let named = allotment::rebind!(work.name(mutator)?);
+            let named = rebind!(draws.name(mutator)?);
             assert_eq!(named.chars(mutator), "One One");
             Ok(())
         });
@@ -225,13 +190,12 @@ mod tests {
     #[test]
     fn a_score_falls_with_each_piece_that_is_not_found() {
         with_dictionary(&["abc", "xx ab yy", "c", "zz", "abcd"], |mutator, dictionary| {
-            let work = &mut Work::new(1, FirstCollection::default(), dictionary);
             let mut of = |word: usize, within: usize| -> Result<f32, OutOfMemory> {
                 let at = |index: usize| dictionary.get(mutator).at(index).load(mutator).unwrap();
                 root!(mutator, word = at(word));
                 let at = |index: usize| dictionary.get(mutator).at(index).load(mutator).unwrap();
                 root!(mutator, within = at(within));
-                work.score(mutator, word, within)
+                score(mutator, word, within)
             };
             assert_eq!(of(0, 4)?, 1.0, "the whole word is there");
             assert_eq!(of(0, 1)?, PENALTY, "abc is not there, ab is");

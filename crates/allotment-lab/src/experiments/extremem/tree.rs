@@ -17,9 +17,6 @@ pub(super) trait Ordered: Word {
     fn order<'g>(mutator: &'g Mutator<'_>, one: Self::Of<'g>, other: Self::Of<'g>) -> Ordering;
 }
 
-/// Bytes of a node with its header.
-pub(super) const NODE: usize = 56;
-
 /// A node.
 #[derive(Object)]
 pub(super) struct Node<K: Word, V: Word> {
@@ -174,11 +171,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     type Numbers = Tree<Id, Unboxed<u32>>;
-
-    #[test]
-    fn a_node_has_the_size_it_is_counted_with() {
-        assert_eq!(8 + size_of::<Node<Id, Id>>(), NODE);
-    }
 
     /// The black nodes below a node, itself included; checks the rules and collects the keys.
     fn check(mutator: &Mutator<'_>, at: At<'_, Id, Unboxed<u32>>, keys: &mut Vec<u64>) -> usize {

@@ -8,8 +8,7 @@ use super::customers::Customers;
 use super::goods::Goods;
 use super::schedule::nanoseconds;
 use super::shop::OpenShop;
-use super::text::Work;
-use allotment::{Mutator, OutOfMemory, root};
+use allotment::{Mutator, OutOfMemory};
 
 /// The rebuilds of one data base in a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,19 +33,15 @@ pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>) -> Result<Upda
     let (common, schedule) = (open.common, &open.common.schedule);
     let interval = nanoseconds(common.workload.phased_update_interval);
     let mut updates = Updates::default();
-    root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
-    // This thread draws nothing.
-    let mut work = Work::new(0, common.first.clone(), dictionary);
     let mut release = interval;
     let mut is_customers = true;
     while schedule.release(mutator, release).is_some() {
         let begun = schedule.now();
         let (replaced, of) = if is_customers {
-            (open.rebuild::<Customers>(mutator, &mut work)?, &mut updates.customers)
+            (open.rebuild::<Customers>(mutator)?, &mut updates.customers)
         } else {
-            (open.rebuild::<Goods>(mutator, &mut work)?, &mut updates.products)
+            (open.rebuild::<Goods>(mutator)?, &mut updates.products)
         };
-        work.report();
         let now = schedule.now();
         of.count += 1;
         of.replaced += replaced as u64;

@@ -4,8 +4,8 @@
 //! as in the mail about JDK-8359947: of six runs the two with the largest P100 are dropped, and the
 //! others averaged.
 
-use super::latency::PERCENTILES;
-use crate::experiments::saying::{metric, ours, place, time_of};
+use super::latency::{PERCENTILES, Percentile};
+use crate::experiments::saying::{after, metric, ours, place, time_of};
 use crate::format::coordinates::value;
 use crate::format::phrase::count;
 use crate::format::{Metric, ScoreRow};
@@ -18,8 +18,7 @@ pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
         let (half, latest) = (time_of(row, "preparation.p50")?, time_of(row, "preparation.p100")?);
         let most = time_of(row, "preparation.p99");
         let most = most.map_or(String::new(), |most| format!(", 99 % at most {most}"));
-        let place = place(row, &ours, &[]);
-        let place = if place.is_empty() { place } else { format!(" with {place}") };
+        let place = after(" with ", &place(row, &ours, &[]));
         Some(format!(
             "shop{place}: half of the preparations are at most {half} late{most}; the latest was {latest} late."
         ))
@@ -39,10 +38,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
 /// collector of the case that it stands beside, which says nothing.
 fn whose(row: &ScoreRow, rows: &[ScoreRow]) -> String {
     let Some((name, _)) = value(row, JVM) else { return place(row, rows, &[]) };
-    match place(row, rows, &[JVM, "collector"]) {
-        place if place.is_empty() => format!("JVM {name}"),
-        place => format!("JVM {name}, {place}"),
-    }
+    format!("JVM {name}{}", after(", ", &place(row, rows, &[JVM, "collector"])))
 }
 
 fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
@@ -54,9 +50,9 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
         (values.len() == worst.len())
             .then(|| best.iter().map(|run| values[*run]).sum::<f64>() / best.len() as f64)
     };
-    let of_percentile = |(name, ..): &(&str, u64, u64)| {
-        let mean = mean(&format!("preparation.{name}"))?;
-        Some(format!("{} {}", name.to_uppercase(), milliseconds(mean / 1e3)))
+    let of_percentile = |percentile: &Percentile| {
+        let mean = mean(&format!("preparation.{}", percentile.label))?;
+        Some(format!("{} {}", percentile.label.to_uppercase(), milliseconds(mean / 1e3)))
     };
     let late: Vec<String> = PERCENTILES.iter().filter_map(of_percentile).collect();
     let mut text = format!("preparation {}", late.join(", "));
@@ -75,8 +71,7 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     let waste = mean("first-gc.waste");
     text += &waste.map_or(String::new(), |waste| format!("; {waste:.1} % waste at the first collection"));
     text += &mean("cpu").map_or(String::new(), |cpu| format!("; {cpu:.0} % of the CPUs"));
-    let place = whose(row, rows);
-    Some(if place.is_empty() { format!("shop: {text}.") } else { format!("shop, {place}: {text}.") })
+    Some(format!("shop{}: {text}.", after(", ", &whose(row, rows))))
 }
 
 /// The runs that are averaged: all but the worst third.

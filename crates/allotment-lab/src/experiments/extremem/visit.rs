@@ -4,11 +4,11 @@
 use super::customers::{Customer, Customers};
 use super::goods::{Goods, Product};
 use super::latency::{Arrays, KINDS, Latencies, Logs, Visit};
-use super::sales::{NewSale, NewSaved, NewTime, SALE, SAVED, Sale, Saved};
+use super::sales::{NewSale, NewSaved, NewTime, Sale, Saved};
 use super::schedule::nanoseconds;
 use super::search::{self, Found, Query, Search, Words};
 use super::shop::OpenShop;
-use super::text::{Made, Work};
+use super::text::{Draws, Made, score};
 use crate::hold::hold;
 use allotment::{Array, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, alloc, rebind, root};
 
@@ -51,10 +51,10 @@ pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>, seat: Seat) ->
     let (common, workload) = (open.common, &open.common.workload);
     root!(mutator, arrays = seat.arrays.get(mutator));
     root!(mutator, dictionary = open.shop.get(mutator).dictionary.load(mutator));
-    let work = Work::new(seat.seed, common.first.clone(), dictionary);
     let mut thread = CustomerThread {
         open,
-        search: Search::new(mutator, work, workload.allow_any_match),
+        draws: Draws::new(seat.seed, dictionary),
+        search: Search::new(mutator, workload.allow_any_match),
         logs: Logs::new(arrays),
         visits: Visits::default(),
         sales: (workload.sales_queues - 1) - seat.index % workload.sales_queues,
@@ -64,7 +64,6 @@ pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>, seat: Seat) ->
     let mut release = period * seat.index as i64 / workload.customer_threads as i64;
     while let Some(now) = common.schedule.release(mutator, release) {
         thread.engage(mutator, release, now >= common.schedule.log_start)?;
-        thread.search.work.report();
         release += period;
     }
     thread.visits.latencies = thread.logs.latencies(mutator);
@@ -73,8 +72,8 @@ pub(super) fn play(mutator: &mut Mutator<'_>, open: OpenShop<'_>, seat: Seat) ->
 
 struct CustomerThread<'a, 't> {
     open: OpenShop<'a>,
-    /// The thread's searches, and its state.
-    search: Search<'a, 't>,
+    draws: Draws<'a>,
+    search: Search<'t>,
     logs: Logs<'a>,
     visits: Visits,
     /// The queues that this thread uses.
@@ -85,13 +84,12 @@ struct CustomerThread<'a, 't> {
 impl<'t> CustomerThread<'_, 't> {
     fn engage(&mut self, mutator: &mut Mutator<'t>, release: i64, logs: bool) -> Result<(), OutOfMemory> {
         let (open, common, workload) = (self.open, self.open.common, &self.open.common.workload);
-        root!(mutator, customers = open.snapshot::<Customers>(mutator, &mut self.search.work)?);
-        let place = self.search.work.random.below(customers.get(mutator).len(mutator));
+        root!(mutator, customers = open.snapshot::<Customers>(mutator)?);
+        let place = self.draws.random.below(customers.get(mutator).len(mutator));
         let Some(customer) = customers.get(mutator).at(mutator, place) else { return Ok(()) };
         root!(mutator, customer = customer);
-        let work = &mut self.search.work;
-        root!(mutator, goods = open.snapshot::<Goods>(mutator, work)?);
-        root!(mutator, words = search::words(mutator, work, workload.keyword_search_count)?);
+        root!(mutator, goods = open.snapshot::<Goods>(mutator)?);
+        root!(mutator, words = search::words(mutator, &mut self.draws, workload.keyword_search_count)?);
         root!(mutator, found = self.search.candidates(mutator, Query { goods, words })?);
         let matches = found.get(mutator).len();
         root!(mutator, candidates = self.with_saved(mutator, customer, found)?);
@@ -109,14 +107,14 @@ impl<'t> CustomerThread<'_, 't> {
             return Ok(());
         }
         root!(mutator, offers = self.offers(mutator, customer, candidates)?);
-        let (work, criteria) = (&mut self.search.work, workload.selection_criteria_count);
-        root!(mutator, criteria = search::words(mutator, work, criteria)?);
+        let criteria = workload.selection_criteria_count;
+        root!(mutator, criteria = search::words(mutator, &mut self.draws, criteria)?);
         self.log(mutator, logs, Visit::Preparation, release);
         common.schedule.sleep(mutator, decision);
         let best = self.best(mutator, offers, criteria)?;
         let Some(chosen) = offers.get(mutator).at(best).load(mutator) else { return Ok(()) };
         root!(mutator, chosen = chosen);
-        let drawn = self.search.work.fraction();
+        let drawn = self.draws.fraction();
         let outcome = if drawn < workload.buy_threshold {
             open.sell(mutator, self.sales, chosen.get(mutator));
             Visit::Purchase
@@ -153,7 +151,6 @@ impl<'t> CustomerThread<'_, 't> {
             let _held = hold(lock);
             customer.get(mutator).saved(mutator).len()
         };
-        self.search.work.count(16 + 8 * saved);
         let copies = alloc!(mutator, NewArray::<Option<Saved>>::new(saved, None))?;
         let saved = {
             let _held = hold(lock);
@@ -167,7 +164,6 @@ impl<'t> CustomerThread<'_, 't> {
         }
         root!(mutator, copies = copies);
         let len = found.get(mutator).len();
-        self.search.work.count(16 + 8 * (len + saved));
         let both = alloc!(mutator, NewArray::<Option<Product>>::new(len + saved, None))?;
         both.copy_from(mutator, 0, found.get(mutator), 0..len);
         for (at, one) in copies.get(mutator).iter(mutator).take(saved).enumerate() {
@@ -186,9 +182,8 @@ impl<'t> CustomerThread<'_, 't> {
         let count = candidates.get(mutator).len();
         let words = self.open.common.workload.product_review_length;
         root!(mutator, offers = alloc!(mutator, NewArray::<Option<Sale>>::new(count, None))?);
-        self.search.work.count(16 + 8 * count + SALE * count);
         for at in 0..count {
-            let review = rebind!(self.search.work.concatenation(mutator, words)?);
+            let review = rebind!(self.draws.concatenation(mutator, words)?);
             let Some(product) = candidates.get(mutator).at(at).load(mutator) else { continue };
             let sale = alloc!(mutator, NewSale::of(customer.get(mutator), product, review))?;
             offers.get(mutator).at(at).store(mutator, Some(sale));
@@ -204,7 +199,6 @@ impl<'t> CustomerThread<'_, 't> {
         criteria: Local<'_, Words>,
     ) -> Result<usize, OutOfMemory> {
         let count = offers.get(mutator).len();
-        self.search.work.count(16 + (4 * count).next_multiple_of(8));
         root!(mutator, ranks = alloc!(mutator, NewSlots::new(count, 0.0_f32))?);
         for at in 0..count {
             let Some(offer) = offers.get(mutator).at(at).load(mutator) else { continue };
@@ -213,7 +207,7 @@ impl<'t> CustomerThread<'_, 't> {
             for word in 0..criteria.get(mutator).len() {
                 let Some(word) = criteria.get(mutator).at(word).load(mutator) else { continue };
                 root!(mutator, word = word);
-                rank *= self.search.work.score(mutator, word, review)?;
+                rank *= score(mutator, word, review)?;
             }
             ranks.get(mutator).at(at).set(rank);
         }
@@ -230,7 +224,6 @@ impl<'t> CustomerThread<'_, 't> {
     ) -> Result<(), OutOfMemory> {
         let common = self.open.common;
         let expiry = common.schedule.now() + nanoseconds(common.workload.browsing_expiration);
-        self.search.work.count(SAVED);
         let expiry = NewTime {
             seconds: (expiry / 1_000_000_000) as u64,
             nanoseconds: (expiry % 1_000_000_000) as u64,
@@ -240,6 +233,6 @@ impl<'t> CustomerThread<'_, 't> {
         root!(mutator, saved = alloc!(mutator, NewSaved::of(customer.get(mutator), product, expiry))?);
         self.open.keep(mutator, self.saved, saved.get(mutator));
         let id = customer.get(mutator).id;
-        Customer::save(mutator, &mut self.search.work, common.locks.ring(id), customer, saved)
+        Customer::save(mutator, common.locks.ring(id), customer, saved)
     }
 }

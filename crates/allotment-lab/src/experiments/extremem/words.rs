@@ -5,7 +5,7 @@
 //! of the dictionary are the words in turn, so each word occurs as often as every other, or once
 //! more.
 
-use super::text::{Dictionary, Work};
+use super::text::{Dictionary, Text};
 use crate::walk::Random;
 use allotment::{Local, Mutator, OutOfMemory};
 use std::collections::HashSet;
@@ -43,13 +43,12 @@ fn length(random: &mut Random) -> usize {
 /// Fills a dictionary with a string for each entry.
 pub(super) fn fill(
     mutator: &mut Mutator<'_>,
-    work: &mut Work<'_>,
     dictionary: Local<'_, Dictionary>,
     words: &[Box<str>],
 ) -> Result<(), OutOfMemory> {
     let entries = dictionary.get(mutator).len();
     for (entry, word) in (0..entries).zip(words.iter().cycle()) {
-        let made = allotment::rebind!(work.text(mutator, word)?);
+        let made = allotment::rebind!(Text::make(mutator, word)?);
         dictionary.get(mutator).at(entry).store(mutator, Some(made));
     }
     Ok(())
@@ -57,9 +56,7 @@ pub(super) fn fill(
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::text::Text;
     use super::*;
-    use crate::experiments::first_collection::FirstCollection;
     use allotment::{Heap, NewArray, alloc, root};
 
     /// Calls a function with a dictionary of these words, in a heap of its own.
@@ -72,8 +69,7 @@ pub(super) mod tests {
         let words: Vec<Box<str>> = words.iter().map(|word| (*word).into()).collect();
         heap.attach(|mutator| {
             root!(mutator, dictionary = alloc!(mutator, NewArray::new(words.len(), None))?);
-            let work = &mut Work::new(0, FirstCollection::default(), dictionary);
-            fill(mutator, work, dictionary, &words)?;
+            fill(mutator, dictionary, &words)?;
             body(mutator, dictionary)
         })
         .unwrap()
@@ -97,7 +93,7 @@ pub(super) mod tests {
         with_dictionary(&["a", "b"], |mutator, short| {
             root!(mutator, long = alloc!(mutator, NewArray::<Option<Text>>::new(5, None))?);
             let words: Vec<Box<str>> = ["a", "b"].map(Box::from).into();
-            fill(mutator, &mut Work::new(0, FirstCollection::default(), long), long, &words)?;
+            fill(mutator, long, &words)?;
             let at = |index: usize| long.get(mutator).at(index).load(mutator).unwrap();
             assert_eq!([0, 1, 2, 3, 4].map(|index| at(index).chars(mutator)), ["a", "b", "a", "b", "a"]);
             assert!(!at(0).is_same(at(2)) && short.get(mutator).len() == 2);

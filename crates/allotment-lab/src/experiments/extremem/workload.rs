@@ -21,7 +21,7 @@ macro_rules! options {
         }
 
         /// The options of this workload, in Extremem's order.
-        const OPTIONS: &[(&str, Kind)] = &[$(($name, Kind::$kind(|workload| &mut workload.$field)),)*];
+        const OPTIONS: &[(&str, OptionKind)] = &[$(($name, OptionKind::$kind(|workload| &mut workload.$field)),)*];
     };
 }
 
@@ -71,7 +71,7 @@ options! {
 
 /// How an option is read.
 #[derive(Clone, Copy)]
-enum Kind {
+enum OptionKind {
     Count(fn(&mut Workload) -> &mut usize),
     Seed(fn(&mut Workload) -> &mut u32),
     Time(fn(&mut Workload) -> &mut Duration),
@@ -94,21 +94,24 @@ const PHASED: &str = "only the mode PhasedUpdates is implemented, which all thre
                       JDK-8359947 use";
 
 /// The options of Extremem that take one value, or none.
-const FIXED: &[(&str, Kind)] = &[
-    ("FastAndFurious", Kind::Only("false", PHASED)),
-    ("PhasedUpdates", Kind::Only("true", PHASED)),
-    ("MaxArrayLength", Kind::Only("0", "the index arrays are single arrays")),
-    ("ReportCSV", Kind::Refused(REPORTS)),
-    ("ReportIndividualThreads", Kind::Refused(REPORTS)),
-    ("DictionaryFile", Kind::Refused("words are generated, as many different ones as DistinctWords says")),
-    ("InitializationDelay", Kind::Refused("Extremem ignores it, too")),
-    ("MaxP50CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP95CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP99CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP99_9CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP99_99CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP99_999CustomerPrepMicroseconds", Kind::Refused(GOALS)),
-    ("MaxP100CustomerPrepMicroseconds", Kind::Refused(GOALS)),
+const FIXED: &[(&str, OptionKind)] = &[
+    ("FastAndFurious", OptionKind::Only("false", PHASED)),
+    ("PhasedUpdates", OptionKind::Only("true", PHASED)),
+    ("MaxArrayLength", OptionKind::Only("0", "the index arrays are single arrays")),
+    ("ReportCSV", OptionKind::Refused(REPORTS)),
+    ("ReportIndividualThreads", OptionKind::Refused(REPORTS)),
+    (
+        "DictionaryFile",
+        OptionKind::Refused("words are generated, as many different ones as DistinctWords says"),
+    ),
+    ("InitializationDelay", OptionKind::Refused("Extremem ignores it, too")),
+    ("MaxP50CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP95CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP99CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP99_9CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP99_99CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP99_999CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
+    ("MaxP100CustomerPrepMicroseconds", OptionKind::Refused(GOALS)),
 ];
 
 /// Extremem's defaults, and as many words as its dictionary has entries.
@@ -146,15 +149,15 @@ impl Workload {
     /// All options with their values, as [`with`](Self::with) reads them.
     pub(super) fn written(&self) -> String {
         let mut of = self.clone();
-        let mut value = |kind: &Kind| {
+        let mut value = |kind: &OptionKind| {
             Some(match kind {
-                Kind::Count(field) => field(&mut of).to_string(),
-                Kind::Seed(field) => field(&mut of).to_string(),
-                Kind::Time(field) => format!("{}ms", field(&mut of).as_millis()),
+                OptionKind::Count(field) => field(&mut of).to_string(),
+                OptionKind::Seed(field) => field(&mut of).to_string(),
+                OptionKind::Time(field) => format!("{}ms", field(&mut of).as_millis()),
                 // With a point, even if it is 0.
-                Kind::Probability(field) => format!("{:?}", field(&mut of)),
-                Kind::Switch(field) => field(&mut of).to_string(),
-                Kind::Only(..) | Kind::Refused(_) => return None,
+                OptionKind::Probability(field) => format!("{:?}", field(&mut of)),
+                OptionKind::Switch(field) => field(&mut of).to_string(),
+                OptionKind::Only(..) | OptionKind::Refused(_) => return None,
             })
         };
         let options = OPTIONS.iter().filter_map(|(name, kind)| Some(format!("{name}={}", value(kind)?)));
@@ -166,23 +169,27 @@ impl Workload {
             option.split_once('=').ok_or_else(|| format!("`{option}` is not an option; write Name=value"))?;
         let all = OPTIONS.iter().chain(FIXED);
         let Some((_, kind)) = all.clone().find(|(known, _)| *known == name) else {
-            let taken = |(_, kind): &&(&str, Kind)| !matches!(kind, Kind::Refused(_));
+            let taken = |(_, kind): &&(&str, OptionKind)| !matches!(kind, OptionKind::Refused(_));
             let hint = did_you_mean(name, all.filter(taken).map(|(name, _)| *name));
             return Err(format!("Extremem has no option `{name}`; {hint}").trim_end_matches("; ").into());
         };
         let wrong = |what: String| format!("{name}: {what}");
         match kind {
-            Kind::Count(of) => *of(self) = whole(value).map_err(wrong)? as usize,
-            Kind::Seed(of) => *of(self) = whole(value).map_err(wrong)?,
-            Kind::Time(of) => *of(self) = time(value).map_err(wrong)?,
-            Kind::Probability(of) => *of(self) = probability(value).map_err(wrong)?,
-            Kind::Switch(of) => {
+            OptionKind::Count(of) => *of(self) = whole(value).map_err(wrong)? as usize,
+            OptionKind::Seed(of) => *of(self) = whole(value).map_err(wrong)?,
+            OptionKind::Time(of) => *of(self) = time(value).map_err(wrong)?,
+            OptionKind::Probability(of) => *of(self) = probability(value).map_err(wrong)?,
+            OptionKind::Switch(of) => {
                 let parsed = value.parse();
                 *of(self) = parsed.map_err(|_| wrong(format!("`{value}` is neither true nor false")))?;
             }
-            Kind::Only(only, _) if value == *only => {}
-            Kind::Only(only, why) => return Err(wrong(format!("`{value}` is refused: {why}; {only} fits"))),
-            Kind::Refused(why) => return Err(wrong(format!("this option of Extremem is not here: {why}"))),
+            OptionKind::Only(only, _) if value == *only => {}
+            OptionKind::Only(only, why) => {
+                return Err(wrong(format!("`{value}` is refused: {why}; {only} fits")));
+            }
+            OptionKind::Refused(why) => {
+                return Err(wrong(format!("this option of Extremem is not here: {why}")));
+            }
         }
         Ok(())
     }

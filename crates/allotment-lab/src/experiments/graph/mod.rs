@@ -17,8 +17,8 @@ use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, spread, takes, values};
 use super::shots::{check_parts, check_shots};
+use crate::format::ScoreRow;
 use crate::format::coordinates::{mode, value};
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Case, Charts, Experiment, Kind, Mode, ObjectShape, ParameterError};
 use anyhow::ensure;
 use load::Mix;
@@ -65,7 +65,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     rate.map(|text| text + ".").into_iter().chain(collectors).collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&rows, "collector", "mark-compact", "factor");
     for row in &rows {

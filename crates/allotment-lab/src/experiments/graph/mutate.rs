@@ -3,22 +3,26 @@
 //!
 //! An iteration makes as many steps as its time allows, or a fixed number in mode `shot`.
 
-use super::super::collectors::heap_of;
+use super::super::collectors::full_heap;
 use super::super::heap_use::HeapUse;
-use super::super::memory::Advice;
-use super::super::together::{Member, Shot, Together};
+use super::super::memory::advised;
+use super::super::together::Together;
 use super::load::Mix;
-use super::part::{Part, plan, table};
+use super::part::{Part, plan};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
 use crate::hold::hold;
 use crate::walk::Random;
-use allotment::{Mutator, OutOfMemory, root};
+use allotment::{Mutator, NewArray, OutOfMemory, alloc, root};
 use anyhow::{Context, bail};
 use std::sync::Mutex;
 
 /// Steps between two checks of the harness.
 const STEPS: u64 = 64;
+
+/// What fits a heap that is full before the first step, and in a step.
+const FULL: &str = "the heap is full before the first step: a larger --factor or fewer threads fit";
+const FITS: &str = "a larger --factor or fewer threads fit";
 
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
@@ -28,29 +32,23 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
         "shot" => (case.count("steps")? / case.threads as u64, true),
         other => bail!("there is no mode `{other}`"),
     };
-    let together = Together::new(case.threads);
+    let together = Together::new(case.threads, is_shot);
     let mix = Mix::named(case.text("mix")?).context("the mix is none of the axis' words")?;
-    let bytes = heap_bytes(case)?;
-    // The initial size is the whole heap. A capacity that follows the live bytes would make every
-    // factor beyond it the same.
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-    let (heap, mut probe) = HeapUse::of(builder)?;
-    let advice = Advice::of(&heap, "a larger --factor or fewer threads fit");
-    let full =
-        Advice::of(&heap, "the heap is full before the first step: a larger --factor or fewer threads fit");
+    let (heap, mut probe) = HeapUse::of(full_heap(case.text("collector")?, heap_bytes(case)?)?)?;
     let boards = Mutex::new(board::make(&heap, case.threads)?);
     bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
         let board = hold(&boards).pop();
         let board = board.context("there is a root of the board for each thread")?;
         // A different sequence from the one that the part draws its steps from.
         let loads = plan(&mut Random::new(!(thread.index as u64)), mix, live / thread.count);
-        root!(mutator, table = full.on(table(mutator, loads.len()))?, board = board.get(mutator));
+        root!(mutator, table = advised(alloc!(mutator, NewArray::new(loads.len(), None)), FULL)?);
+        root!(mutator, board = board.get(mutator));
         let mut part = Part::new(table, board, thread.index, death);
-        full.on(part.fill(mutator, &loads))?;
+        advised(part.fill(mutator, &loads), FULL)?;
         drop(loads);
         let operations = if is_shot { 1 } else { steps };
-        let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()), advice };
-        if is_shot { play.play(Shot { worker, member: Member(&together) }) } else { play.play(worker) }
+        let worker = Mutating { mutator, part, steps, operations, outcome: Ok(()) };
+        together.play(worker, play)
     })
 }
 
@@ -62,7 +60,6 @@ struct Mutating<'a, 'm, 't> {
     /// Operations that a batch counts for: a shot is one operation.
     operations: u64,
     outcome: Result<(), OutOfMemory>,
-    advice: Advice,
 }
 
 impl Worker for Mutating<'_, '_, '_> {
@@ -78,7 +75,7 @@ impl Worker for Mutating<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.advice.on(self.outcome.clone())?;
+        advised(self.outcome.clone(), FITS)?;
         self.part.check(self.mutator)
     }
 

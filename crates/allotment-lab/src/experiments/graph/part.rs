@@ -5,11 +5,11 @@ use super::board::{Board, PLACES};
 use super::load::{Load, Mix};
 use super::vertex::{EDGES, LEAF_EVERY, Vertex, connect, leaf, make};
 use crate::walk::Random;
-use allotment::{Array, Gc, Local, Mutator, NewArray, OutOfMemory, alloc, rebind};
+use allotment::{Array, Gc, Local, Mutator, OutOfMemory, alloc, rebind};
 use anyhow::{Context, bail};
 
 /// A table of vertices.
-pub(super) type Table = Array<Option<Vertex>>;
+type Table = Array<Option<Vertex>>;
 
 /// The size of each thread's range of vertex numbers.
 const NUMBERS: u64 = 1 << 48;
@@ -214,16 +214,11 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The table for `vertices` vertices.
-pub(super) fn table<'m>(mutator: &'m mut Mutator<'_>, vertices: usize) -> Result<Gc<'m, Table>, OutOfMemory> {
-    alloc!(mutator, NewArray::<Option<Vertex>>::new(vertices, None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::board;
     use super::*;
-    use allotment::{Heap, root};
+    use allotment::{Heap, NewArray, root};
 
     const BYTES: usize = 1 << 20;
 
@@ -237,7 +232,11 @@ mod tests {
         let board = board::make(&heap, 1).unwrap().remove(0);
         let played = heap.attach(|mutator| {
             let loads = plan(&mut Random::new(7), mix, BYTES);
-            root!(mutator, table = table(mutator, loads.len())?, board = board.get(mutator));
+            root!(
+                mutator,
+                table = alloc!(mutator, NewArray::new(loads.len(), None))?,
+                board = board.get(mutator)
+            );
             let mut part = Part::new(table, board, 0, death);
             part.fill(mutator, &loads)?;
             body(mutator, &mut part)

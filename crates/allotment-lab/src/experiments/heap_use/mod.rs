@@ -48,17 +48,19 @@ use std::time::Duration;
 /// | `gc.recorded` | words | words that mutators overwrote and handed over |
 /// | `assist.slices` | counts | slices of a cycle's work that mutators did |
 /// | `assist.total` | ms | their time |
-/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; so others |
+/// | `concurrent.mark`, `concurrent.mark.max` | ms | a part of a cycle: mean, largest; others too |
 /// | `concurrent.total` | ms | all parts of all cycles |
 /// | `concurrent.object` | ns | the same by the objects found alive |
 ///
 /// The median of `gc.young.object` is robust: a host that takes a CPU away for 10 ms is 5 % of the
 /// mean of 200 pauses.
 pub(super) struct HeapUse {
-    heap: Heap,
+    pub(super) heap: Heap,
     log: Log,
     waste_before: TlabStatistics,
     committed_before: usize,
+    /// Whether the references that collections cleared are a row: `cleared`.
+    reports_weak: bool,
 }
 
 /// The listener's notes since the last iteration.
@@ -66,8 +68,8 @@ type Log = Arc<Mutex<Heard>>;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
-    young: Kind,
-    full: Kind,
+    young: Pauses,
+    full: Pauses,
     cycles: Cycles,
     /// Pauses, in ms. A cycle has several.
     pauses: Vec<f64>,
@@ -75,21 +77,22 @@ struct Heard {
     /// number of live objects.
     young_objects: Vec<(f64, u64)>,
     moved_bytes: usize,
+    weak_cleared: usize,
     /// Bytes that young collections moved, and the unused bytes of the workers' buffers.
     copied_bytes: usize,
     plab_waste_bytes: usize,
     committed_bytes: usize,
 }
 
-/// Collections of one kind.
+/// The pauses of collections of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Kind {
+struct Pauses {
     count: u64,
     pauses: Duration,
     live_objects: usize,
 }
 
-impl Kind {
+impl Pauses {
     fn add(&mut self, record: &CollectionRecord) {
         self.count += 1;
         self.pauses += record.pause;
@@ -129,6 +132,7 @@ impl Heard {
             None => self.pauses.push(milliseconds(record.pause)),
         }
         self.moved_bytes += record.moved_bytes;
+        self.weak_cleared += record.weak_cleared;
         if let Some(young) = record.young() {
             self.copied_bytes += record.moved_bytes;
             self.plab_waste_bytes += young.plab_waste_bytes;
@@ -184,7 +188,7 @@ impl HeapUse {
         HeapUse::listening(builder, |_| ())
     }
 
-    /// The same as [`HeapUse::of`], with another listener beside the probe's own.
+    /// Builds the heap and its probe, and calls `listen` for each collection too.
     ///
     /// # Errors
     /// As [`HeapUse::of`].
@@ -199,9 +203,14 @@ impl HeapUse {
             listen(record);
         };
         let heap = builder.on_collection(hook).build()?;
-        let watched = heap.clone();
-        let waste_before = TlabStatistics::default();
-        Ok((heap, HeapUse { heap: watched, log, waste_before, committed_before: 0 }))
+        let (watched, waste_before) = (heap.clone(), TlabStatistics::default());
+        let probe = HeapUse { heap: watched, log, waste_before, committed_before: 0, reports_weak: false };
+        Ok((heap, probe))
+    }
+
+    /// Reports the references that collections cleared too.
+    pub(super) fn reporting_weak(self) -> HeapUse {
+        HeapUse { reports_weak: true, ..self }
     }
 
     /// For workers that collect while they prepare. Those collections are not part of the
@@ -234,7 +243,11 @@ impl Probe for HeapUse {
         let waste = self.heap.tlab_totals().sum.since(&self.waste_before);
         let committed = self.heap.memory().committed_bytes;
         let peak = committed.max(self.committed_before).max(heard.committed_bytes);
-        let mut values = heard.values(is_concurrent(self.heap.collector()));
+        let mut values = Vec::new();
+        if self.reports_weak {
+            values.push(SecondaryValue::average("cleared", "counts", heard.weak_cleared as f64));
+        }
+        values.extend(heard.values(is_concurrent(self.heap.collector())));
         values.push(SecondaryValue::average("tlab.waste", "%", waste.waste_percent()));
         values.push(SecondaryValue::maximum("heap.peak", "MiB", mebibytes(peak as f64)));
         // Where the system gives no figure, none is reported.

@@ -12,8 +12,8 @@ mod shot;
 use super::collectors::{COLLECTOR, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, of_mode, ours, takes};
-use super::shots::{check_parts, check_shots};
-use crate::format::{Comparison, ScoreRow};
+use super::shots::{check_one_thread, check_parts, check_shots};
+use crate::format::ScoreRow;
 use crate::harness::{
     Axis, Bench, Case, Charts, Experiment, Kind, Mode, ObjectShape, ParameterError, TimeUnit,
 };
@@ -70,7 +70,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     node.into_iter().chain(queue).collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&rows, "collector", "mark-compact", "nodes");
     let lists = contrast(&of_mode(&rows, "forced"), "lists", "64", "1", "collector");
@@ -90,13 +90,15 @@ fn check(case: &Case) -> anyhow::Result<()> {
     let nodes = case.size("nodes")?;
     let forced = case.mode == "forced";
     check_shots(case, case.mode != "queue", "ss measures the modes forced and shot, and nothing else does")?;
-    let (threads, collector) = (case.threads, case.text("collector")?);
+    let collector = case.text("collector")?;
     if case.mode == "shot" {
         check_parts(case, "steps")?;
     }
-    ensure!(!forced || threads == 1, "{threads} threads: one thread at a time forces a collection");
-    ensure!(!forced || collector != "epsilon", "epsilon collects nothing, and cannot be forced to");
-    let lists = if forced { case.size("lists")? } else { threads };
+    if forced {
+        check_one_thread(case, "one thread at a time forces a collection")?;
+        ensure!(collector != "epsilon", "epsilon collects nothing, and cannot be forced to");
+    }
+    let lists = if forced { case.size("lists")? } else { case.threads };
     ensure!(lists > 0 && nodes >= lists, "{nodes} nodes in {lists} lists: every list has a node");
     check_heap(collector, heap_bytes(case)?)
 }

@@ -1,10 +1,10 @@
 //! Modes `queue` and `shot`: each thread has a list of constant length, which grows at one end and
 //! dies at the other.
 
-use super::super::collectors::heap_of;
+use super::super::collectors::full_heap;
 use super::super::heap_use::HeapUse;
-use super::super::memory::Advice;
-use super::super::together::{Member, Shot, Together};
+use super::super::memory::advised;
+use super::super::together::Together;
 use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
 use crate::harness::{Bench, Case, Worker};
@@ -14,28 +14,26 @@ use anyhow::bail;
 /// Nodes between two checks of the harness.
 const STEPS: u64 = 256;
 
+/// What fits a heap that is full before the first step, and in a step.
+const FULL: &str = "the heap is full before the first step: a larger --factor fits";
+const FITS: &str = "a larger --factor or fewer --nodes fit";
+
 /// Measures steps.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let nodes = case.count("nodes")?;
     let is_shot = case.mode == "shot";
     let steps = if is_shot { case.count("steps")? / case.threads as u64 } else { STEPS };
-    let together = Together::new(case.threads);
-    // The initial size is the whole heap. A capacity that follows the live bytes would make every
-    // factor beyond it the same.
-    let bytes = heap_bytes(case)?;
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-    let (heap, mut probe) = HeapUse::of(builder)?;
-    let advice = Advice::of(&heap, "a larger --factor or fewer --nodes fit");
-    let full = Advice::of(&heap, "the heap is full before the first step: a larger --factor fits");
+    let together = Together::new(case.threads, is_shot);
+    let (heap, mut probe) = HeapUse::of(full_heap(case.text("collector")?, heap_bytes(case)?)?)?;
     bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
         let length = nodes / thread.count as u64;
         let first = alloc!(mutator, NewNode { next: None, key: 0, value: value(0) })?;
         root!(mutator, mut head = Some(first), mut tail = Some(first));
-        let mut queue = Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()), advice };
+        let mut queue = Queue { mutator, head, tail, length, steps, next_key: 1, outcome: Ok(()) };
         for _ in 1..length {
-            full.on(queue.append())?;
+            advised(queue.append(), FULL)?;
         }
-        if is_shot { play.play(Shot { worker: queue, member: Member(&together) }) } else { play.play(queue) }
+        together.play(queue, play)
     })
 }
 
@@ -48,7 +46,6 @@ struct Queue<'a, 'm, 't> {
     steps: u64,
     next_key: u64,
     outcome: Result<(), OutOfMemory>,
-    advice: Advice,
 }
 
 impl Queue<'_, '_, '_> {
@@ -87,7 +84,7 @@ impl Worker for Queue<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.advice.on(self.outcome.clone())?;
+        advised(self.outcome.clone(), FITS)?;
         let found = count(self.mutator, self.head.get(self.mutator));
         if found != Some(self.length) {
             bail!("the queue has {} nodes, and is found broken or with {found:?}", self.length);

@@ -4,7 +4,7 @@
 //! would move nothing. Nodes of all lists are made in turn, so neighbours in memory are not
 //! neighbours in a list, unless there is only one list.
 
-use super::super::collectors::heap_of;
+use super::super::collectors::full_heap;
 use super::super::heap_use::{HeapUse, Preparation};
 use super::heap_bytes;
 use super::node::{NewNode, Node, count, value};
@@ -27,9 +27,7 @@ struct Numbers {
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let numbers =
         Numbers { nodes: case.count("nodes")?, lists: case.size("lists")?, garbage: case.count("garbage")? };
-    let bytes = heap_bytes(case)?;
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-    let (heap, mut probe) = HeapUse::of(builder)?;
+    let (heap, mut probe) = HeapUse::of(full_heap(case.text("collector")?, heap_bytes(case)?)?)?;
     let preparation = probe.preparation();
     bench.measure_attached(&heap, &mut probe, |_, mutator, play| {
         root!(mutator, ends = alloc!(mutator, NewArray::<Option<Node>>::new(numbers.lists, None))?);

@@ -9,7 +9,7 @@
 
 use super::collectors::fits;
 use super::heap_use::HeapUse;
-use super::memory::Advice;
+use super::memory::advised;
 use super::saying::{all_against, ours, spread};
 use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, Worker, keep};
 use crate::walk::Random;
@@ -47,7 +47,7 @@ pub(crate) static OPTIONS: Experiment = Experiment {
     baseline: Some(("set", DEFAULTS)),
     answers: |rows| spread(&ours(rows), "mixed", "set", DEFAULTS).into_iter().collect(),
     needs: "a row with the defaults and one with another --set",
-    verdicts: |rows, _| all_against(&ours(rows), "set", DEFAULTS, "threads"),
+    verdicts: |rows| all_against(&ours(rows), "set", DEFAULTS, "threads"),
     check,
     run,
     ..Experiment::NEW
@@ -60,14 +60,13 @@ fn check(case: &Case) -> anyhow::Result<()> {
 
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (heap, mut probe) = HeapUse::of(builder(case)?)?;
-    let advice = Advice::of(&heap, "a larger --heap or fewer threads fit");
     let words = heap.register(Shape::array("words", 16, Element::Plain { bytes: 8 }))?;
     bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
         let mut random = Random::new(thread.index as u64 + 1);
         let lengths = (0..SIZES).map(|_| random.below(17)).collect();
         // SAFETY: null refers to nothing.
         let ring = (0..RING).map(|_| unsafe { mutator.raw().new_root(0) }).collect();
-        play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()), advice })
+        play.play(Mixed { mutator, words, lengths, ring, place: 0, made: 0, outcome: Ok(()) })
     })
 }
 
@@ -89,7 +88,6 @@ struct Mixed<'m, 't> {
     /// Objects made so far.
     made: usize,
     outcome: Result<(), OutOfMemory>,
-    advice: Advice,
 }
 
 impl Mixed<'_, '_> {
@@ -119,7 +117,7 @@ impl Worker for Mixed<'_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.advice.on(self.outcome.clone())
+        advised(self.outcome.clone(), "a larger --heap or fewer threads fit")
     }
 
     fn idle(&mut self, wait: &mut dyn FnMut()) {

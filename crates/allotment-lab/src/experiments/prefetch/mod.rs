@@ -12,13 +12,14 @@
 
 mod verdict;
 
-use super::emitted::{Between, EmittedLoop, Filler, Form, MAX_INSTRUCTIONS, Work};
-use super::tlab::eden::{bytes_of_edens, calls, heap_of_edens};
+use super::emitted::{Between, EmittedLoop, Form, MAX_INSTRUCTIONS, Work};
+use super::tlab::eden::{bytes_of_edens, heap_of_edens};
+use super::tlab::filler::measure;
 use super::{memory, on_jvm};
 use crate::format::phrase::count;
-use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, NoProbe};
-use allotment::Heap;
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode};
 use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
+use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
 use anyhow::{Context, ensure};
 
@@ -128,15 +129,13 @@ fn check(case: &Case) -> anyhow::Result<()> {
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (size, eden) = (case.size("size")?, case.size("eden")?);
     let heap = heap_of_edens(eden, case.threads)?;
-    let (pairs, calls) = calls(size, eden);
     let working_set = case.size("working-set")?;
     let between = Between { instructions: case.size("work")?, reads: working_set > 0 };
     let allocation = allocation(&heap, size)?;
-    let body = EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
-    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
-        let mark = mutator.raw_mut().mark();
-        let work = Work::new(working_set);
-        play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
+    let code = EmittedLoop::new(&emitter(case)?, allocation, Initialise::PerObject, Form::Pasted, between)?;
+    measure(&heap, size, eden, bench, |pairs| {
+        let (code, mut work) = (&code, Work::new(working_set));
+        move |mutator: &mut Mutator<'_>| code.allocate(mutator, pairs, &mut work)
     })
 }
 

@@ -17,7 +17,7 @@ const SETTINGS: &[&str] = &["style", "distance", "lines", "step", "instr"];
 
 /// In how many programs prefetch helps, and in how many it harms.
 pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
-    let programs = programs(rows, &compare(rows, &Baseline::mode("none")));
+    let programs = programs(rows, &against_none(rows));
     let with = |effect| -> Vec<(&String, Ratio)> {
         let of = |(_, settings): &'_ (String, Vec<(&ScoreRow, Ratio)>)| {
             let found = settings.iter().map(|(_, ratio)| *ratio).filter(|ratio| Effect::of(ratio) == effect);
@@ -49,9 +49,20 @@ pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
 }
 
 /// A line for each object, eden, work and number of threads.
-pub(super) fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
-    let programs = programs(rows, comparison);
-    programs.iter().map(|(program, settings)| format!("ahead, {program}: {}", verdict(settings))).collect()
+pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
+    lines(rows, &against_none(rows))
+}
+
+fn lines(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
+    programs(rows, comparison)
+        .iter()
+        .map(|(program, settings)| format!("ahead, {program}: {}", verdict(settings)))
+        .collect()
+}
+
+/// The rows against those without prefetch, whatever baseline the user has chosen.
+fn against_none(rows: &[ScoreRow]) -> Comparison {
+    compare(rows, &Baseline::mode("none"))
 }
 
 /// The settings of each program, with ratios above 1 for what is better.
@@ -181,7 +192,7 @@ mod tests {
             ratio(1.8, 1.9, 2.0),
         ];
         let comparison = Comparison { baseline: "mode=none".into(), ratios };
-        let found = verdicts(&rows, &comparison);
+        let found = lines(&rows, &comparison);
         assert_eq!(
             found,
             [

@@ -1,7 +1,8 @@
 //! The loop of small objects, and the cost of one sample in it.
 
-use super::super::memory::Advice;
+use super::super::memory::advised;
 use super::heap;
+use super::programs::FULL;
 use crate::counters::thread_cpu_time;
 use crate::harness::{Bench, Case, NoProbe, SecondaryValue, Share, Worker, keep};
 use crate::statistics::percentiles;
@@ -32,7 +33,6 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let shape = heap.register(Shape::fixed("object", BYTES))?;
     let site: Site<BYTES, ByCaller, NoPrefetch> =
         Site::new(shape).context("the shape has the site's size")?;
-    let advice = Advice::of(&heap, "all objects are garbage, so this is an error of the heap");
     bench.measure_attached(&heap, &mut NoProbe, |thread, mutator, play| {
         let points = mutator.sampling_points();
         let alone = thread.count == 1;
@@ -47,7 +47,6 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
             sample: f64::NAN,
             alone,
             outcome: Ok(()),
-            advice,
         })
     })
 }
@@ -67,7 +66,6 @@ struct Allocating<'a, 'm, 't, const BYTES: usize> {
     /// Whether no other thread allocates in the heap.
     alone: bool,
     outcome: Result<(), OutOfMemory>,
-    advice: Advice,
 }
 
 impl<const BYTES: usize> Allocating<'_, '_, '_, BYTES> {
@@ -109,14 +107,11 @@ impl<const BYTES: usize> Allocating<'_, '_, '_, BYTES> {
         let (mut longer, mut samples) = (Vec::new(), 0);
         for pair in 0..TURNS {
             // Each kind is first in half of the pairs: what drifts in a pair cancels out.
-            let on_first = if pair % 2 == 0 { Some(self.turn(self.interval)?) } else { None };
-            let (off, _) = self.turn(0)?;
-            let (on, passed) = match on_first {
-                Some(on) => on,
-                None => self.turn(self.interval)?,
-            };
-            longer.push(on - off);
-            samples += passed;
+            let (first, second) = if pair % 2 == 0 { (self.interval, 0) } else { (0, self.interval) };
+            let (first, second) = (self.turn(first)?, self.turn(second)?);
+            let (on, off) = if pair % 2 == 0 { (first, second) } else { (second, first) };
+            longer.push(on.0 - off.0);
+            samples += on.1;
         }
         // A median: a collection in one turn of a pair would otherwise be a sample's cost.
         let [_, median, ..] = percentiles(&longer);
@@ -142,7 +137,7 @@ impl<const BYTES: usize> Worker for Allocating<'_, '_, '_, BYTES> {
         self.passed = self.mutator.sampling_points() - self.points;
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
         let sample = outcome.and_then(|()| self.sample());
-        self.sample = self.advice.on(sample)?;
+        self.sample = advised(sample, FULL)?;
         Ok(())
     }
 
@@ -178,7 +173,6 @@ mod tests {
         let heap = heap("").unwrap();
         let shape = heap.register(Shape::fixed("object", 64)).unwrap();
         let site: Site<64, ByCaller, NoPrefetch> = Site::new(shape).unwrap();
-        let advice = Advice::of(&heap, "");
         heap.attach(|mutator| {
             for (interval, known) in [(0, false), (1 << 20, false), (4 << 10, true)] {
                 let mut worker = Allocating {
@@ -192,7 +186,6 @@ mod tests {
                     sample: f64::NAN,
                     alone: true,
                     outcome: Ok(()),
-                    advice,
                 };
                 worker.prepare().unwrap();
                 assert_eq!(worker.batch(), OBJECTS);

@@ -16,7 +16,7 @@ use crate::harness::{Bench, Case, SecondaryValue, Share, Worker};
 use allotment::stats::AllocationProfile;
 use anyhow::ensure;
 
-/// The number of samples, as above, from which on an estimate is judged. With 100 a Poisson
+/// The number of samples, as the module defines it, that a judged estimate has. With 100 a Poisson
 /// distribution is off by 5 standard deviations in two of a million cases, with 10 in eighteen.
 const LEAST_SAMPLES: f64 = 100.0;
 

@@ -13,11 +13,11 @@ mod estimate;
 mod programs;
 
 use super::memory;
-use super::saying::{all_against, metric, of_mode, ours, spread, whose};
-use super::shots::check_shots;
+use super::saying::{all_against, metric, of_mode, ours, range_of, spread, whose};
+use super::shots::{check_one_thread, check_shots};
 use super::sizes::{self, WithSize, by_size};
-use crate::format::phrase::{range, time};
-use crate::format::{Comparison, Metric, ScoreRow};
+use crate::format::ScoreRow;
+use crate::format::phrase::time;
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, TimeUnit};
 use allotment::Heap;
 use anyhow::{bail, ensure};
@@ -72,20 +72,17 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     // A quick run has no rows without samples, but knows the cost of one.
     let cost = spread(&rows, "alloc", "interval", "0").or_else(|| {
-        let samples = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "sample");
-        let (least, most) = range(samples.map(Metric::score));
+        let (least, most) = range_of(&rows, "sample")?;
         let range = if least == most { time(most) } else { format!("{} to {}", time(least), time(most)) };
-        most.is_finite().then(|| format!("A sample (alloc) costs {range}."))
+        Some(format!("A sample (alloc) costs {range}."))
     });
-    let errors = rows.iter().flat_map(|row| &row.secondary).filter(|one| one.label == "error.bytes");
-    let (least, most) = range(errors.map(Metric::score));
-    let exact = most.is_finite().then(|| {
+    let exact = range_of(&rows, "error.bytes").map(|(least, most)| {
         format!("Estimated bytes (estimate) are off by {least:.1} % at best and {most:.1} % at worst.")
     });
     cost.into_iter().chain(exact).collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&of_mode(&rows, "alloc"), "interval", "0", "size");
     said.extend(rows.iter().filter_map(|row| {
@@ -129,7 +126,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
     let estimates = case.mode == "estimate";
     check_shots(case, estimates, "ss measures estimates, and nothing else does")?;
     if estimates {
-        ensure!(case.threads <= 1, "{} threads: one runs a program, which has its own", case.threads);
+        check_one_thread(case, "one runs a program, which has its own")?;
         let (allocated, least) = (case.size("allocated")?, programs::LEAST_BYTES);
         ensure!(allocated >= least, "{allocated} bytes allocated: {least} or more work");
         ensure!(case.size("interval")? != 0, "interval=0: without samples there are no estimates");

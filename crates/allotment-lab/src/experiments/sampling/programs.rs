@@ -1,6 +1,6 @@
 //! Programs that know what they allocate: each of a kind that a sampler can get wrong.
 
-use super::super::memory::Advice;
+use super::super::memory::advised;
 use crate::harness::keep;
 use allotment::raw::{Shape, ShapeRef};
 use allotment::{Heap, Mutator, OutOfMemory};
@@ -19,6 +19,9 @@ pub(super) const PROGRAMS: &[&str] = &["sizes", "threads", "outside", "periodic"
 
 /// The least bytes that a program can allocate: each has some objects of each size.
 pub(super) const LEAST_BYTES: usize = 16 << 20;
+
+/// The message for a heap that is full.
+pub(super) const FULL: &str = "all objects are garbage, so this is an error of the heap";
 
 /// Objects of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +44,14 @@ pub(super) fn options(program: &str) -> &'static str {
 
 /// Runs a program that allocates about `allocated` bytes. Returns its objects.
 pub(super) fn run(program: &str, heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
-    let advice = Advice::of(heap, "all objects are garbage, so this is an error of the heap");
     match program {
         "sizes" => {
             let sizes = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
-            one_after_the_other(heap, &sizes, allocated, advice)
+            one_after_the_other(heap, &sizes, allocated)
         }
-        "outside" => one_after_the_other(heap, &[64, 96 << 10], allocated, advice),
-        "threads" => short_threads(heap, allocated, advice),
-        _ => periodic(heap, allocated, advice),
+        "outside" => one_after_the_other(heap, &[64, 96 << 10], allocated),
+        "threads" => short_threads(heap, allocated),
+        _ => periodic(heap, allocated),
     }
 }
 
@@ -66,21 +68,16 @@ fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, objects: u64) -> Result<
 }
 
 /// Objects of each size, with as many bytes of each.
-fn one_after_the_other(
-    heap: &Heap,
-    sizes: &[usize],
-    allocated: usize,
-    advice: Advice,
-) -> anyhow::Result<Vec<Made>> {
+fn one_after_the_other(heap: &Heap, sizes: &[usize], allocated: usize) -> anyhow::Result<Vec<Made>> {
     let one = |&bytes: &usize| {
         let (shape, objects) = (shape(heap, bytes)?, (allocated / sizes.len() / bytes) as u64);
-        advice.on(heap.attach(|mutator| allocate(mutator, shape, objects))?)?;
+        advised(heap.attach(|mutator| allocate(mutator, shape, objects))?, FULL)?;
         Ok(Made { bytes, objects })
     };
     sizes.iter().map(one).collect()
 }
 
-fn short_threads(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec<Made>> {
+fn short_threads(heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
     const BYTES: usize = 64;
     const OBJECTS: u64 = 1024;
     let shape = shape(heap, BYTES)?;
@@ -91,12 +88,12 @@ fn short_threads(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Resul
             let thread = thread::Builder::new().spawn_scoped(scope, life)?;
             Ok::<_, std::io::Error>(thread.join())
         })?;
-        advice.on(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)?;
+        advised(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?, FULL)?;
     }
     Ok(vec![Made { bytes: BYTES, objects: threads * OBJECTS }])
 }
 
-fn periodic(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec<Made>> {
+fn periodic(heap: &Heap, allocated: usize) -> anyhow::Result<Vec<Made>> {
     const SIZES: [usize; 4] = [24, 40, 64, 128];
     let turns = (allocated / SIZES.iter().sum::<usize>()) as u64;
     let mut shapes = Vec::new();
@@ -106,7 +103,7 @@ fn periodic(heap: &Heap, allocated: usize, advice: Advice) -> anyhow::Result<Vec
     let outcome = heap.attach(|mutator| {
         (0..turns).try_for_each(|_| shapes.iter().try_for_each(|shape| allocate(mutator, *shape, 1)))
     })?;
-    advice.on(outcome)?;
+    advised(outcome, FULL)?;
     Ok(SIZES.map(|bytes| Made { bytes, objects: turns }).to_vec())
 }
 

@@ -11,7 +11,9 @@ use allotment_ticks::{Key, Quote, Store, TICK_BYTES, Tick};
 use anyhow::bail;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{
+    LockResult, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult,
+};
 
 /// The result of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +50,9 @@ pub(super) trait Access {
     fn check(&mut self) -> anyhow::Result<Option<f64>>;
 
     /// Calls `wait`, as a thread that waits for others.
-    fn idle(&mut self, wait: &mut dyn FnMut());
+    fn idle(&mut self, wait: &mut dyn FnMut()) {
+        wait();
+    }
 }
 
 /// The store in the heap.
@@ -62,25 +66,23 @@ impl<'a> InHeap<'a, '_, '_> {
     #[inline]
     fn read(&mut self) -> RwLockReadGuard<'a, Clock> {
         let lock = self.lock;
-        match lock.try_read() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.mutator.blocking(|| lock.read().unwrap_or_else(PoisonError::into_inner))
-            }
-        }
+        taken(self.mutator, lock.try_read(), || lock.read())
     }
 
     #[inline]
     fn write(&mut self) -> RwLockWriteGuard<'a, Clock> {
         let lock = self.lock;
-        match lock.try_write() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.mutator.blocking(|| lock.write().unwrap_or_else(PoisonError::into_inner))
-            }
-        }
+        taken(self.mutator, lock.try_write(), || lock.write())
+    }
+}
+
+/// The guard of a lock that was tried. If the lock was not free, calls `wait` in a blocking region.
+#[inline(always)]
+fn taken<G>(mutator: &mut Mutator<'_>, tried: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
+    match tried {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => mutator.blocking(|| wait().unwrap_or_else(PoisonError::into_inner)),
     }
 }
 
@@ -163,10 +165,6 @@ impl Access for InMap<'_> {
         see_quotes(map.iter().map(|(key, quote)| (*key, *quote)))?;
         Ok(None)
     }
-
-    fn idle(&mut self, wait: &mut dyn FnMut()) {
-        wait();
-    }
 }
 
 /// Whether each key has its own quote.
@@ -182,12 +180,12 @@ const _: () = assert!(size_of::<Key>() + size_of::<Quote>() == TICK_BYTES);
 
 #[cfg(test)]
 mod tests {
-    use super::super::load::Load;
+    use super::super::load::TickLoad;
     use super::*;
     use crate::walk::Random;
     use allotment::{Heap, Root, root};
 
-    const LOAD: Load = Load { ticks: 3000, instruments: 7, range: 50 };
+    const LOAD: TickLoad = TickLoad { ticks: 3000, instruments: 7, range: 50 };
 
     /// Appends, asks and scans; returns all answers.
     fn exercise(access: &mut impl Access, seed: u64) -> Vec<(Option<Tick>, Scan)> {

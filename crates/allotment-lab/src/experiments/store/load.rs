@@ -25,7 +25,7 @@ const CLEARED: u64 = 32;
 
 /// The sizes of a load.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+pub(super) struct TickLoad {
     /// Ticks of the store.
     pub(super) ticks: u64,
     /// Instruments that they belong to.
@@ -58,7 +58,7 @@ pub(super) fn quote(key: Key) -> Quote {
     Quote { price: (mixed >> 20) as i64, size: mixed as u32 & 0xFFFF, flags: key.instrument & 7 }
 }
 
-impl Load {
+impl TickLoad {
     /// Nanoseconds that the store spans.
     fn window(self) -> u64 {
         self.ticks * STEP
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    const LOAD: Load = Load { ticks: 20_000, instruments: 10, range: 100 };
+    const LOAD: TickLoad = TickLoad { ticks: 20_000, instruments: 10, range: 100 };
 
     /// The store keeps its size, however long it is measured.
     #[test]

@@ -16,9 +16,9 @@ mod access;
 mod load;
 mod worker;
 
-use super::collectors::{self, heap_of};
+use super::collectors::{self, full_heap};
 use super::heap_use::HeapUse;
-use super::memory::{self, Advice};
+use super::memory::{self, advised};
 use super::saying::{all_against, metric, ours, spread, takes, values};
 use crate::format::coordinates::{MODE, mode};
 use crate::format::{Metric, ScoreRow, phrase};
@@ -27,10 +27,10 @@ use access::{InHeap, InMap, Map};
 use allotment::{Heap, Root, root};
 use allotment_ticks::{MIN_BLOCK_BYTES, Store as Ticks, TICK_BYTES};
 use anyhow::{Context, ensure};
-use load::Load;
+use load::TickLoad;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
-use worker::{Work, Working};
+use worker::{FITS, Work, Working};
 
 /// The word of the axis `collector` for the standard library's map.
 const MAP: &str = "btreemap";
@@ -86,7 +86,7 @@ pub(super) static STORE: Experiment = Experiment {
     baseline: Some(("collector", MAP)),
     answers,
     needs: "a row of any mode",
-    verdicts: |rows, _| all_against(&ours(rows), "collector", MAP, "ticks"),
+    verdicts: |rows| all_against(&ours(rows), "collector", MAP, "ticks"),
     charts: Charts { along: Some("ticks"), by_mode: true },
     check,
     run,
@@ -109,18 +109,14 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     match case.text("collector")? {
         MAP => in_map(load, work, bench),
         collector => {
-            let bytes = case.size("heap")?;
-            // The initial size is the whole heap: otherwise a heap that grows would be
-            // measured.
-            let builder = heap_of(collector, bytes)?.initial_heap_size(bytes);
-            let (heap, mut probe) = HeapUse::of(builder)?;
+            let (heap, mut probe) = HeapUse::of(full_heap(collector, case.size("heap")?)?)?;
             in_heap(&heap, &mut probe, case.size("block")?, load, work, bench)
         }
     }
 }
 
-/// Says so if ticks were put into a heap and none of its rows had a collection: such rows tell
-/// nothing about collectors.
+/// The note that ticks were put into a heap and its rows had no collection: such rows tell nothing
+/// about collectors.
 fn never_filled(rows: &[ScoreRow]) -> Option<String> {
     let count = |row: &ScoreRow| {
         let of = |label: &str| metric(row, label).map(Metric::score);
@@ -141,9 +137,9 @@ fn never_filled(rows: &[ScoreRow]) -> Option<String> {
 }
 
 /// The sizes of a case. Modes without scans have none.
-fn load(case: &Case) -> Result<Load, ParameterError> {
+fn load(case: &Case) -> Result<TickLoad, ParameterError> {
     let scans = Work::named(&case.mode).is_some_and(Work::scans);
-    Ok(Load {
+    Ok(TickLoad {
         ticks: case.count("ticks")?,
         instruments: case.count("instruments")?,
         range: if scans { case.count("range")? } else { 1 },
@@ -155,15 +151,14 @@ fn in_heap(
     heap: &Heap,
     probe: &mut HeapUse,
     block: usize,
-    load: Load,
+    load: TickLoad,
     work: Work,
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
-    let advice = Advice::of(heap, "a larger --heap or fewer --ticks fit");
     let (store, clock) = heap.attach(|mutator| {
-        root!(mutator, store = advice.on(Ticks::make(mutator, block))?);
+        root!(mutator, store = advised(Ticks::make(mutator, block), FITS)?);
         let clock = load.fill(work != Work::Scatter, |tick| {
-            advice.on(Ticks::put(mutator, store, tick))?;
+            advised(Ticks::put(mutator, store, tick), FITS)?;
             Ok(())
         })?;
         anyhow::Ok((Root::new(mutator, store.get(mutator)), clock))
@@ -172,25 +167,25 @@ fn in_heap(
     bench.measure_attached(heap, probe, |thread, mutator, play| {
         root!(mutator, store = store.get(mutator));
         let access = InHeap { mutator, store, lock: &lock };
-        play.play(Working::new(access, load, work, thread.index, Some(advice)))
+        play.play(Working::new(access, load, work, thread.index))
     })
 }
 
 /// Measures the map.
-fn in_map(load: Load, work: Work, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+fn in_map(load: TickLoad, work: Work, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let mut map = BTreeMap::new();
     let clock = load.fill(work != Work::Scatter, |tick| {
         map.insert(tick.key, tick.quote);
         Ok(())
     })?;
     let map: Map = RwLock::new((clock, map));
-    bench.measure(|thread| Ok(Working::new(InMap(&map), load, work, thread.index, None)))
+    bench.measure(|thread| Ok(Working::new(InMap(&map), load, work, thread.index)))
 }
 
 fn check(case: &Case) -> anyhow::Result<()> {
     let load = load(case)?;
     let (block, heap, collector) = (case.size("block")?, case.size("heap")?, case.text("collector")?);
-    let Load { ticks, instruments, range } = load;
+    let TickLoad { ticks, instruments, range } = load;
     ensure!((1..=MAX_TICKS).contains(&ticks), "{ticks} ticks: 1 to {MAX_TICKS} work");
     ensure!((1..=ticks).contains(&instruments), "{instruments} instruments: 1 to {ticks} work, a tick each");
     let most = ticks / instruments;

@@ -1,8 +1,8 @@
 //! The worker: puts, asks and scans, and checks each answer.
 
-use super::super::memory::Advice;
+use super::super::memory::advised;
 use super::access::Access;
-use super::load::{Load, quote};
+use super::load::{TickLoad, quote};
 use crate::harness::{SecondaryValue, Share, Worker, keep_value};
 use crate::walk::Random;
 use allotment::OutOfMemory;
@@ -11,6 +11,9 @@ use anyhow::bail;
 
 /// Operations between two checks of the harness.
 const OPERATIONS: u64 = 32;
+
+/// What fits a heap that is full.
+pub(super) const FITS: &str = "a larger --heap or fewer --ticks fit";
 
 /// The work of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +56,11 @@ impl Work {
 
 pub(super) struct Working<A> {
     access: A,
-    load: Load,
+    load: TickLoad,
     work: Work,
     random: Random,
     /// Whether this thread checks the store after an iteration.
     checks: bool,
-    advice: Option<Advice>,
     outcome: Result<(), OutOfMemory>,
     /// The first wrong answer: what was asked, and what was told.
     wrong: Option<(Key, Tick)>,
@@ -77,15 +79,14 @@ struct Counts {
 }
 
 impl<A: Access> Working<A> {
-    /// The worker of a thread. The advice is for a store in a heap.
-    pub(super) fn new(access: A, load: Load, work: Work, index: usize, advice: Option<Advice>) -> Self {
+    /// The worker of a thread.
+    pub(super) fn new(access: A, load: TickLoad, work: Work, index: usize) -> Self {
         Working {
             access,
             load,
             work,
             random: Random::new(index as u64),
             checks: index == 0,
-            advice,
             outcome: Ok(()),
             wrong: None,
             counts: Counts::default(),
@@ -160,10 +161,7 @@ impl<A: Access> Worker for Working<A> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        match self.advice {
-            Some(advice) => advice.on(self.outcome.clone())?,
-            None => self.outcome.clone()?,
-        }
+        advised(self.outcome.clone(), FITS)?;
         if let Some((asked, told)) = self.wrong {
             bail!("asked for {asked:?}, the store told {told:?}");
         }
@@ -200,11 +198,11 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    const LOAD: Load = Load { ticks: 2000, instruments: 4, range: 40 };
+    const LOAD: TickLoad = TickLoad { ticks: 2000, instruments: 4, range: 40 };
 
     /// Does the work of a mode on a full map.
     fn worked(map: &Map, mode: &str) -> Vec<SecondaryValue> {
-        let mut working = Working::new(InMap(map), LOAD, Work::named(mode).unwrap(), 0, None);
+        let mut working = Working::new(InMap(map), LOAD, Work::named(mode).unwrap(), 0);
         working.prepare().unwrap();
         let operations = (0..200).map(|_| working.batch()).sum();
         working.finish().unwrap();
@@ -254,8 +252,8 @@ mod tests {
         let map = Map::default();
         let key = Key::new(0, 0);
         map.write().unwrap().1.insert(key, quote(Key::new(0, 1)));
-        let load = Load { ticks: 1, instruments: 1, range: 1 };
-        let mut working = Working::new(InMap(&map), load, Work::Get, 1, None);
+        let load = TickLoad { ticks: 1, instruments: 1, range: 1 };
+        let mut working = Working::new(InMap(&map), load, Work::Get, 1);
         working.batch();
         let error = working.finish().unwrap_err().to_string();
         assert!(error.contains("asked for") && error.contains("the store told"), "{error}");

@@ -34,39 +34,43 @@ fn microseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-fn sorted(times: impl Iterator<Item = f64>) -> Vec<Weighted> {
+/// The rows of these names, each with the percentile at its end. No rows without times.
+fn rows(times: impl Iterator<Item = f64>, unit: &str, names: &[&str]) -> Vec<SecondaryValue> {
     let mut sorted: Vec<Weighted> = times.map(|time| (time, 1)).collect();
     sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    sorted
+    let row = |name: &&str| match name.split_once('.')?.1 {
+        "min" => Some(SecondaryValue::average(name, unit, sorted.first()?.0)),
+        "max" => Some(SecondaryValue::maximum(name, unit, sorted.last()?.0)),
+        part => Some(SecondaryValue::average(
+            name,
+            unit,
+            percentile(&sorted, part.strip_prefix('p')?.parse().ok()?),
+        )),
+    };
+    names.iter().filter(|_| !sorted.is_empty()).filter_map(row).collect()
 }
 
 /// The figures of all threads' times.
 pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
     let operations = || threads.iter().flat_map(|times| times.operations.iter().copied());
     let firsts = || threads.iter().filter_map(|times| times.operations.first().copied());
-    let all = sorted(operations().map(microseconds));
-    let first = sorted(firsts().map(microseconds));
-    let overslept =
-        sorted(threads.iter().flat_map(|times| times.overslept.iter().copied()).map(microseconds));
-    let totals = sorted(threads.iter().map(|times| milliseconds(times.total)));
+    let overslept = || threads.iter().flat_map(|times| times.overslept.iter().copied());
+    let totals = threads.iter().map(|times| milliseconds(times.total));
     let late = firsts().filter(|&time| time > LONG).count();
     let long: Duration = operations().filter(|&time| time > LONG).sum();
     let mut values = vec![
         SecondaryValue::distribution(OPERATION, "us", distribution(operations())),
         SecondaryValue::distribution(FIRST, "us", distribution(firsts())),
-        SecondaryValue::average("op.p50", "us", percentile(&all, 50.0)),
-        SecondaryValue::average("op.p99", "us", percentile(&all, 99.0)),
-        SecondaryValue::average("op.p99.9", "us", percentile(&all, 99.9)),
-        SecondaryValue::average("op.p99.99", "us", percentile(&all, 99.99)),
-        SecondaryValue::maximum("op.max", "us", percentile(&all, 100.0)),
-        SecondaryValue::average("op.over-1ms", "ms", milliseconds(long)),
-        SecondaryValue::average("first.p50", "us", percentile(&first, 50.0)),
-        SecondaryValue::average("first.p99", "us", percentile(&first, 99.0)),
-        SecondaryValue::average("first.over-1ms", "threads", late as f64),
-        SecondaryValue::average("thread.min", "ms", percentile(&totals, 0.0)),
-        SecondaryValue::average("thread.p50", "ms", percentile(&totals, 50.0)),
-        SecondaryValue::maximum("thread.max", "ms", percentile(&totals, 100.0)),
     ];
+    values.extend(rows(
+        operations().map(microseconds),
+        "us",
+        &["op.p50", "op.p99", "op.p99.9", "op.p99.99", "op.max"],
+    ));
+    values.push(SecondaryValue::average("op.over-1ms", "ms", milliseconds(long)));
+    values.extend(rows(firsts().map(microseconds), "us", &["first.p50", "first.p99"]));
+    values.push(SecondaryValue::average("first.over-1ms", "threads", late as f64));
+    values.extend(rows(totals, "ms", &["thread.min", "thread.p50", "thread.max"]));
     let longest = |times: &&Times| times.operations.iter().copied().max();
     if let Some(CpuTime { ran, queued }) =
         threads.iter().max_by_key(longest).and_then(|times| times.of_longest)
@@ -76,14 +80,8 @@ pub(super) fn figures(threads: &[Times]) -> Vec<SecondaryValue> {
             SecondaryValue::maximum("op.max.queued", "us", microseconds(queued)),
         ]);
     }
-    if !overslept.is_empty() {
-        values.extend([
-            SecondaryValue::average("overslept.p50", "us", percentile(&overslept, 50.0)),
-            SecondaryValue::average("overslept.p99", "us", percentile(&overslept, 99.0)),
-            SecondaryValue::average("overslept.p99.9", "us", percentile(&overslept, 99.9)),
-            SecondaryValue::maximum("overslept.max", "us", percentile(&overslept, 100.0)),
-        ]);
-    }
+    let sleeps = ["overslept.p50", "overslept.p99", "overslept.p99.9", "overslept.max"];
+    values.extend(rows(overslept().map(microseconds), "us", &sleeps));
     values
 }
 

@@ -20,10 +20,11 @@ mod shot;
 mod verdict;
 
 use super::collectors::COLLECTOR;
-use super::shots::check_shots;
-use crate::harness::{Axis, Case, Experiment, Kind, Latency, Mode};
-use anyhow::ensure;
-use plan::HeapPlan;
+use super::prepared;
+use super::shots::{check_one_thread, check_shots};
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Latency, Mode};
+use plan::StormPlan;
+use shot::Storm;
 
 /// The experiment `storm`.
 pub(super) static STORM: Experiment = Experiment {
@@ -51,26 +52,28 @@ pub(super) static STORM: Experiment = Experiment {
     threads: |_, _| vec![1],
     answers: verdict::answers,
     needs: "a row with the percentiles of first operations",
-    verdicts: |rows, _| verdict::verdicts(rows),
+    verdicts: verdict::verdicts,
     latencies: &[
         Latency { label: figures::FIRST, what: "first operation of each thread" },
         Latency { label: figures::OPERATION, what: "operation" },
     ],
     check,
-    shot_time: |case| HeapPlan::of(case).ok()?.paced_time(),
-    run: |case, bench| shot::run(&HeapPlan::of(case)?, bench),
+    shot_time: |case| StormPlan::of(case).ok()?.paced_time(),
+    run,
     ..Experiment::NEW
 };
 
+fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
+    let plan = StormPlan::of(case)?;
+    prepared::measure(bench, || Storm::prepare(&plan))
+}
+
 fn check(case: &Case) -> anyhow::Result<()> {
     check_shots(case, true, "each storm has a fresh heap, so only ss measures it")?;
-    ensure!(
-        case.threads <= 1,
-        "{} threads: one measures; how many begin together is --mutators",
-        case.threads
-    );
-    HeapPlan::of(case)?.fits()
+    check_one_thread(case, "one measures; --mutators says how many begin together")?;
+    StormPlan::of(case)?.fits()
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,7 +86,7 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
         for (name, value, reason) in [
-            ("mutators", "0", "nobody begins"),
+            ("mutators", "0", "no thread begins"),
             ("mutators", "100000", "at most 4096"),
             ("operations", "0", "no operations"),
             ("operations", "18446744073709551615", "at most 1000000"),

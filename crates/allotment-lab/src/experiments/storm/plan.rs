@@ -1,7 +1,8 @@
 //! The heap that a storm needs, and the number of operations.
 
 use super::operation::OPERATION_BYTES;
-use crate::experiments::collectors::{heap_of, resolves};
+use crate::experiments::collectors::{full_heap, resolves};
+use crate::experiments::crew::STACK;
 use crate::experiments::memory;
 use crate::format::phrase::count;
 use crate::harness::{Case, check_threads};
@@ -14,13 +15,9 @@ use std::time::Duration;
 /// The largest number of operations of one thread, which stores the time of each.
 const MAX_OPERATIONS: usize = 1_000_000;
 
-/// Bytes of a thread's stack. An operation needs little. Two thousand stacks of the usual size are
-/// 4 GiB of addresses, which not every container allows.
-pub(super) const STACK: usize = 512 << 10;
-
 /// Everything that is decided before a heap is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HeapPlan {
+pub(super) struct StormPlan {
     /// Threads that begin together.
     pub(super) mutators: usize,
     /// Operations of each thread.
@@ -37,15 +34,15 @@ pub(super) struct HeapPlan {
     tlab: usize,
 }
 
-impl HeapPlan {
+impl StormPlan {
     /// The heap for a case.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+    pub(super) fn of(case: &Case) -> anyhow::Result<StormPlan> {
         let (mutators, operations) = (case.size("mutators")?, case.size("operations")?);
         let (before, collector) = (case.size("before")?, case.text("collector")?);
-        ensure!(mutators > 0, "no mutators: nobody begins");
+        ensure!(mutators > 0, "no mutators: no thread begins");
         check_threads(mutators, "mutators")?;
         ensure!(operations > 0, "no operations: there is nothing to wait for");
         let most = operations.max(before);
@@ -62,18 +59,16 @@ impl HeapPlan {
         };
         let pace = Duration::from_millis(case.count("paced")?);
         let (collector, tlab) = (collector.to_string(), case.size("tlab")?);
-        Ok(HeapPlan { mutators, operations, before, pace, heap, collector, tlab })
+        Ok(StormPlan { mutators, operations, before, pace, heap, collector, tlab })
     }
 
-    /// The builder of the heap. The heap has its full size from the beginning; otherwise its
-    /// collector would keep it smaller. Its pages are touched in advance. Otherwise threads would
-    /// wait in the kernel for each other's page faults, longer than for memory.
+    /// The builder of the heap. The heap's pages are touched in advance. Otherwise threads would wait
+    /// in the kernel for each other's page faults, longer than for memory.
     ///
     /// # Errors
     /// An option does not take its value.
     pub(super) fn builder(&self) -> Result<HeapBuilder, OptionError> {
-        let builder = heap_of(&self.collector, self.heap)?.tlab_size(self.tlab);
-        Ok(builder.initial_heap_size(self.heap).always_pre_touch(true))
+        Ok(full_heap(&self.collector, self.heap)?.tlab_size(self.tlab).always_pre_touch(true))
     }
 
     /// The time that threads sleep from the instant until the last has done its operations; `None`
@@ -109,7 +104,7 @@ pub(super) mod tests {
         mutators: usize,
         operations: usize,
         heap: &str,
-    ) -> HeapPlan {
+    ) -> StormPlan {
         let params = [
             ("collector", collector.to_string()),
             ("mutators", mutators.to_string()),
@@ -119,7 +114,7 @@ pub(super) mod tests {
             ("heap", heap.into()),
             ("tlab", "32768".into()),
         ];
-        HeapPlan::of(&Case {
+        StormPlan::of(&Case {
             experiment: "storm".into(),
             mode: "start".into(),
             jmh_mode: JmhMode::SingleShot,

@@ -4,91 +4,56 @@
 
 use super::figures::{Times, figures};
 use super::operation::{Operations, Ring, ring};
-use super::plan::{HeapPlan, STACK};
+use super::plan::StormPlan;
+use crate::experiments::crew::{Crew, Start};
 use crate::experiments::first_collection::FirstCollection;
 use crate::experiments::heap_use::HeapUse;
-use crate::experiments::prepared::{Prepared, measure};
-use crate::experiments::start::Start;
-use crate::harness::{Bench, Iteration, Probe, SecondaryValue};
+use crate::experiments::prepared::Prepared;
+use crate::harness::{Iteration, Probe, SecondaryValue};
 use crate::machine::{CpuAccount, stolen_milliseconds};
 use allotment::{Heap, Mutator, Root, root};
-use anyhow::{Context, anyhow, bail};
+use anyhow::Context;
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
-/// A thread's result; `None` if the storm was called off.
-type Told = anyhow::Result<Option<Times>>;
-
 /// Threads that are ready to begin.
-struct Storm {
-    heap: Heap,
+pub(super) struct Storm {
     heap_use: HeapUse,
     first: FirstCollection,
     /// The time that the hypervisor had taken before the instant, in ms.
     stolen_before: Option<f64>,
-    start: Arc<Start>,
-    threads: Vec<JoinHandle<Told>>,
+    crew: Crew<Times>,
     /// The times of the threads, once all are done.
     times: Vec<Times>,
 }
 
 impl Storm {
     /// Makes a heap, uses it, and starts the threads.
-    fn prepare(plan: &HeapPlan) -> anyhow::Result<Storm> {
+    pub(super) fn prepare(plan: &StormPlan) -> anyhow::Result<Storm> {
         let first = FirstCollection::default();
-        let (heap, heap_use) = HeapUse::listening(plan.builder()?, first.hook())?;
+        let (heap, mut heap_use) = HeapUse::listening(plan.builder()?, first.hook())?;
         let rings = alone(&heap, plan).context("before the start")?;
-        let (start, threads, times) = (Arc::default(), Vec::new(), Vec::new());
-        let mut storm = Storm { heap, heap_use, first, stolen_before: None, start, threads, times };
-        for (index, ring) in rings.into_iter().enumerate() {
-            let (heap, leaves) = (storm.heap.clone(), Leaves(Arc::clone(&storm.start)));
-            let part = Part {
-                start: Arc::clone(&storm.start),
-                first: storm.first.clone(),
-                ring,
-                index,
-                operations: plan.operations,
-                pace: plan.pace,
-            };
-            let body = move || {
-                let attached = heap.attach(|mutator| part.play(mutator));
-                // The heap is dropped first. The thread that waits for all others may then make the
-                // next heap.
-                drop(heap);
-                drop(leaves);
-                attached?
-            };
-            let thread = thread::Builder::new().name(format!("mutator {index}")).stack_size(STACK);
-            let started = thread.spawn(body);
-            let of = || format!("cannot start thread {} of {}", index + 1, plan.mutators);
-            storm.threads.push(started.with_context(of)?);
-        }
-        storm.start.wait_until_ready(plan.mutators);
-        storm.first.begin(&storm.heap);
-        storm.heap_use.before();
-        storm.stolen_before = stolen_milliseconds(Path::new("/"));
-        Ok(storm)
+        let parts = rings.into_iter().enumerate().map(|(index, ring)| {
+            let part = Part { ring, index, operations: plan.operations, pace: plan.pace };
+            move |mutator: &mut Mutator<'_>, start: &Start| part.play(mutator, start)
+        });
+        let crew = Crew::ready("mutator", &heap, parts)?;
+        first.begin(&heap);
+        heap_use.before();
+        let stolen_before = stolen_milliseconds(Path::new("/"));
+        Ok(Storm { heap_use, first, stolen_before, crew, times: Vec::new() })
     }
 }
 
 impl Prepared for Storm {
     fn release(&mut self) {
-        self.start.begin();
-        self.start.wait_until_over(self.threads.len());
+        self.crew.begin();
+        self.crew.wait();
     }
 
     fn gather(&mut self) -> anyhow::Result<()> {
-        let count = self.threads.len();
-        for (index, thread) in self.threads.drain(..).enumerate() {
-            let told = thread.join().unwrap_or_else(|_| Err(anyhow!("panicked")));
-            let times = told.with_context(|| format!("mutator {} of {count}", index + 1))?;
-            self.times.extend(times);
-        }
-        if self.times.len() < count {
-            bail!("of {count} mutators {} never began", count - self.times.len());
-        }
+        self.times = self.crew.join()?;
         Ok(())
     }
 
@@ -106,29 +71,14 @@ impl Prepared for Storm {
 }
 
 impl Drop for Storm {
-    /// No thread may be left in a heap that is no longer used.
     fn drop(&mut self) {
-        self.start.call_off();
         self.first.end();
-        for thread in self.threads.drain(..) {
-            // The thread's result is not needed any more.
-            drop(thread.join());
-        }
-    }
-}
-
-/// Reports that a thread is done, even if the thread unwinds.
-struct Leaves(Arc<Start>);
-
-impl Drop for Leaves {
-    fn drop(&mut self) {
-        self.0.leave();
     }
 }
 
 /// One thread uses the heap for a while. Then it makes the rings of all threads of the storm, so
 /// these threads have allocated nothing yet.
-fn alone(heap: &Heap, plan: &HeapPlan) -> anyhow::Result<Vec<Root<Ring>>> {
+fn alone(heap: &Heap, plan: &StormPlan) -> anyhow::Result<Vec<Root<Ring>>> {
     heap.attach(|mutator| {
         root!(mutator, own = ring(mutator)?);
         let mut operations = Operations::new(plan.mutators);
@@ -146,8 +96,6 @@ fn alone(heap: &Heap, plan: &HeapPlan) -> anyhow::Result<Vec<Root<Ring>>> {
 
 /// The resources of a thread of the storm.
 struct Part {
-    start: Arc<Start>,
-    first: FirstCollection,
     ring: Root<Ring>,
     index: usize,
     operations: usize,
@@ -156,8 +104,8 @@ struct Part {
 
 impl Part {
     /// Waits for the instant, and performs the operations.
-    fn play(self, mutator: &mut Mutator<'_>) -> Told {
-        let Part { start, first, ring, index, operations: count, pace } = self;
+    fn play(self, mutator: &mut Mutator<'_>, start: &Start) -> anyhow::Result<Option<Times>> {
+        let Part { ring, index, operations: count, pace } = self;
         root!(mutator, kept = ring.get(mutator));
         drop(ring);
         let mut operations = Operations::new(index);
@@ -183,18 +131,10 @@ impl Part {
             if *time > longest.0 {
                 longest = (*time, had().zip(before).map(|(after, before)| after - before));
             }
-            first.allocated(performed.with_context(|| format!("operation {} of {count}", number + 1))?);
+            performed.with_context(|| format!("operation {} of {count}", number + 1))?;
         }
         Ok(Some(Times { operations: times, of_longest: longest.1, overslept, total: instant.elapsed() }))
     }
-}
-
-/// Measures storms.
-///
-/// # Errors
-/// There is no memory for a heap or a thread, or a thread has failed.
-pub(super) fn run(plan: &HeapPlan, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    measure(bench, || Storm::prepare(plan))
 }
 
 #[cfg(test)]
@@ -202,7 +142,7 @@ mod tests {
     use super::super::plan::tests::plan;
     use super::*;
 
-    fn storm(plan: &HeapPlan) -> anyhow::Result<Storm> {
+    fn storm(plan: &StormPlan) -> anyhow::Result<Storm> {
         let mut storm = Storm::prepare(plan)?;
         storm.release();
         storm.gather()?;
@@ -226,9 +166,9 @@ mod tests {
         let values = storm.figures(&iteration());
         let has = |label: &str| values.iter().any(|value| value.label == label && value.value.is_finite());
         assert!(["op.p99", "first.over-1ms", "thread.p50", "tlab.waste"].into_iter().all(has), "{values:?}");
-        storm.heap.attach(|mutator| mutator.collect()).unwrap();
+        storm.heap_use.heap.attach(|mutator| mutator.collect()).unwrap();
         assert_eq!(
-            storm.heap.collections().recent.back().unwrap().live_objects,
+            storm.heap_use.heap.collections().recent.back().unwrap().live_objects,
             0,
             "the rings went with their threads"
         );
@@ -266,7 +206,7 @@ mod tests {
     #[test]
     fn a_storm_that_is_called_off_ends_its_threads() {
         let storm = Storm::prepare(&plan("mark-compact", 3, 1, "16777216")).unwrap();
-        let heap = storm.heap.clone();
+        let heap = storm.heap_use.heap.clone();
         assert_eq!(heap.metrics().threads.now, 3);
         drop(storm);
         assert_eq!(heap.metrics().threads.now, 0);

@@ -1,8 +1,8 @@
 //! The verdict on a storm: how many threads waited for their first operation, and why.
 
-use crate::experiments::saying::{metric, ours, place, time_of, values};
+use crate::experiments::saying::{after, metric, ours, place, threads, time_of, values};
 use crate::format::coordinates::value;
-use crate::format::phrase::{count, range};
+use crate::format::phrase::range;
 use crate::format::{Metric, ScoreRow};
 
 /// How long the first operation took, for each number of threads. Of several kinds of storms with
@@ -14,9 +14,7 @@ pub(super) fn answers(rows: &[ScoreRow]) -> Vec<String> {
         let row = rows.iter().find(|row| has(row))?;
         let (half, most) = (time_of(row, "first.p50")?, time_of(row, "first.p99")?);
         let longest = time_of(row, "op.max")?;
-        let threads = mutators.parse().map_or_else(|_| mutators.clone(), |number| count(number, "thread"));
-        let place = place(row, &rows, &["mutators"]);
-        let place = if place.is_empty() { place } else { format!(", {place}") };
+        let (threads, place) = (threads(mutators), after(", ", &place(row, &rows, &["mutators"])));
         Some(format!(
             "Of {threads} that begin together (start{place}) half have done their first operation within {half}, 99 % within \
              {most}; the longest of all operations took {longest}."
@@ -34,9 +32,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
 fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
     let waited = waiting(row)?;
     let (_, mutators) = value(row, "mutators")?;
-    let threads =
-        mutators.parse().map_or_else(|_| format!("{mutators} threads"), |number| count(number, "thread"));
-    let mut text = format!("{waited} of {threads} waited over 1 ms in the first operation");
+    let mut text = format!("{waited} of {} waited over 1 ms in the first operation", threads(&mutators));
     if let Some(waste) = metric(row, "first-gc.waste").map(Metric::score).filter(|waste| waste.is_finite()) {
         text += &format!("; {waste:.1} % of what was handed out was unused at the first collection");
     }
@@ -57,8 +53,7 @@ fn said(row: &ScoreRow, rows: &[ScoreRow]) -> Option<String> {
             text += &format!("; the hypervisor took {stolen:.0} ms of that storm's CPU time");
         }
     }
-    let place = place(row, rows, &["mutators"]);
-    Some(if place.is_empty() { format!("start: {text}.") } else { format!("start, {place}: {text}.") })
+    Some(format!("start{}: {text}.", after(", ", &place(row, rows, &["mutators"]))))
 }
 
 /// The number of threads that waited: whole threads, from the storm with the fewest to that with

@@ -8,7 +8,7 @@
 use super::eden::{MIN_HEAP, calls};
 use super::library::{Plain, site};
 use super::widest::widest;
-use crate::experiments::collectors::heap_of;
+use crate::experiments::collectors::full_heap;
 use crate::experiments::heap_use::HeapUse;
 use crate::harness::{Bench, Case, ParameterError, Worker};
 use allotment::heap::HeapBuilder;
@@ -55,8 +55,7 @@ pub(super) fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
 /// # Errors
 /// A parameter is missing, or an option does not take its value.
 pub(super) fn builder(case: &Case) -> anyhow::Result<HeapBuilder> {
-    let bytes = heap_bytes(case)?;
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes).always_pre_touch(true);
+    let builder = full_heap(case.text("collector")?, heap_bytes(case)?)?.always_pre_touch(true);
     Ok(match case.size("young")? {
         0 => builder,
         young => builder.options(&format!("MaxNewSize={young}"))?,
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_heap_that_nobody_collects_is_told_of() {
-        let heap = heap_of("epsilon", 16 << 20).unwrap().build().unwrap();
+        let heap = full_heap("epsilon", 16 << 20).unwrap().build().unwrap();
         let site = site::<64, PerObject, BySize>(&heap).unwrap();
         heap.attach(|mutator| {
             let mut worker = Collected { mutator, body: Plain { site, pairs: 128 }, full: None };

@@ -16,7 +16,7 @@ pub(super) const HEADER: u64 = 1 << 8;
 
 /// The number of pairs of objects of `bytes` bytes that one call allocates, and the number of calls
 /// that fill an eden of `eden` bytes.
-pub(in super::super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
+pub(super) fn calls(bytes: usize, eden: usize) -> (usize, usize) {
     let pairs = (CALL_BYTES.min(eden) / (2 * bytes)).max(1);
     (pairs, (eden / (pairs * 2 * bytes)).max(1))
 }

@@ -1,9 +1,11 @@
-//! The same allocation as machine code made at run time, in a private eden.
+//! The allocation of mode `tlab` as machine code made at run time, in a private eden.
 
-use super::super::emitted::{Between, EmittedLoop, Filler, Form, Work};
+use super::super::emitted::{Between, EmittedLoop, Form, Work};
 use super::super::prefetching::prefetches;
-use super::eden::{calls, heap_of_edens};
-use crate::harness::{Bench, Case, NoProbe};
+use super::eden::heap_of_edens;
+use super::filler::measure;
+use crate::harness::{Bench, Case};
+use allotment::Mutator;
 use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
 use allotment_jit::{Allocation, Emitter, Initialise};
 
@@ -21,15 +23,14 @@ const BY_SIZE: PrefetchSettings = PrefetchSettings {
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let (size, eden) = (case.size("size")?, case.size("eden")?);
     let heap = heap_of_edens(eden, case.threads)?;
-    let (pairs, calls) = calls(size, eden);
     let settings = if prefetches(case)? { BY_SIZE } else { PrefetchSettings::OFF };
     let emitter = Emitter::new(Processor::detect(), settings)?;
     let initialise = if case.text("zeroing")? == "ahead" { Initialise::Ahead } else { Initialise::PerObject };
     let form = if case.mode == "stub" { Form::Stub } else { Form::Pasted };
     let object = Allocation::object(heap.register(Shape::fixed("object", size))?)?;
-    let body = EmittedLoop::new(&emitter, object, initialise, form, Between::default())?;
-    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
-        let (mark, work) = (mutator.raw_mut().mark(), Work::new(0));
-        play.play(Filler { mutator, body: &body, work, mark, pairs: pairs as u64, calls, left: calls })
+    let code = EmittedLoop::new(&emitter, object, initialise, form, Between::default())?;
+    measure(&heap, size, eden, bench, |pairs| {
+        let (code, mut work) = (&code, Work::new(0));
+        move |mutator: &mut Mutator<'_>| code.allocate(mutator, pairs, &mut work)
     })
 }

@@ -4,10 +4,11 @@
 //! of a young collection without survivors, but not its cost. Where caches hold a part of the eden,
 //! the most recently filled part is reused first.
 
-use super::eden::{calls, heap_of_edens};
+use super::eden::heap_of_edens;
+use super::filler::measure;
 use super::widest::{Loop, widest};
-use crate::harness::{Bench, Case, NoProbe, Worker, keep};
-use allotment::raw::{Mark, Prefetch, Shape, Site, Zeroing};
+use crate::harness::{Bench, Case, keep};
+use allotment::raw::{Prefetch, Shape, Site, Zeroing};
 use allotment::{Heap, Mutator};
 use anyhow::Context;
 
@@ -49,10 +50,10 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for Pla
     }
 }
 
-/// The same loop in a burst.
-struct InBurst<L>(L);
+/// The plain loop in a burst.
+struct InBurst<const BYTES: usize, Z: Zeroing, P: Prefetch>(Plain<BYTES, Z, P>);
 
-impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for InBurst<Plain<BYTES, Z, P>> {
+impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for InBurst<BYTES, Z, P> {
     #[inline(always)]
     fn run(&self, mutator: &mut Mutator<'_>) -> u64 {
         let Plain { site, pairs } = self.0;
@@ -72,44 +73,20 @@ impl<const BYTES: usize, Z: Zeroing, P: Prefetch> Loop<&mut Mutator<'_>> for InB
     }
 }
 
-/// Runs a loop until the eden is full, and starts over.
-struct Filler<'m, 't, L> {
-    mutator: &'m mut Mutator<'t>,
-    body: L,
-    mark: Mark<'t>,
-    /// Calls until the eden is full, and the calls left.
-    calls: usize,
-    left: usize,
-}
-
-impl<'t, L: for<'a> Loop<&'a mut Mutator<'t>>> Worker for Filler<'_, 't, L> {
-    #[inline]
-    fn batch(&mut self) -> u64 {
-        let allocated = widest(&self.body, &mut *self.mutator);
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.calls;
-            // SAFETY: no object outlives the call that allocated it, and there is one mark.
-            unsafe { self.mutator.raw_mut().recycle(self.mark) };
-        }
-        allocated
-    }
-}
-
 /// Modes `tlab` and `burst`.
 pub(super) fn run<const BYTES: usize, Z: Zeroing, P: Prefetch>(
     case: &Case,
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
-    let (pairs, calls) = calls(BYTES, case.size("eden")?);
-    let heap = heap_of_edens(case.size("eden")?, case.threads)?;
+    let eden = case.size("eden")?;
+    let heap = heap_of_edens(eden, case.threads)?;
     let site = site::<BYTES, Z, P>(&heap)?;
-    let plain = || Plain { site, pairs };
-    bench.measure_attached(&heap, &mut NoProbe, |_, mutator, play| {
-        let mark = mutator.raw_mut().mark();
-        match case.mode.as_str() {
-            "burst" => play.play(Filler { mutator, body: InBurst(plain()), mark, calls, left: calls }),
-            _ => play.play(Filler { mutator, body: plain(), mark, calls, left: calls }),
-        }
-    })
+    match case.mode.as_str() {
+        "burst" => measure(&heap, BYTES, eden, bench, |pairs| {
+            move |mutator: &mut Mutator<'_>| widest(&InBurst(Plain { site, pairs }), mutator)
+        }),
+        _ => measure(&heap, BYTES, eden, bench, |pairs| {
+            move |mutator: &mut Mutator<'_>| widest(&Plain { site, pairs }, mutator)
+        }),
+    }
 }

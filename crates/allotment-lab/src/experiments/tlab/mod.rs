@@ -16,6 +16,7 @@
 mod collected;
 pub(super) mod eden;
 mod emitted;
+pub(super) mod filler;
 mod library;
 mod limits;
 mod malloc;
@@ -108,7 +109,7 @@ pub(super) static TLAB: Experiment = Experiment {
     baseline: Some(("mode", "bare")),
     answers: verdict::answers,
     needs: "rows of a mode with buffers and of one without, such as --mode tlab,no-tlab",
-    verdicts: |rows, _| verdict::verdicts(rows),
+    verdicts: verdict::verdicts,
     charts: Charts { along: Some("threads"), by_mode: false },
     check,
     on_jvm: |case| on_jvm::tlab(case, eden::MIN_HEAP),
@@ -123,7 +124,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
     let needed = match case.mode.as_str() {
         mode if LIBRARY.contains(&mode) => eden::bytes_of_edens(eden, case.threads),
         mode if SHARING.contains(&mode) => {
-            let plan = shared::HeapPlan::of(case)?;
+            let plan = shared::SharedPlan::of(case)?;
             resolves(plan.builder()?)?;
             plan.bytes
         }

@@ -37,7 +37,7 @@ trait Pointer: Sync {
 /// A pointer in a cache line of its own, and the eden it moves through.
 ///
 /// The limit has a line of its own too: all threads read it, and no thread writes it.
-struct Range<T> {
+struct Span<T> {
     top: CachePadded<T>,
     /// The beginning and the end of the eden.
     base: usize,
@@ -45,14 +45,14 @@ struct Range<T> {
 }
 
 /// Moved by compare-and-swap: the top.
-struct Swapped(Range<AtomicUsize>);
+struct Swapped(Span<AtomicUsize>);
 
 impl Pointer for Swapped {
     const CAN_FAIL: bool = true;
 
     #[inline(always)]
     fn take(&self, bytes: usize, failed: &mut u64) -> usize {
-        let Range { top, base, limit } = &self.0;
+        let Span { top, base, limit } = &self.0;
         loop {
             let start = top.load(Ordering::Relaxed);
             let end = start + bytes;
@@ -77,14 +77,14 @@ impl Pointer for Swapped {
 }
 
 /// Moved by fetch-and-add: the bytes taken so far, which exceed the size when the eden is full.
-struct Added(Range<AtomicUsize>);
+struct Added(Span<AtomicUsize>);
 
 impl Pointer for Added {
     const CAN_FAIL: bool = false;
 
     #[inline(always)]
     fn take(&self, bytes: usize, _failed: &mut u64) -> usize {
-        let Range { top, base, limit } = &self.0;
+        let Span { top, base, limit } = &self.0;
         let start = top.fetch_add(bytes, Ordering::Relaxed);
         if start < *limit {
             return start;
@@ -97,14 +97,14 @@ impl Pointer for Added {
 }
 
 /// Moved under a mutex.
-struct Locked(Range<Mutex<usize>>);
+struct Locked(Span<Mutex<usize>>);
 
 impl Pointer for Locked {
     const CAN_FAIL: bool = false;
 
     #[inline(always)]
     fn take(&self, bytes: usize, _failed: &mut u64) -> usize {
-        let Range { top, base, limit } = &self.0;
+        let Span { top, base, limit } = &self.0;
         let mut top = top.lock().unwrap_or_else(PoisonError::into_inner);
         let start = if *top + bytes > *limit { *base } else { *top };
         *top = start + bytes;
@@ -162,13 +162,13 @@ pub(super) fn run<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> any
     let (pairs, calls) = calls(BYTES, bytes);
     let (objects, base) = (2 * pairs, eden.base());
     let limit = base + objects * calls * BYTES;
-    let range = || Range { top: CachePadded::new(AtomicUsize::new(base)), base, limit };
+    let span = || Span { top: CachePadded::new(AtomicUsize::new(base)), base, limit };
     match case.mode.as_str() {
-        "cas" => measure::<BYTES, _>(&Swapped(range()), objects, bench),
-        "fetch-add" => measure::<BYTES, _>(&Added(range()), objects, bench),
+        "cas" => measure::<BYTES, _>(&Swapped(span()), objects, bench),
+        "fetch-add" => measure::<BYTES, _>(&Added(span()), objects, bench),
         _ => {
             let top = CachePadded::new(Mutex::new(base));
-            measure::<BYTES, _>(&Locked(Range { top, base, limit }), objects, bench)
+            measure::<BYTES, _>(&Locked(Span { top, base, limit }), objects, bench)
         }
     }
 }
@@ -190,8 +190,8 @@ mod tests {
     const BYTES: usize = 16;
     const OBJECTS: usize = 4000;
 
-    fn range<T>(top: T, objects: usize) -> Range<T> {
-        Range { top: CachePadded::new(top), base: 1 << 20, limit: (1 << 20) + objects * BYTES }
+    fn span<T>(top: T, objects: usize) -> Span<T> {
+        Span { top: CachePadded::new(top), base: 1 << 20, limit: (1 << 20) + objects * BYTES }
     }
 
     /// The addresses that two threads are given, half of the objects each, and the number of failed
@@ -216,24 +216,24 @@ mod tests {
     fn each_object_is_given_to_one_thread() {
         let base = 1 << 20;
         let all: BTreeSet<usize> = (0..OBJECTS).map(|index| base + index * BYTES).collect();
-        assert_eq!(taken(&Swapped(range(AtomicUsize::new(base), OBJECTS))).0, all);
-        assert_eq!(taken(&Added(range(AtomicUsize::new(base), OBJECTS))), (all.clone(), 0));
-        assert_eq!(taken(&Locked(range(Mutex::new(base), OBJECTS))), (all, 0));
+        assert_eq!(taken(&Swapped(span(AtomicUsize::new(base), OBJECTS))).0, all);
+        assert_eq!(taken(&Added(span(AtomicUsize::new(base), OBJECTS))), (all.clone(), 0));
+        assert_eq!(taken(&Locked(span(Mutex::new(base), OBJECTS))), (all, 0));
     }
 
     #[test]
     fn a_full_eden_is_started_over() {
         let pointers: [&dyn Fn(&mut u64) -> usize; 3] = [
             &{
-                let pointer = Swapped(range(AtomicUsize::new(1 << 20), 3));
+                let pointer = Swapped(span(AtomicUsize::new(1 << 20), 3));
                 move |failed| pointer.take(BYTES, failed)
             },
             &{
-                let pointer = Added(range(AtomicUsize::new(1 << 20), 3));
+                let pointer = Added(span(AtomicUsize::new(1 << 20), 3));
                 move |failed| pointer.take(BYTES, failed)
             },
             &{
-                let pointer = Locked(range(Mutex::new(1 << 20), 3));
+                let pointer = Locked(span(Mutex::new(1 << 20), 3));
                 move |failed| pointer.take(BYTES, failed)
             },
         ];
@@ -265,7 +265,7 @@ mod tests {
         let done = taker.batch() + taker.batch();
         let values = taker.metrics(&Share { all_operations: done, ..Share::default() });
         assert_eq!(values, [SecondaryValue::average(ATTEMPTS, "#/success", 2.0)]);
-        let added = Added(range(AtomicUsize::new(0), 1));
+        let added = Added(span(AtomicUsize::new(0), 1));
         let mut taker = Taker::<BYTES, _> { pointer: &added, objects: 1, failed: 0 };
         assert_eq!(taker.metrics(&Share { all_operations: 1, ..Share::default() }), []);
     }

@@ -30,7 +30,7 @@ const BYTES_WITHOUT_BUFFERS: usize = 256 << 10;
 
 /// Everything that is decided before the heap is made.
 #[derive(Debug)]
-pub(super) struct HeapPlan {
+pub(super) struct SharedPlan {
     /// Bytes of the heap.
     pub(super) bytes: usize,
     /// The options, as a user writes them.
@@ -39,14 +39,14 @@ pub(super) struct HeapPlan {
     attached: usize,
 }
 
-impl HeapPlan {
+impl SharedPlan {
     /// The heap for a case: an eden for each thread, in regions that hold a buffer. The regions are
     /// the heap's own choice, unless a buffer is larger, for which the library has no room in a
     /// region.
     ///
     /// # Errors
     /// Why no such heap is possible.
-    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+    pub(super) fn of(case: &Case) -> anyhow::Result<SharedPlan> {
         let eden = case.size("eden")?;
         let mut bytes = eden.saturating_mul(case.threads).max(MIN_HEAP);
         let mut attached = if case.mode == "shared" { BYTES_WITH_BUFFERS } else { BYTES_WITHOUT_BUFFERS };
@@ -72,7 +72,7 @@ impl HeapPlan {
                 }
             }
         };
-        Ok(HeapPlan { bytes, options, attached: attached.min(bytes / case.threads) })
+        Ok(SharedPlan { bytes, options, attached: attached.min(bytes / case.threads) })
     }
 
     /// Pairs of objects that a thread allocates while it is attached.
@@ -90,61 +90,23 @@ impl HeapPlan {
     }
 }
 
-/// The work of a thread while it is attached.
-trait Body {
-    /// Pairs of objects that the body allocates, if there is room.
-    fn pairs(&self) -> usize;
-
-    /// Allocates the pairs, and returns the number of objects that fit.
-    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64;
-}
-
-impl<const BYTES: usize, P: Prefetch> Body for Plain<BYTES, PerObject, P> {
-    fn pairs(&self) -> usize {
-        self.pairs
-    }
-
-    #[inline(always)]
-    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
-        widest(&*self, mutator)
-    }
-}
-
-/// Machine code made at run time.
-struct Emitted<'a> {
-    code: &'a EmittedLoop,
-    work: Work,
-    pairs: usize,
-}
-
-impl Body for Emitted<'_> {
-    fn pairs(&self) -> usize {
-        self.pairs
-    }
-
-    #[inline(always)]
-    fn allocate(&mut self, mutator: &mut Mutator<'_>) -> u64 {
-        // SAFETY: this thread's mutator; no code uses the objects, nor holds a reference.
-        let left = unsafe { self.code.run(mutator.raw().hot(), self.pairs as u64, &mut self.work) };
-        2 * (self.pairs as u64 - left)
-    }
-}
-
-struct Shared<'a, B> {
+struct Shared<'a, F> {
     heap: &'a Heap,
-    body: B,
+    /// Allocates, and returns the number of objects that fit.
+    body: F,
+    /// Pairs of objects that the body allocates if there is room.
+    pairs: usize,
     resets: &'a AtomicU64,
 }
 
-impl<B: Body> Worker for Shared<'_, B> {
+impl<F: FnMut(&mut Mutator<'_>) -> u64> Worker for Shared<'_, F> {
     #[inline]
     fn batch(&mut self) -> u64 {
         loop {
             let resets = self.resets.load(Ordering::Acquire);
             // No object is used after the thread has detached.
-            let body = &mut self.body;
-            let allocated = self.heap.attach(|mutator| body.allocate(mutator)).unwrap_or(0);
-            if allocated < 2 * self.body.pairs() as u64 {
+            let allocated = self.heap.attach(&mut self.body).unwrap_or(0);
+            if allocated < 2 * self.pairs as u64 {
                 self.reset(resets);
             }
             // A thread that found the heap full has done nothing yet.
@@ -155,7 +117,7 @@ impl<B: Body> Worker for Shared<'_, B> {
     }
 }
 
-impl<B> Shared<'_, B> {
+impl<F> Shared<'_, F> {
     /// Resets the heap, unless another thread has done so since `seen`.
     #[cold]
     fn reset(&self, seen: u64) {
@@ -170,14 +132,14 @@ impl<B> Shared<'_, B> {
 }
 
 /// The heap's statistics of an iteration.
-struct Statistics<'a> {
+struct BufferCounts<'a> {
     heap: &'a Heap,
     before: TlabStatistics,
     /// Whether attempts can fail: under a lock they cannot.
     contended: bool,
 }
 
-impl Probe for Statistics<'_> {
+impl Probe for BufferCounts<'_> {
     fn before(&mut self) {
         self.before = self.heap.tlab_totals().sum;
     }
@@ -200,24 +162,28 @@ impl Probe for Statistics<'_> {
 
 /// Modes `shared`, `no-tlab`, `no-tlab-emitted` and `no-tlab-lock`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let plan = HeapPlan::of(case)?;
+    let plan = SharedPlan::of(case)?;
     let heap = plan.builder()?.build()?;
     let pairs = plan.pairs(BYTES);
     let resets = AtomicU64::new(0);
     let contended = !plan.options.contains("RefillStrategy=lock");
-    let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended };
+    let mut probe = BufferCounts { heap: &heap, before: TlabStatistics::default(), contended };
     if case.mode == "no-tlab-emitted" {
         let object = Allocation::object(heap.register(Shape::fixed("object", BYTES))?)?;
         // No prefetch, as in the compiled loop without buffers.
         let emitter = Emitter::new(Processor::detect(), PrefetchSettings::OFF)?.past_buffers(true);
         let code =
             EmittedLoop::new(&emitter, object, Initialise::PerObject, Form::Pasted, Between::default())?;
-        let body = || Emitted { code: &code, work: Work::new(0), pairs };
-        return bench.measure_with(&mut probe, |_| Ok(Shared { heap: &heap, body: body(), resets: &resets }));
+        return bench.measure_with(&mut probe, |_| {
+            let (code, mut work) = (&code, Work::new(0));
+            let body = move |mutator: &mut Mutator<'_>| code.allocate(mutator, pairs, &mut work);
+            Ok(Shared { heap: &heap, body, pairs, resets: &resets })
+        });
     }
     let site = site::<BYTES, PerObject, P>(&heap)?;
     bench.measure_with(&mut probe, |_| {
-        Ok(Shared { heap: &heap, body: Plain { site, pairs }, resets: &resets })
+        let body = move |mutator: &mut Mutator<'_>| widest(&Plain { site, pairs }, mutator);
+        Ok(Shared { heap: &heap, body, pairs, resets: &resets })
     })
 }
 
@@ -228,14 +194,14 @@ mod tests {
     use allotment::raw::NoPrefetch;
     use std::time::Duration;
 
-    fn plan(eden: usize, tlab: usize, threads: usize) -> HeapPlan {
+    fn plan(eden: usize, tlab: usize, threads: usize) -> SharedPlan {
         let params = [
             ("size", "64".to_string()),
             ("eden", eden.to_string()),
             ("tlab", tlab.to_string()),
             ("refill", "cas".into()),
         ];
-        HeapPlan::of(&Case {
+        SharedPlan::of(&Case {
             experiment: "tlab".into(),
             mode: "shared".into(),
             jmh_mode: JmhMode::Throughput,
@@ -251,10 +217,11 @@ mod tests {
         for tlab in [1 << 10, 64 << 10, 256 << 10, 1 << 20, 8 << 20] {
             let plan = plan(4 << 20, tlab, 1);
             let heap = plan.builder().unwrap().build().unwrap();
-            let (site, resets) = (site::<64, _, NoPrefetch>(&heap).unwrap(), AtomicU64::new(0));
-            let body = Plain { site, pairs: plan.pairs(64) };
-            let mut worker = Shared { heap: &heap, body, resets: &resets };
-            let mut probe = Statistics { heap: &heap, before: TlabStatistics::default(), contended: true };
+            let (site, resets) = (site::<64, PerObject, NoPrefetch>(&heap).unwrap(), AtomicU64::new(0));
+            let pairs = plan.pairs(64);
+            let body = |mutator: &mut Mutator<'_>| widest(&Plain { site, pairs }, mutator);
+            let mut worker = Shared { heap: &heap, body, pairs, resets: &resets };
+            let mut probe = BufferCounts { heap: &heap, before: TlabStatistics::default(), contended: true };
             probe.before();
             while resets.load(Ordering::Relaxed) < 2 {
                 worker.batch();

@@ -22,7 +22,7 @@ use super::shots::check_shots;
 use super::sizes::{self, WithSize};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode};
 use allotment::raw::{BySize, NoPrefetch};
-use plan::HeapPlan;
+use plan::ShotPlan;
 
 /// Modes with objects made on the fast path, which alone prefetches.
 const BUFFERED: &[&str] = &["fixed", "elastic", "adaptive"];
@@ -57,7 +57,7 @@ pub(super) static TLAB_SIZE: Experiment = Experiment {
     baseline: Some(("mode", "adaptive")),
     answers: verdict::answers,
     needs: "rows of mode fixed with two sizes of buffers, such as --mode fixed --tlab 1k,64k",
-    verdicts: |rows, _| verdict::verdicts(rows),
+    verdicts: verdict::verdicts,
     charts: Charts { along: Some("tlab"), by_mode: false },
     check,
     on_jvm: on_jvm::tlab_size,
@@ -68,7 +68,7 @@ pub(super) static TLAB_SIZE: Experiment = Experiment {
 fn check(case: &Case) -> anyhow::Result<()> {
     check_shots(case, true, "each shot fills a fresh heap, so only ss measures it")?;
     sizes::check(case.size("size")?)?;
-    HeapPlan::of(case)?.fits()
+    ShotPlan::of(case)?.fits()
 }
 
 /// The measured loop, by the size of an object.
@@ -76,7 +76,7 @@ struct TlabSize;
 
 impl WithSize for TlabSize {
     fn run_sized<const BYTES: usize>(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-        let plan = HeapPlan::of(case)?;
+        let plan = ShotPlan::of(case)?;
         if BUFFERED.contains(&case.mode.as_str()) && prefetches(case)? {
             shot::run::<BYTES, BySize>(plan, bench)
         } else {

@@ -17,7 +17,7 @@ const GROWN_BYTES: usize = 64 << 10;
 
 /// Everything that is decided before a heap is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HeapPlan {
+pub(super) struct ShotPlan {
     /// Objects of each thread.
     pub(super) objects: usize,
     /// Threads that fill the heap.
@@ -32,12 +32,12 @@ pub(super) struct HeapPlan {
     pub(super) compares_and_swaps: bool,
 }
 
-impl HeapPlan {
+impl ShotPlan {
     /// The heap for a case.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(case: &Case) -> anyhow::Result<HeapPlan> {
+    pub(super) fn of(case: &Case) -> anyhow::Result<ShotPlan> {
         let (objects, bytes) = (case.size("objects")?, case.size("size")?);
         let tlab = if case.mode == "fixed" { case.size("tlab")? } else { 0 };
         let policy = match case.mode.as_str() {
@@ -48,7 +48,7 @@ impl HeapPlan {
             "no-tlab-lock" => "-UseTLAB,RefillStrategy=lock".into(),
             other => bail!("there is no mode `{other}`"),
         };
-        ensure!(objects > 0, "zero objects are no shot");
+        ensure!(objects > 0, "zero objects are not a shot");
         let too_many = || format!("{objects} objects a thread: more than the largest heap holds");
         let all = objects.checked_mul(bytes).and_then(|bytes| bytes.checked_mul(case.threads));
         let all = all.filter(|&all| all < MAX_HEAP_BYTES / 2).with_context(too_many)?;
@@ -69,7 +69,7 @@ impl HeapPlan {
         };
         let options = format!("MaxHeapSize={heap},RegionSize={region},{policy}{touched}");
         let compares_and_swaps = case.mode != "no-tlab-lock";
-        Ok(HeapPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
+        Ok(ShotPlan { objects, threads: case.threads, heap, region, options, compares_and_swaps })
     }
 
     /// Checks that heap and arrays fit into this machine's memory.
@@ -123,7 +123,7 @@ mod tests {
     fn a_heap_takes_the_options_as_planned() {
         for mode in ["fixed", "elastic", "adaptive", "no-tlab", "no-tlab-lock"] {
             for tlab in [1 << 10, 4 << 20, 32 << 20] {
-                let plan = HeapPlan::of(&case(mode, 100_000, tlab, "off")).unwrap();
+                let plan = ShotPlan::of(&case(mode, 100_000, tlab, "off")).unwrap();
                 let heap = Heap::builder().options(&plan.options).unwrap().build().unwrap();
                 assert_eq!(
                     (heap.geometry().heap_bytes(), heap.geometry().region_bytes()),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_region_holds_a_buffer_and_is_else_the_heaps_choice() {
-        let region = |mode, tlab| HeapPlan::of(&case(mode, 50_000_000, tlab, "off")).unwrap().region;
+        let region = |mode, tlab| ShotPlan::of(&case(mode, 50_000_000, tlab, "off")).unwrap().region;
         assert_eq!(region("adaptive", 4 << 20), 512 << 10);
         assert_eq!(
             [1 << 10, 256 << 10, 1 << 20, 4 << 20].map(|tlab| region("fixed", tlab)),
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn memory_is_counted_with_the_arrays() {
-        let plan = HeapPlan::of(&case("no-tlab", 1_000_000, 0, "on")).unwrap();
+        let plan = ShotPlan::of(&case("no-tlab", 1_000_000, 0, "on")).unwrap();
         assert_eq!(plan.needed(), plan.heap + 2 * 8_000_000);
         assert!(plan.heap > 32_000_000 && plan.options.contains("+AlwaysPreTouch"));
         plan.fits().unwrap();
-        let many = HeapPlan::of(&case("no-tlab", 500_000_000_000, 0, "on")).unwrap();
+        let many = ShotPlan::of(&case("no-tlab", 500_000_000_000, 0, "on")).unwrap();
         let error = many.fits().unwrap_err().to_string();
         assert!(
             error.contains("500000000000 objects on 2 threads, heap and arrays, need")

@@ -1,6 +1,6 @@
 //! A shot: every thread fills its array with fresh objects of a fresh heap.
 
-use super::plan::HeapPlan;
+use super::plan::ShotPlan;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Thread, Worker, keep};
 use allotment::Heap;
 use allotment::options::CollectorKind;
@@ -26,12 +26,12 @@ impl<const BYTES: usize, P: Prefetch> Fresh<BYTES, P> {
 }
 
 /// The state that the threads share: the heap, which one thread replaces while all prepare.
-struct Range<const BYTES: usize, P: Prefetch> {
-    plan: HeapPlan,
+struct SharedHeap<const BYTES: usize, P: Prefetch> {
+    plan: ShotPlan,
     fresh: RwLock<Option<Fresh<BYTES, P>>>,
 }
 
-impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
+impl<const BYTES: usize, P: Prefetch> SharedHeap<BYTES, P> {
     /// Replaces the heap. The old heap is dropped first; otherwise memory would be needed for both.
     fn renew(&self) -> anyhow::Result<()> {
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
@@ -46,8 +46,8 @@ impl<const BYTES: usize, P: Prefetch> Range<BYTES, P> {
     }
 }
 
-struct Filler<'a, const BYTES: usize, P: Prefetch> {
-    range: &'a Range<BYTES, P>,
+struct ArrayFiller<'a, const BYTES: usize, P: Prefetch> {
+    shared: &'a SharedHeap<BYTES, P>,
     renews: bool,
     /// The array that keeps the objects; its pages have been touched.
     array: Vec<NonNull<u8>>,
@@ -55,26 +55,26 @@ struct Filler<'a, const BYTES: usize, P: Prefetch> {
     kept: usize,
 }
 
-impl<'a, const BYTES: usize, P: Prefetch> Filler<'a, BYTES, P> {
-    fn new(range: &'a Range<BYTES, P>, thread: &Thread) -> anyhow::Result<Self> {
+impl<'a, const BYTES: usize, P: Prefetch> ArrayFiller<'a, BYTES, P> {
+    fn new(shared: &'a SharedHeap<BYTES, P>, thread: &Thread) -> anyhow::Result<Self> {
         let mut array = Vec::new();
         array
-            .try_reserve_exact(range.plan.objects)
+            .try_reserve_exact(shared.plan.objects)
             .context("cannot get memory for the array of references")?;
         // The value is not null, so that the pages are written to.
-        array.resize(range.plan.objects, NonNull::dangling());
-        Ok(Filler { range, renews: thread.index == 0, array, kept: 0 })
+        array.resize(shared.plan.objects, NonNull::dangling());
+        Ok(ArrayFiller { shared, renews: thread.index == 0, array, kept: 0 })
     }
 }
 
-impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
+impl<const BYTES: usize, P: Prefetch> Worker for ArrayFiller<'_, BYTES, P> {
     fn prepare(&mut self) -> anyhow::Result<()> {
-        if self.renews { self.range.renew().context("cannot make the heap of a shot") } else { Ok(()) }
+        if self.renews { self.shared.renew().context("cannot make the heap of a shot") } else { Ok(()) }
     }
 
     fn batch(&mut self) -> u64 {
         let array = self.array.as_mut_slice();
-        let kept = self.range.with(|Fresh { heap, site }| {
+        let kept = self.shared.with(|Fresh { heap, site }| {
             heap.attach(|mutator| {
                 let mut kept = 0;
                 for slot in array.iter_mut() {
@@ -101,9 +101,9 @@ impl<const BYTES: usize, P: Prefetch> Worker for Filler<'_, BYTES, P> {
 }
 
 /// The heap's statistics of a shot.
-struct Statistics<'a, const BYTES: usize, P: Prefetch>(&'a Range<BYTES, P>);
+struct ShotCounts<'a, const BYTES: usize, P: Prefetch>(&'a SharedHeap<BYTES, P>);
 
-impl<const BYTES: usize, P: Prefetch> Probe for Statistics<'_, BYTES, P> {
+impl<const BYTES: usize, P: Prefetch> Probe for ShotCounts<'_, BYTES, P> {
     /// A shot's heap begins at zero.
     fn before(&mut self) {}
 
@@ -127,11 +127,11 @@ impl<const BYTES: usize, P: Prefetch> Probe for Statistics<'_, BYTES, P> {
 
 /// Measures shots in heaps of `plan`.
 pub(super) fn run<const BYTES: usize, P: Prefetch>(
-    plan: HeapPlan,
+    plan: ShotPlan,
     bench: &mut Bench<'_>,
 ) -> anyhow::Result<()> {
-    let range = Range::<BYTES, P> { plan, fresh: RwLock::default() };
-    bench.measure_with(&mut Statistics(&range), |thread| Filler::new(&range, thread))
+    let shared = SharedHeap::<BYTES, P> { plan, fresh: RwLock::default() };
+    bench.measure_with(&mut ShotCounts(&shared), |thread| ArrayFiller::new(&shared, thread))
 }
 
 #[cfg(test)]
@@ -143,14 +143,14 @@ mod tests {
 
     const THREADS: usize = 2;
 
-    fn plan(mode: &str, tlab: usize, objects: usize, bytes: usize) -> HeapPlan {
+    fn plan(mode: &str, tlab: usize, objects: usize, bytes: usize) -> ShotPlan {
         let params = [
             ("objects", objects.to_string()),
             ("size", bytes.to_string()),
             ("pretouch", "on".into()),
             ("tlab", tlab.to_string()),
         ];
-        HeapPlan::of(&Case {
+        ShotPlan::of(&Case {
             experiment: "tlab-size".into(),
             mode: mode.into(),
             jmh_mode: JmhMode::SingleShot,
@@ -162,14 +162,14 @@ mod tests {
     }
 
     /// Makes two shots with threads of the test. Returns the probe's values of the second.
-    fn shoot<const BYTES: usize>(range: &Range<BYTES, BySize>) -> Vec<SecondaryValue> {
-        let (barrier, objects) = (Barrier::new(THREADS), range.plan.objects);
+    fn shoot<const BYTES: usize>(shared: &SharedHeap<BYTES, BySize>) -> Vec<SecondaryValue> {
+        let (barrier, objects) = (Barrier::new(THREADS), shared.plan.objects);
         std::thread::scope(|scope| {
             for index in 0..THREADS {
                 let barrier = &barrier;
                 scope.spawn(move || {
                     let thread = Thread { index, count: THREADS, cpu: None };
-                    let mut filler = Filler::new(range, &thread).unwrap();
+                    let mut filler = ArrayFiller::new(shared, &thread).unwrap();
                     for _ in 0..2 {
                         barrier.wait();
                         filler.prepare().unwrap();
@@ -179,7 +179,7 @@ mod tests {
                     }
                     let kept = filler.array.iter().map(|object| object.addr().get());
                     let (base, bytes) =
-                        range.with(|f| (f.heap.base(), f.heap.geometry().heap_bytes())).unwrap();
+                        shared.with(|f| (f.heap.base(), f.heap.geometry().heap_bytes())).unwrap();
                     assert!(kept.clone().all(|at| (base..base + bytes).contains(&at)));
                     let mut kept: Vec<usize> = kept.collect();
                     kept.sort_unstable();
@@ -190,7 +190,7 @@ mod tests {
         });
         let operations = THREADS as u64;
         let window = std::time::Duration::from_secs(1);
-        Statistics(range).after(&Iteration {
+        ShotCounts(shared).after(&Iteration {
             measured_operations: operations,
             all_operations: operations,
             time: window,
@@ -200,11 +200,11 @@ mod tests {
 
     /// Makes shots, and checks the values of the heap and the probe.
     fn check<const BYTES: usize>(mode: &str, tlab: usize, objects: usize) {
-        let range =
-            Range::<BYTES, BySize> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };
-        let values = shoot(&range);
+        let shared =
+            SharedHeap::<BYTES, BySize> { plan: plan(mode, tlab, objects, BYTES), fresh: RwLock::default() };
+        let values = shoot(&shared);
         let all = THREADS * objects;
-        let census = range.with(|fresh| fresh.heap.verify().unwrap()).unwrap();
+        let census = shared.with(|fresh| fresh.heap.verify().unwrap()).unwrap();
         let found: u64 = census.shapes.values().map(|(objects, _)| objects).sum();
         assert_eq!(found, all as u64, "{mode} {tlab} {BYTES}");
 
@@ -243,8 +243,8 @@ mod tests {
         let mut plan = plan("adaptive", 0, 10, 16);
         // The heap stays as it was planned.
         plan.objects = 4_000_000;
-        let range = Range::<16, BySize> { plan, fresh: RwLock::default() };
-        let mut filler = Filler::new(&range, &Thread { index: 0, count: 1, cpu: None }).unwrap();
+        let shared = SharedHeap::<16, BySize> { plan, fresh: RwLock::default() };
+        let mut filler = ArrayFiller::new(&shared, &Thread { index: 0, count: 1, cpu: None }).unwrap();
         filler.prepare().unwrap();
         assert_eq!(filler.batch(), 0);
         let kept = filler.kept;
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn no_shot_without_a_heap() {
-        let range = Range::<16, BySize> { plan: plan("no-tlab", 0, 10, 16), fresh: RwLock::default() };
-        let mut filler = Filler::new(&range, &Thread { index: 1, count: 2, cpu: None }).unwrap();
+        let shared = SharedHeap::<16, BySize> { plan: plan("no-tlab", 0, 10, 16), fresh: RwLock::default() };
+        let mut filler = ArrayFiller::new(&shared, &Thread { index: 1, count: 2, cpu: None }).unwrap();
         filler.prepare().unwrap();
         assert_eq!(filler.batch(), 0);
         assert!(filler.finish().unwrap_err().to_string().contains("after 0 of 10"));

@@ -1,7 +1,7 @@
 //! The verdict on buffer sizes: the size from which refills no longer show, and whether the
 //! policies reach it.
 
-use crate::experiments::saying::{contrast, of_mode, ours, place};
+use crate::experiments::saying::{after, contrast, of_mode, ours, place};
 use crate::format::ScoreRow;
 use crate::format::coordinates::{THREADS, number, value};
 use crate::format::phrase::{Better, Effect, NO_RATIO, ratio};
@@ -27,8 +27,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let line = |(place, rows): &(String, Vec<ScoreRow>)| {
         let enough = Enough::of(rows)?;
-        let place = if place.is_empty() { String::new() } else { format!(", {place}") };
-        Some(format!("fixed{place}: {}", enough.span))
+        Some(format!("fixed{}: {}", after(", ", place), enough.span))
     };
     let mut said: Vec<String> = places(&rows).iter().filter_map(line).collect();
     said.extend(contrast(&rows, "mode", "elastic", "adaptive", THREADS));

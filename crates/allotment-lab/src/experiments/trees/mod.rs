@@ -18,8 +18,8 @@ use super::collectors::{COLLECTOR, WORKERS, by_workers, check as check_heap};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling, spread, takes};
 use super::shots::check_shots;
+use crate::format::ScoreRow;
 use crate::format::coordinates::THREADS;
-use crate::format::{Comparison, ScoreRow};
 use crate::harness::{Axis, Case, Charts, Experiment, Kind, Mode, ObjectShape, TimeUnit};
 use allotment::Heap;
 use anyhow::ensure;
@@ -62,7 +62,7 @@ fn answers(rows: &[ScoreRow]) -> Vec<String> {
     time.map(|text| text + ".").into_iter().chain(collectors).collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&rows, "collector", "mark-compact", "heap");
     said.extend(contrast(&rows, "mode", "spans", "build", "collector"));

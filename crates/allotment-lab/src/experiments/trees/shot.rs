@@ -5,10 +5,10 @@
 
 use super::super::collectors::{by_workers, heap_of};
 use super::super::heap_use::HeapUse;
-use super::super::memory::Advice;
+use super::super::memory::advised;
 use super::node::{Node, count, nodes};
 use super::tree;
-use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Worker, keep};
+use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep};
 use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
 use anyhow::bail;
 
@@ -17,6 +17,10 @@ const LIVING_LEVELS: u64 = 2;
 
 /// Numbers in the long-lived array: 4 MiB.
 const NUMBERS: usize = (4 << 20) / size_of::<f64>();
+
+/// What fits a heap that is full before the first shot, and in a shot.
+const FULL: &str = "the heap is full before the first shot: a larger --heap fits";
+const FITS: &str = "a larger --heap, fewer threads or a smaller --depth fit";
 
 /// A function that makes a tree.
 type Make = for<'m> fn(&'m mut Mutator<'_>, u64) -> Result<Gc<'m, Node>, OutOfMemory>;
@@ -39,24 +43,18 @@ pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
     let heap = heap_of(case.text("collector")?, case.size("heap")?)?;
     let (heap, mut probe) = HeapUse::of(by_workers(heap, case.count("workers")?)?)?;
-    let advice = Advice::of(&heap, "a larger --heap, fewer threads or a smaller --depth fit");
-    let full = Advice::of(&heap, "the heap is full before the first shot: a larger --heap fits");
     bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
-        let worked = Worked { mutator, work, advice, living: None, outcome: Ok(()) };
-        if thread.index == 0 { beside_what_lives(worked, full, play) } else { play.play(worked) }
+        if thread.index > 0 {
+            return play.play(Worked { mutator, work, living: None, outcome: Ok(()) });
+        }
+        root!(mutator, tree = advised(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS), FULL)?);
+        root!(mutator, numbers = advised(alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)), FULL)?);
+        let array = numbers.get(mutator);
+        for index in 0..NUMBERS {
+            array.at(index).set(number(index));
+        }
+        play.play(Worked { mutator, work, living: Some(Living { tree, numbers }), outcome: Ok(()) })
     })
-}
-
-/// The first thread's scene, with the long-lived objects.
-fn beside_what_lives(worked: Worked<'_, '_, '_>, full: Advice, play: Play<'_>) -> anyhow::Result<()> {
-    let Worked { mutator, work, advice, .. } = worked;
-    root!(mutator, tree = full.on(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS))?);
-    root!(mutator, numbers = full.on(alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)))?);
-    let array = numbers.get(mutator);
-    for index in 0..NUMBERS {
-        array.at(index).set(number(index));
-    }
-    play.play(Worked { mutator, work, advice, living: Some(Living { tree, numbers }), outcome: Ok(()) })
 }
 
 fn number(index: usize) -> f64 {
@@ -72,7 +70,6 @@ struct Living<'a> {
 struct Worked<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
     work: Work,
-    advice: Advice,
     living: Option<Living<'a>>,
     outcome: Result<(), OutOfMemory>,
 }
@@ -95,7 +92,7 @@ impl Worker for Worked<'_, '_, '_> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        self.advice.on(self.outcome.clone())?;
+        advised(self.outcome.clone(), FITS)?;
         let Some(Living { tree, numbers }) = &self.living else { return Ok(()) };
         let (found, made) =
             (count(self.mutator, tree.get(self.mutator)), nodes(self.work.depth + LIVING_LEVELS));

@@ -1,5 +1,4 @@
-//! The same trees with few roots: below a certain height, whole subtrees are made in a span of the
-//! mutator.
+//! Trees with few roots: below a certain height, whole subtrees are made in a span of the mutator.
 //!
 //! A `&Mutator` allows no collection. So bare pointers are arguments, results and variables as
 //! anywhere in Rust, and `try_alloc` reports when there is no room without a safepoint. Then the

@@ -25,7 +25,7 @@ pub(super) fn top_down<'m, const SPANS: bool>(
 }
 
 /// The reason why a child exists.
-const STORED: &str = "both children were stored, and nobody else has the node";
+const STORED: &str = "both children were stored, and no other thread has the node";
 
 /// Hangs `depth` levels below `node`. It is inlined, as [`bottom_up`] is.
 #[inline(always)]
@@ -60,7 +60,7 @@ fn hang<const SPANS: bool>(
     populate::<SPANS>(mutator, below, child.local())
 }
 
-/// Makes a tree from its leaves. `SPANS` as above.
+/// Makes a tree from its leaves. `SPANS`: as in [`top_down`].
 ///
 /// # Errors
 /// The heap is full.

@@ -42,15 +42,15 @@ pub(super) trait Cache {
 
 /// An entry in the heap.
 #[derive(Object)]
-pub(super) struct Entry {
+pub(super) struct WeakEntry {
     value: WeakField<Value>,
 }
 
 /// Bytes of an entry, header included, and of the reference to it.
-pub(super) const ENTRY_BYTES: usize = 8 + size_of::<Entry>() + 8;
+pub(super) const ENTRY_BYTES: usize = 8 + size_of::<WeakEntry>() + 8;
 
 /// The table of entries.
-pub(super) type Table = Array<Option<Entry>>;
+pub(super) type Table = Array<Option<WeakEntry>>;
 
 /// Entries that are objects.
 pub(super) struct Fields<'r>(pub(super) Local<'r, Table>);
@@ -62,7 +62,7 @@ pub(super) struct Fields<'r>(pub(super) Local<'r, Table>);
 pub(super) fn table<'m>(mutator: &'m mut Mutator<'_>, entries: usize) -> Result<Gc<'m, Table>, OutOfMemory> {
     root!(mutator, table = alloc!(mutator, NewArray::new(entries, None))?);
     for index in 0..entries {
-        let entry = alloc!(mutator, NewEntry { value: None })?;
+        let entry = alloc!(mutator, NewWeakEntry { value: None })?;
         table.get(mutator).at(index).store(mutator, Some(entry));
     }
     Ok(table.get(mutator))

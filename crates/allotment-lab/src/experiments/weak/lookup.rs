@@ -1,6 +1,6 @@
 //! The worker: looks up random keys, makes missing values, and holds found values for a while.
 
-use super::super::together::{Member, Shot};
+use super::super::together::Together;
 use super::cache::{Cache, Value, make};
 use super::witness::Witness;
 use crate::harness::{Play, SecondaryValue, Share, Thread, Worker, keep};
@@ -27,23 +27,20 @@ pub(super) struct Setting {
 /// The window, which holds values strongly.
 type Window = Array<Option<Value>>;
 
-/// Plays a thread with its own cache, as a member of a shot or alone. Checks the cache's contents
+/// Plays a thread with its own cache. Checks the cache's contents
 /// afterwards.
 pub(super) fn scene<C: Cache>(
     mutator: &mut Mutator<'_>,
     mut cache: C,
     setting: Setting,
     thread: &Thread,
-    shot: Option<Member<'_>>,
+    together: &Together,
     play: Play<'_>,
 ) -> anyhow::Result<()> {
     root!(mutator, window = alloc!(mutator, NewArray::new(setting.window, None))?);
     let mut witness = Witness::new(setting.entries, setting.window);
     let worker = Looking::new(mutator, &mut cache, window, &mut witness, setting, thread.index);
-    match shot {
-        Some(member) => play.play(Shot { worker, member })?,
-        None => play.play(worker)?,
-    }
+    together.play(worker, play)?;
     collected(mutator, &cache, &witness, setting, thread.count == 1)
 }
 

@@ -14,23 +14,18 @@ mod cache;
 mod lookup;
 mod witness;
 
-use super::collectors::{self, COLLECTOR, heap_of};
+use super::collectors::{self, COLLECTOR, full_heap};
 use super::heap_use::HeapUse;
 use super::memory::mebibytes;
-use super::saying::{contrast, metric, ours, takes, whose};
+use super::saying::{contrast, metric, ours, range_of, takes, whose};
 use super::shots::{check_parts, check_shots};
-use super::together::{Member, Together};
-use crate::format::phrase::range;
-use crate::format::{Comparison, Metric, ScoreRow};
-use crate::harness::{
-    Axis, Bench, Case, Experiment, Iteration, Kind, Mode, ObjectShape, Probe, SecondaryValue, TimeUnit,
-};
+use super::together::Together;
+use crate::format::ScoreRow;
+use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode, ObjectShape, TimeUnit};
 use allotment::root;
 use anyhow::{bail, ensure};
 use cache::{ENTRY_BYTES, Fields, Roots, VALUE_BYTES, table};
 use lookup::{LOOKUPS, Setting, scene};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest number of entries of a cache.
 const MAX_ENTRIES: usize = 1 << 28;
@@ -67,7 +62,7 @@ pub(super) static WEAK: Experiment = Experiment {
     needs: "a row of mode field, root or shot",
     verdicts,
     check,
-    objects: || vec![ObjectShape::of::<cache::Value>(None), ObjectShape::of::<cache::Entry>(None)],
+    objects: || vec![ObjectShape::of::<cache::Value>(None), ObjectShape::of::<cache::WeakEntry>(None)],
     run,
     ..Experiment::NEW
 };
@@ -75,14 +70,14 @@ pub(super) static WEAK: Experiment = Experiment {
 fn answers(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let cost = ["field", "root", "shot"].into_iter().find_map(|mode| takes(&rows, mode, "collector"));
-    let hits = rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == "hits");
-    let (least, most) = range(hits.map(Metric::score));
-    let found = if least == most { format!("{most:.1}") } else { format!("{least:.1} to {most:.1}") };
-    let taken = most.is_finite().then(|| format!("; {found} % of all lookups found a value"));
+    let taken = range_of(&rows, "hits").map(|(least, most)| {
+        let found = if least == most { format!("{most:.1}") } else { format!("{least:.1} to {most:.1}") };
+        format!("; {found} % of all lookups found a value")
+    });
     cost.map(|text| format!("A lookup in {text}{}.", taken.unwrap_or_default())).into_iter().collect()
 }
 
-fn verdicts(rows: &[ScoreRow], _comparison: &Comparison) -> Vec<String> {
+fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let found = rows.iter().filter_map(|row| {
         let hits = metric(row, "hits")?.score();
@@ -97,27 +92,16 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let is_shot = case.mode == "shot";
     let lookups = if is_shot { case.count("lookups")? / case.threads as u64 } else { LOOKUPS };
     let setting = Setting { entries, window, bytes: case.size("value")?, lookups };
-    let together = Together::new(case.threads);
-    let cleared = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&cleared);
-    // The initial size is the whole heap; otherwise a heap that is larger than needed would not
-    // be used.
-    let bytes = case.size("heap")?;
-    let builder = heap_of(case.text("collector")?, bytes)?.initial_heap_size(bytes);
-    let (heap, heap_use) = HeapUse::listening(builder, move |record| {
-        counter.fetch_add(record.weak_cleared as u64, Ordering::Relaxed);
-    })?;
-    let mut probe = Cleared { heap_use, cleared };
-    bench.measure_within(&mut probe, |thread, play| {
-        let shot = is_shot.then(|| Member(&together));
-        heap.attach(|mutator| match case.mode.as_str() {
-            "field" | "shot" => {
-                root!(mutator, table = table(mutator, entries)?);
-                scene(mutator, Fields(table), setting, thread, shot, play)
-            }
-            "root" => scene(mutator, Roots::new(entries), setting, thread, shot, play),
-            other => bail!("there is no mode `{other}`"),
-        })?
+    let together = Together::new(case.threads, is_shot);
+    let (heap, heap_use) = HeapUse::of(full_heap(case.text("collector")?, case.size("heap")?)?)?;
+    let mut probe = heap_use.reporting_weak();
+    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| match case.mode.as_str() {
+        "field" | "shot" => {
+            root!(mutator, table = table(mutator, entries)?);
+            scene(mutator, Fields(table), setting, thread, &together, play)
+        }
+        "root" => scene(mutator, Roots::new(entries), setting, thread, &together, play),
+        other => bail!("there is no mode `{other}`"),
     })
 }
 
@@ -144,26 +128,6 @@ fn check(case: &Case) -> anyhow::Result<()> {
         mebibytes(needed.saturating_add(needed / 4))
     );
     collectors::check(case.text("collector")?, heap)
-}
-
-/// The heap's figures, and the number of references that the collector cleared.
-struct Cleared {
-    heap_use: HeapUse,
-    cleared: Arc<AtomicU64>,
-}
-
-impl Probe for Cleared {
-    fn before(&mut self) {
-        self.cleared.store(0, Ordering::Relaxed);
-        self.heap_use.before();
-    }
-
-    fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue> {
-        let cleared = self.cleared.load(Ordering::Relaxed) as f64;
-        let mut values = vec![SecondaryValue::average("cleared", "counts", cleared)];
-        values.extend(self.heap_use.after(iteration));
-        values
-    }
 }
 
 #[cfg(test)]

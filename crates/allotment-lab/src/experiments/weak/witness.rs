@@ -56,7 +56,7 @@ impl Witness {
         self.see(key, found)?;
         if found.is_some() && self.keys[key].holders == 0 {
             bail!(
-                "the entry of key {key} still has its value, which nobody holds, after a collection of all"
+                "the entry of key {key} still has its value, which the window does not hold, after a collection of all"
             );
         }
         Ok(())
@@ -100,7 +100,7 @@ mod tests {
         witness.see(3, Some((3, 1))).unwrap();
         witness.see_collected(3, None).unwrap();
         let kept = witness.see_collected(3, Some((3, 1))).unwrap_err().to_string();
-        assert!(kept.contains("which nobody holds"), "{kept}");
+        assert!(kept.contains("which the window does not hold"), "{kept}");
         assert_eq!(witness.make(3), 2);
         assert!(fault(&witness, Some((3, 1))).contains("made as number 1"));
     }

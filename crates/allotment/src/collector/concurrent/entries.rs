@@ -1,19 +1,19 @@
-//! Where a marker keeps what it has found and not looked at.
+//! The entries that a marker has found and not looked at yet.
 //!
-//! Workers have a stack each, from which other workers take. A mutator that helps for a moment has
-//! a few entries of its own, and takes what workers leave for it.
+//! Each worker has a stack, from which other workers take. A mutator that helps for a moment has
+//! room for a few entries, and takes those that workers leave.
 
 use crate::collector::work::WorkStack;
 
 /// Entries that a marker has yet to look at.
 pub(in crate::collector) trait Entries {
-    /// Keeps an entry; `false`: there is no room.
+    /// Keeps an entry. Returns `false` if there is no room.
     fn push(&mut self, entry: usize) -> bool;
     /// The entry that was kept last, if one is within reach.
     fn pop_at_hand(&mut self) -> Option<usize>;
-    /// Brings further entries within reach; `false`: there are none.
+    /// Brings further entries within reach. Returns `false` if there are none.
     fn refill(&mut self) -> bool;
-    /// Lets others take some, if any of them wants some.
+    /// Lets other markers take some entries, if one of them wants some.
     fn share(&mut self);
 }
 
@@ -45,10 +45,10 @@ impl Entries for WorkStack<'_> {
 pub(in crate::collector) struct BoundedStack(Vec<usize>);
 
 impl BoundedStack {
-    /// Entries that such a marker keeps.
+    /// The most entries of such a marker.
     const MOST: usize = if cfg!(test) { 8 } else { 1024 };
 
-    /// Room for entries; `None`: the system has no memory.
+    /// Room for entries. `None` if the system has no memory.
     pub(in crate::collector) fn new() -> Option<BoundedStack> {
         let mut entries = Vec::new();
         entries.try_reserve_exact(BoundedStack::MOST).ok()?;

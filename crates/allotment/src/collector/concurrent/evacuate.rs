@@ -6,49 +6,49 @@
 //! ```
 //!
 //! The swap is from the header whose object was copied. An object of the set cannot change: no
-//! thread has a reference to it. So a failed swap means that another thread has decided. A thread
-//! that loses takes its copy back. The size of a moved object is its copy's, for the old header is
-//! gone.
+//! thread has a reference to it. So a failed swap means that another thread has decided, and the
+//! thread takes its own copy back. The size of a moved object is the size of its copy, because the
+//! old header is gone.
 //!
-//! In a heap with generations a copy becomes old if the object was, or if it has survived enough
-//! cycles. An object that should become old, and for which there is no old memory, stays young. An
-//! old object never becomes young: nobody knows which old objects refer to it.
+//! In a heap with generations a copy becomes old if the object was old, or if it has survived
+//! enough cycles. An object that should become old, and for which there is no old memory, stays
+//! young. An old object never becomes young: the old objects that refer to it are not known.
 
 use super::delay::passage;
 use super::objects::{header_at, measure, place_of};
 use super::space::{CopySpace, Generation};
 use super::tables::{Membership, Tables};
-use crate::collector::kernel::{KEPT, OldTables, ShapeCache, broken, cover, decide, word_at};
+use crate::collector::kernel::{KEPT, OldTables, ShapeCache, broken, cover, decide, decided, word_at};
 use crate::object::{Header, Kind, MAX_AGE, POISON, WORD};
 use crate::region::{Carve, Space};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-/// Bytes of a worker's buffer.
+/// Bytes of a copier's buffer.
 const BUFFER: usize = if cfg!(test) { 512 } else { 32 << 10 };
 
-/// Bytes that a worker copies before it looks whether it is interrupted.
+/// Bytes that a copier copies before it asks whether it is halted.
 const PIECE: usize = if cfg!(test) { 256 } else { 128 << 10 };
 
-/// What a heap with generations has beside one without.
+/// The tables and the threshold of a heap with generations.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct Generations<'e> {
-    /// Of old regions.
+    /// The tables of old regions.
     pub(in crate::collector) tables: OldTables<'e>,
     /// Objects that have survived this number of cycles become old when they are copied.
     pub(in crate::collector) tenuring_threshold: u8,
 }
 
-/// What threads that evacuate share.
+/// The parts of the heap that all threads that evacuate share.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct Evacuator<'e> {
     pub(in crate::collector) space: &'e Space,
     pub(in crate::collector) tables: &'e Tables,
     pub(in crate::collector) copies: &'e CopySpace,
-    /// `None`: the heap has none.
+    /// `None`: a heap without generations.
     pub(in crate::collector) generations: Option<Generations<'e>>,
 }
 
-/// A part of a region of the set: what lies at or above an address.
+/// A part of a region of the set: the objects at or above an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collector) struct Part {
     pub(in crate::collector) region: usize,
@@ -56,24 +56,21 @@ pub(in crate::collector) struct Part {
     pub(in crate::collector) from: usize,
 }
 
-/// A worker's buffers, by generation.
-#[derive(Default)]
-pub(in crate::collector) struct Buffers([Buffer; 2]);
-
+/// A buffer of a [`Copier`].
 #[derive(Default)]
 struct Buffer {
     top: usize,
     end: usize,
 }
 
-/// Where the memory of a copy comes from.
+/// The source of memory for copies.
 trait Memory {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize>;
-    /// Takes back `[start, end)`: another thread was faster.
+    /// Takes back `[start, end)`, the copy of an object that another thread copied faster.
     fn give_back(&mut self, start: usize, end: usize);
 }
 
-/// A mutator's: each copy from the region of its core.
+/// The memory of a thread that copies one object: each copy comes from the region of its core.
 struct Single<'e> {
     evacuator: Evacuator<'e>,
     home: usize,
@@ -81,7 +78,7 @@ struct Single<'e> {
 
 impl Memory for Single<'_> {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
-        Some(self.evacuator.allocate((self.home, generation), bytes, bytes)?.start)
+        Some(self.evacuator.allocate(self.home, generation, bytes, bytes)?.start)
     }
 
     fn give_back(&mut self, start: usize, end: usize) {
@@ -89,21 +86,22 @@ impl Memory for Single<'_> {
     }
 }
 
-/// A worker's: from its buffer, if the object is small beside it.
-struct Buffered<'e, 'b> {
+/// The memory of a [`Copier`]: small objects come from its buffers.
+struct Buffered<'e> {
     single: Single<'e>,
-    buffers: &'b mut Buffers,
+    /// By generation.
+    buffers: [Buffer; 2],
 }
 
-impl Memory for Buffered<'_, '_> {
+impl Memory for Buffered<'_> {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize> {
-        let buffer = &mut self.buffers.0[generation as usize];
+        let buffer = &mut self.buffers[generation as usize];
         if buffer.end - buffer.top < bytes {
             if bytes > BUFFER / 4 {
                 return self.single.take(bytes, generation);
             }
             let Single { evacuator, home } = self.single;
-            let carve = evacuator.allocate((home, generation), bytes, BUFFER)?;
+            let carve = evacuator.allocate(home, generation, bytes, BUFFER)?;
             evacuator.end_buffer(buffer);
             *buffer = Buffer { top: carve.start, end: carve.end };
         }
@@ -114,18 +112,18 @@ impl Memory for Buffered<'_, '_> {
 
     fn give_back(&mut self, start: usize, end: usize) {
         let table = self.single.evacuator.space.free.table();
-        // The end of a region may be the bottom of another buffer's.
-        let is_behind = |buffer: &&mut Buffer| {
+        // The end of a region may be the bottom of the region of another buffer.
+        let ends_buffer = |buffer: &&mut Buffer| {
             buffer.top == end && table.index_of(start) == table.index_of(buffer.end - 1)
         };
-        match self.buffers.0.iter_mut().find(is_behind) {
+        match self.buffers.iter_mut().find(ends_buffer) {
             Some(buffer) => buffer.top = start,
             None => self.single.give_back(start, end),
         }
     }
 }
 
-/// Where an object is, after it was decided.
+/// The place of an object whose fate is decided.
 struct Decided {
     address: usize,
     bytes: usize,
@@ -138,8 +136,8 @@ impl<'e> Evacuator<'e> {
         Some(self.generations?.tables)
     }
 
-    fn allocate(&self, place: (usize, Generation), bytes: usize, desired: usize) -> Option<Carve> {
-        self.copies.allocate(&self.space.free, self.old_tables(), place, bytes, desired)
+    fn allocate(&self, home: usize, generation: Generation, bytes: usize, desired: usize) -> Option<Carve> {
+        self.copies.allocate(&self.space.free, self.old_tables(), home, generation, bytes, desired)
     }
 
     fn take_back(&self, start: usize, end: usize) {
@@ -161,13 +159,15 @@ impl<'e> Evacuator<'e> {
         (Generation::Young, header.with_age(age))
     }
 
-    /// Memory for a copy. A young object gets young memory even if its copy should be old.
+    /// Memory for a copy of an object in region `index`. A young object whose copy should be old
+    /// may get young memory.
     #[inline]
     fn memory_for(
         &self,
         memory: &mut impl Memory,
         bytes: usize,
-        (generation, index): (Generation, usize),
+        generation: Generation,
+        index: usize,
     ) -> Option<(usize, Generation)> {
         if self.copies.fails() {
             return None;
@@ -175,9 +175,10 @@ impl<'e> Evacuator<'e> {
         if let Some(start) = memory.take(bytes, generation) {
             return Some((start, generation));
         }
-        let may_stay = generation == Generation::Old && !self.space.free.table().get(index).is_tenured();
-        let start = if may_stay { memory.take(bytes, Generation::Young)? } else { return None };
-        Some((start, Generation::Young))
+        let may_stay_young =
+            generation == Generation::Old && !self.space.free.table().get(index).is_tenured();
+        let start = if may_stay_young { memory.take(bytes, Generation::Young) } else { None };
+        Some((start?, Generation::Young))
     }
 
     /// The place of the live object at `address`, which is moved if it has yet to move. For a
@@ -237,13 +238,11 @@ impl<'e> Evacuator<'e> {
         debug_assert!(self.tables.is_live(&self.space.free, address), "{address:#x} is dead, and moves");
         let index = self.space.free.table().index_of(address);
         let (generation, new_header) = self.copy_of(header, index);
-        let Some((copy, generation)) = self.memory_for(memory, bytes, (generation, index)) else {
+        let Some((copy, generation)) = self.memory_for(memory, bytes, generation, index) else {
             // First: a thread that finds the object kept may ask for the region.
             self.tables.set_membership(index, Membership::Kept);
-            if decide(word, header, header.with_mark(KEPT)) {
-                return Decided { address, bytes, copied: false };
-            }
-            return Decided { address: place_of(header_after(word), address), bytes, copied: false };
+            decide(word, header, header.with_mark(KEPT));
+            return Decided { address: decided(word, address), bytes, copied: false };
         };
         // SAFETY: the object's words, and memory of this thread's alone for as many.
         unsafe {
@@ -259,48 +258,10 @@ impl<'e> Evacuator<'e> {
             return Decided { address: copy, bytes, copied: true };
         }
         memory.give_back(copy, copy + bytes);
-        Decided { address: place_of(header_after(word), address), bytes, copied: false }
+        Decided { address: decided(word, address), bytes, copied: false }
     }
 
-    /// Evacuates a part of a region of the set; `None`: it is done, or else what is left. Adds the
-    /// copied bytes to `copied`.
-    pub(in crate::collector) fn region(
-        &self,
-        Part { region, from }: Part,
-        home: usize,
-        buffers: &mut Buffers,
-        halted: &mut dyn FnMut() -> bool,
-        copied: &mut u64,
-    ) -> Option<Part> {
-        let (map, table) = (&self.tables.map, self.space.free.table());
-        let mut shapes = ShapeCache::new(&self.space.shapes);
-        let end = table.mark_start(region);
-        let mut at = map.next_live(from.max(table.bottom(region)), end);
-        let mut memory = Buffered { single: Single { evacuator: *self, home }, buffers };
-        let mut since = 0;
-        while at < end {
-            // SAFETY: the first live word after an object is a header.
-            let decided = unsafe { self.decide(&mut shapes, at, &mut memory) };
-            if decided.copied {
-                *copied += decided.bytes as u64;
-                since += decided.bytes;
-            }
-            at = map.next_live(at + decided.bytes, end);
-            if since >= PIECE {
-                since = 0;
-                if halted() && at < end {
-                    return Some(Part { region, from: at });
-                }
-            }
-        }
-        None
-    }
-
-    /// Ends the use of buffers: their rests go back, or become fillers.
-    pub(in crate::collector) fn end_buffers(&self, buffers: &mut Buffers) {
-        buffers.0.iter_mut().for_each(|buffer| self.end_buffer(buffer));
-    }
-
+    /// Ends the use of a buffer: its rest goes back, or becomes a filler.
     fn end_buffer(&self, buffer: &mut Buffer) {
         let Buffer { top, end } = std::mem::take(buffer);
         if top < end {
@@ -308,9 +269,9 @@ impl<'e> Evacuator<'e> {
         }
     }
 
-    /// Fills the old places of objects of a region with the pattern of freed memory, for a heap
-    /// that is tested: a load without its barrier then reads the pattern. A thread may be copying
-    /// such an object at this moment. Its copy is lost already.
+    /// Fills the old places of objects of a region with the pattern of freed memory, in a heap that
+    /// is tested: a load without its barrier then reads the pattern. A thread that copies such an
+    /// object at this moment has lost already.
     ///
     /// # Safety
     /// - Each live object of the region was moved or kept.
@@ -323,8 +284,8 @@ impl<'e> Evacuator<'e> {
             let bytes = unsafe { measure(&mut shapes, place) }.1;
             if place != at {
                 for word in (at + WORD..at + bytes).step_by(WORD) {
-                    // SAFETY: a word of the object, which nothing refers to any more but by stale
-                    // references, which lead to its header.
+                    // SAFETY: a word of the object. Only stale references lead to the object, and
+                    // barriers read nothing but its header.
                     unsafe { word_at(word) }.store(POISON, Ordering::Relaxed);
                 }
             }
@@ -332,9 +293,9 @@ impl<'e> Evacuator<'e> {
         });
     }
 
-    /// Makes a region of the set whose objects were kept in part an ordinary one: what is not kept
-    /// becomes fillers. Returns the end of the last kept object. In an old region, starts are
-    /// recorded. In a stop, with no thread copying.
+    /// Makes an ordinary region of a region of the set in which some objects were kept: the memory
+    /// of all others becomes fillers. Returns the end of the last kept object. Records the starts
+    /// in an old region. In a stop, while no thread copies.
     ///
     /// # Safety
     /// - No thread refers to an object of the region that has moved.
@@ -357,7 +318,7 @@ impl<'e> Evacuator<'e> {
             // SAFETY: a complete copy, or the object itself.
             let bytes = unsafe { measure(&mut shapes, place_of(header, at)) }.1;
             if header.is_object() {
-                // SAFETY: what lies between two kept objects is dead or has moved.
+                // SAFETY: the objects between two kept ones are dead or have moved.
                 unsafe {
                     cover(&self.space.free, unused, at);
                     (at as *mut u64).write(header.with_mark(0).bits());
@@ -372,9 +333,56 @@ impl<'e> Evacuator<'e> {
     }
 }
 
-/// The header that another thread wrote.
-fn header_after(word: &AtomicU64) -> Header {
-    Header::from_bits(word.load(Ordering::Acquire))
+/// One thread that copies regions of the set.
+pub(in crate::collector) struct Copier<'e> {
+    memory: Buffered<'e>,
+    copied_bytes: usize,
+}
+
+impl<'e> Copier<'e> {
+    /// A thread that runs on core `home`.
+    pub(in crate::collector) fn new(evacuator: Evacuator<'e>, home: usize) -> Copier<'e> {
+        let memory = Buffered { single: Single { evacuator, home }, buffers: Default::default() };
+        Copier { memory, copied_bytes: 0 }
+    }
+
+    /// Copies a part of a region of the set, until that is done or the thread is `halted`. Returns
+    /// the rest, if there is one.
+    pub(in crate::collector) fn copy(
+        &mut self,
+        Part { region, from }: Part,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> Option<Part> {
+        let evacuator = self.memory.single.evacuator;
+        let (map, table) = (&evacuator.tables.map, evacuator.space.free.table());
+        let mut shapes = ShapeCache::new(&evacuator.space.shapes);
+        let end = table.mark_start(region);
+        let mut at = map.next_live(from.max(table.bottom(region)), end);
+        let mut since = 0;
+        while at < end {
+            // SAFETY: the first live word after an object is a header.
+            let decided = unsafe { evacuator.decide(&mut shapes, at, &mut self.memory) };
+            if decided.copied {
+                self.copied_bytes += decided.bytes;
+                since += decided.bytes;
+            }
+            at = map.next_live(at + decided.bytes, end);
+            if since >= PIECE {
+                since = 0;
+                if halted() && at < end {
+                    return Some(Part { region, from: at });
+                }
+            }
+        }
+        None
+    }
+
+    /// Ends the copying. Returns the copied bytes.
+    pub(in crate::collector) fn finish(mut self) -> usize {
+        let Single { evacuator, .. } = self.memory.single;
+        self.memory.buffers.iter_mut().for_each(|buffer| evacuator.end_buffer(buffer));
+        self.copied_bytes
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -384,7 +392,7 @@ mod tests {
     use crate::collector::kernel::Pages;
     use crate::region::StartTable;
 
-    /// The end of a region of old copies is the bottom of the region in which young ones begin.
+    /// The end of a region of old copies is the bottom of the region of young ones.
     #[test]
     fn what_is_given_back_stays_in_its_region() {
         let heap = Heap::builder().test_geometry(4096, 16).options("Collector=shenandoah").unwrap();
@@ -403,8 +411,7 @@ mod tests {
             copies: &copies,
             generations: Some(Generations { tables: old, tenuring_threshold: 1 }),
         };
-        let mut buffers = Buffers::default();
-        let mut memory = Buffered { single: Single { evacuator, home: 0 }, buffers: &mut buffers };
+        let mut memory = Copier::new(evacuator, 0).memory;
         let young = memory.take(64, Generation::Young).unwrap();
         memory.give_back(young, young + 64);
         let mut last = 0;

@@ -1,8 +1,8 @@
-//! What markers have found: counts.
+//! Counts of the objects and words that markers have found.
 
 use crate::collector::sizing::AGES;
 
-/// The findings of markers.
+/// The counts of markers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::collector) struct Found {
     pub(in crate::collector) objects: u64,

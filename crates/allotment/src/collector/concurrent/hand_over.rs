@@ -1,8 +1,8 @@
 //! Old objects that a marker of young ones has met, on their way to the markers of old ones.
 //!
-//! Many young objects refer to the same old ones. The marker does not look at these, and so does
-//! not mark them. It remembers the last few instead, and hands each of those over once. Refused: to
-//! mark them here. The size of an object is in its header, which would have to be fetched.
+//! Many young objects refer to the same old ones. The marker does not look at old objects, and so
+//! does not mark them. It remembers the last few instead, and hands each of these over once.
+//! Refused: to mark them here, because that needs the size of an object, which is in its header.
 
 use super::leftover::Leftover;
 use crate::collector::work::WorkEntry;
@@ -14,12 +14,12 @@ const REMEMBERED: usize = if cfg!(test) { 2 } else { 128 };
 /// Objects that are handed over together.
 const TOGETHER: usize = if cfg!(test) { 4 } else { 256 };
 
-/// One marker's.
+/// The old objects of one marker.
 pub(super) struct HandOver<'m> {
-    /// Where they go; `None`: the heap has no generations, and nothing comes here.
+    /// The receiver. `None` in a heap without generations, where no object is handed over.
     to: Option<&'m Leftover>,
     entries: Vec<usize>,
-    /// The last ones, by some bits of their addresses.
+    /// The latest objects, by some bits of their addresses.
     last: [usize; REMEMBERED],
 }
 
@@ -28,8 +28,8 @@ impl<'m> HandOver<'m> {
         HandOver { to, entries: Vec::new(), last: [0; REMEMBERED] }
     }
 
-    /// Hands over the object at `address`, now or with others. Without memory it is lost, and the
-    /// receiver knows.
+    /// Hands over the object at `address`, now or together with others. If there is no memory, the
+    /// receiver learns that an object was lost.
     #[cold]
     pub(super) fn add(&mut self, address: usize) {
         let last = &mut self.last[address / WORD % REMEMBERED];
@@ -46,7 +46,7 @@ impl<'m> HandOver<'m> {
         }
     }
 
-    /// Hands over what has come.
+    /// Hands over the objects that were added.
     pub(super) fn give(&mut self) {
         if let Some(to) = self.to {
             to.leave(std::mem::take(&mut self.entries));

@@ -1,21 +1,21 @@
-//! What lets a step be interrupted, and gone on with by other workers later.
+//! The interrupt of a step, and the work that is left for the workers that continue it.
 //!
 //! A thread that stops the world must not wait for the end of marking. So each worker looks at a
-//! flag every few objects. An interrupted worker leaves its entries for the workers that go
-//! on later.
+//! flag every few objects. An interrupted worker leaves its entries for the workers that go on
+//! later.
 
 use crate::sync::{AtomicBool, Mutex, Ordering, POISONED};
 
 /// Whether workers are to stop at the next border of their pieces.
 #[derive(Default)]
 pub(in crate::collector) struct Interrupt {
-    /// A thread wants that. It writes this, and the control thread clears it. SeqCst: it is
-    /// compared with the count of such threads.
+    /// Written by a thread that wants the workers to stop, and cleared by the control thread.
+    /// SeqCst: the control thread also reads the number of such threads.
     wanted: AtomicBool,
 }
 
 impl Interrupt {
-    /// Asks workers to stop, or no longer.
+    /// Asks workers to stop, or takes that back.
     pub(in crate::collector) fn set(&self, on: bool) {
         self.wanted.store(on, Ordering::SeqCst);
     }
@@ -27,12 +27,12 @@ impl Interrupt {
     }
 }
 
-/// Entries of work stacks, or numbers, that are left for later.
+/// Entries of work stacks, or addresses of objects, that are left for later.
 #[derive(Default)]
 pub(in crate::collector) struct Leftover {
     pieces: Mutex<Vec<Vec<usize>>>,
-    /// A mutator has found nothing here, and has time to help. Written by it, and by the worker
-    /// that leaves something. Relaxed: a hint.
+    /// A mutator that has time to help has found nothing here. Written by that mutator, and by the
+    /// worker that leaves something. Relaxed: a hint.
     wanted: AtomicBool,
     /// There was no memory for entries, which were lost. Relaxed: read when all workers have
     /// finished.
@@ -59,7 +59,7 @@ impl Leftover {
     }
 
     /// Takes over all that `other` has left. Nothing is left here.
-    pub(in crate::collector) fn take_over(&self, other: &Leftover) {
+    fn take_over(&self, other: &Leftover) {
         debug_assert!(self.is_empty(), "what was left is taken over, not added");
         *self.pieces.lock().expect(POISONED) = std::mem::take(&mut *other.pieces.lock().expect(POISONED));
         if other.has_lost() {
@@ -68,7 +68,7 @@ impl Leftover {
         other.forget();
     }
 
-    /// Whether somebody wants something to be left.
+    /// Whether a mutator wants entries to be left.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
@@ -99,5 +99,33 @@ impl Leftover {
         self.pieces.lock().expect(POISONED).clear();
         self.wanted.store(false, Ordering::Relaxed);
         self.lost.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The work that markers leave to others.
+#[derive(Default)]
+pub(in crate::collector) struct MarkLeftover {
+    /// Objects that were found and not marked yet, and chunks of arrays.
+    pub(in crate::collector) found: Leftover,
+    /// Marked objects with weak slots.
+    pub(in crate::collector) weak_objects: Leftover,
+}
+
+impl MarkLeftover {
+    /// Takes over all that `other` has left. Nothing is left here.
+    pub(in crate::collector) fn take_over(&self, other: &MarkLeftover) {
+        self.found.take_over(&other.found);
+        self.weak_objects.take_over(&other.weak_objects);
+    }
+
+    /// Whether entries were lost since [`forget`](Self::forget).
+    pub(in crate::collector) fn has_lost(&self) -> bool {
+        self.found.has_lost() || self.weak_objects.has_lost()
+    }
+
+    /// Forgets everything.
+    pub(in crate::collector) fn forget(&self) {
+        self.found.forget();
+        self.weak_objects.forget();
     }
 }

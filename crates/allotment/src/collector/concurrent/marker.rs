@@ -1,21 +1,22 @@
 //! One thread that marks while mutators run.
 //!
-//! Marking finds everything that was reachable when it began. Mutators hand over what they
-//! overwrite (`SatbQueue`), so what they do to the graph meanwhile hides nothing. Objects that were
-//! born meanwhile lie above the border of their region: they are live, and nobody looks at them.
+//! Marking finds all objects that were reachable when it began (snapshot at the beginning).
+//! Mutators hand over each word that they overwrite (`SatbQueue`), so their stores hide no object.
+//! Objects that were born meanwhile lie above the border of their region. They are live, and no
+//! marker looks at them.
 //!
-//! In a heap with generations the marking of old objects goes on across young cycles. A marker of
-//! young objects hands over the old ones that it meets, while these are being marked. It does not
-//! look at them. A marker of old objects passes young ones by: the young cycle in which the marking
-//! of old objects began has handed over what those refer to.
+//! In a heap with generations the marking of old objects goes on across young cycles. While old
+//! objects are being marked, a marker of young objects hands over the old ones that it meets, and
+//! does not look at them. A marker of old objects passes young ones by: the young cycle in which
+//! the marking of old objects began has handed over the old referents of those.
 //!
-//! Refused: to share the stopped marker (`full/marker.rs`). It reads slots and headers as plain
-//! memory, looks for entries again that did not fit, and cannot be interrupted.
+//! Refused: to share the stopped marker (`full/marker.rs`). That one reads slots and headers as
+//! plain memory, finds entries that did not fit again, and cannot be interrupted.
 
 use super::entries::Entries;
 use super::found::Found;
 use super::hand_over::HandOver;
-use super::leftover::{Interrupt, Leftover};
+use super::leftover::{Interrupt, Leftover, MarkLeftover};
 use super::objects::{Slots, for_each_slot_of, header_at, measure};
 use super::old::{for_each_dirty_run, for_each_slot_in};
 use super::tables::{Sought, Tables, is_young};
@@ -28,31 +29,29 @@ use crate::object::{
 use crate::region::{CARD_BYTES, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Objects after which a worker looks whether it is interrupted.
+/// Objects after which a worker asks whether it is interrupted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 
 /// Entries that a worker leaves to mutators at once.
 const SHARED: usize = if cfg!(test) { 4 } else { 256 };
 
-/// A live object of more bytes is copied by no load: that would take 10 us and more.
+/// No load copies a live object of more bytes: that would take 10 us and more.
 const LARGE: usize = if cfg!(test) { 256 } else { 64 << 10 };
 
-/// What markers share.
+/// The shared data of markers.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct MarkShared<'m> {
     pub(in crate::collector) tables: &'m Tables,
     pub(in crate::collector) satb: &'m SatbQueue,
-    pub(in crate::collector) leftover: &'m Leftover,
-    /// Marked objects that have weak slots.
-    pub(in crate::collector) weak: &'m Leftover,
+    pub(in crate::collector) left: &'m MarkLeftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
-    /// What these markers look for.
+    /// The objects that these markers look for.
     pub(in crate::collector) sought: Sought,
-    /// `None`: the heap has no generations.
+    /// `None`: a heap without generations.
     pub(in crate::collector) old: Option<OldShared<'m>>,
 }
 
-/// What markers share in a heap with generations.
+/// The shared data of markers in a heap with generations.
 #[derive(Clone, Copy)]
 pub(in crate::collector) struct OldShared<'m> {
     pub(in crate::collector) tables: OldTables<'m>,
@@ -64,7 +63,7 @@ pub(in crate::collector) struct OldShared<'m> {
 struct Run<'r, 'm, S, F> {
     marker: &'r mut Marker<'m, S>,
     halted: F,
-    /// Objects until it asks whether it is halted.
+    /// Objects until the marker asks whether it is halted.
     left: usize,
 }
 
@@ -99,7 +98,7 @@ impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
             if (self.halted)() {
                 return false;
             }
-            if self.marker.shared.leftover.is_wanted() {
+            if self.marker.shared.left.found.is_wanted() {
                 self.marker.leave_up_to(SHARED);
             }
         }
@@ -122,7 +121,7 @@ pub(in crate::collector) struct Marker<'m, S> {
     region_bytes: usize,
     stack: S,
     weak: Vec<usize>,
-    /// Old objects that others have to look at.
+    /// Old objects for the markers of old objects.
     hand_over: HandOver<'m>,
     found: Found,
 }
@@ -139,9 +138,9 @@ impl Marker<'_, WorkStack<'_>> {
         }
     }
 
-    /// Looks at the dirty cards of an old region: finds the young objects that its slots refer to.
-    /// A card stays dirty if it has such a slot. `false`: the worker was interrupted, and the
-    /// region has to be looked at again.
+    /// Finds the young objects that the slots in dirty cards of an old region refer to. A card with
+    /// such a slot stays dirty. Returns `false` if the worker was interrupted: the region has to be
+    /// scanned again.
     ///
     /// # Safety
     /// - The region is old since a former cycle, and nothing moves.
@@ -200,15 +199,15 @@ impl<'m, S: Entries> Marker<'m, S> {
         }
     }
 
-    /// What it found; ends its work.
+    /// Ends the marker's work. Returns the counts of what it found.
     pub(in crate::collector) fn finish(mut self) -> Found {
-        self.shared.weak.leave(std::mem::take(&mut self.weak));
+        self.shared.left.weak_objects.leave(std::mem::take(&mut self.weak));
         self.hand_over.give();
         self.found
     }
 
-    /// For a mutator: works on what others have left until it is `halted`, or nothing is left.
-    /// Leaves the rest. Returns whether there was anything.
+    /// For a mutator: works on the entries of others until it is `halted`, or until nothing is
+    /// left. Leaves the rest. Returns whether there was anything.
     pub(in crate::collector) fn drain_some(&mut self, mut halted: impl FnMut() -> bool) -> bool {
         let mut any = false;
         while self.take_left() || self.take_recorded(SatbQueue::take) {
@@ -221,7 +220,7 @@ impl<'m, S: Entries> Marker<'m, S> {
         any
     }
 
-    /// In a stop: works through what is left until nothing is, or until `enough`, asked now and
+    /// In a stop: works until nothing is left, or until `enough` is true, which is asked now and
     /// then. Returns whether nothing is left.
     pub(in crate::collector) fn drain_stopped(&mut self, mut enough: impl FnMut() -> bool) -> bool {
         loop {
@@ -236,7 +235,7 @@ impl<'m, S: Entries> Marker<'m, S> {
     }
 
     fn take_left(&mut self) -> bool {
-        let Some(entries) = self.shared.leftover.take() else { return false };
+        let Some(entries) = self.shared.left.found.take() else { return false };
         entries.into_iter().for_each(|entry| self.push(entry));
         true
     }
@@ -272,11 +271,11 @@ impl<'m, S: Entries> Marker<'m, S> {
             && let Some(entry) = self.pop()
         {
             if entries.try_reserve(1).is_err() {
-                return self.shared.leftover.lose();
+                return self.shared.left.found.lose();
             }
             entries.push(entry);
         }
-        self.shared.leftover.leave(entries);
+        self.shared.left.found.leave(entries);
     }
 
     /// Lets marking look at the object at `address`, if it has yet to.
@@ -289,8 +288,8 @@ impl<'m, S: Entries> Marker<'m, S> {
         }
     }
 
-    /// Whether this marker looks at an unmarked object where generations are marked apart. Hands
-    /// over an old object that others have to look at.
+    /// Whether this marker marks the unmarked object, where generations are marked apart. Hands
+    /// over an old object that markers of old objects have to mark.
     #[inline]
     fn is_own(&mut self, address: usize) -> bool {
         let sought = self.shared.sought;
@@ -316,12 +315,12 @@ impl<'m, S: Entries> Marker<'m, S> {
     fn overflow(&mut self, entry: usize) {
         self.leave_up_to(SHARED);
         if !self.stack.push(entry) {
-            self.shared.leftover.lose();
+            self.shared.left.found.lose();
         }
     }
 
-    /// Works until this thread's stack is empty, or it is `halted`, which is asked now and then.
-    /// `false`: it was, and entries may be left.
+    /// Works until this thread's stack is empty, or until `halted` is true, which is asked now and
+    /// then. Returns `false` if it was halted; entries may be left then.
     fn drain(&mut self, halted: impl FnMut() -> bool) -> bool {
         let mut run = Run { marker: self, halted, left: PIECE };
         // SAFETY: every pushed address is an object's, and only arrays of references are pushed as
@@ -389,8 +388,8 @@ impl<'m, S: Entries> Marker<'m, S> {
         }
         if weak {
             self.has_weak(address);
-            // Nobody lists young objects with weak slots until the marking of old objects ends. So
-            // such slots keep old objects until the next one.
+            // No list keeps young objects with weak slots until the marking of old objects ends. So
+            // their weak slots keep old objects alive until the next marking.
             if self.shared.sought == Sought::YoungBesideOld {
                 // SAFETY: the caller's predicate.
                 unsafe { self.hand_over_weak(address) };
@@ -423,14 +422,14 @@ impl<'m, S: Entries> Marker<'m, S> {
     /// Notes an object with weak slots.
     fn has_weak(&mut self, address: usize) {
         if self.weak.try_reserve(1).is_err() {
-            return self.shared.weak.lose();
+            return self.shared.left.weak_objects.lose();
         }
         if self.weak.last() != Some(&address) {
             self.weak.push(address);
         }
     }
 
-    /// Counts the bytes of a young object with its age, which is the object's own and its region's.
+    /// Counts the bytes of a young object by age: the sum of the ages of object and region.
     fn count_age(&mut self, address: usize, header: Header, bytes: usize) {
         let table = self.space.free.table();
         let region = table.get(table.index_of(address));

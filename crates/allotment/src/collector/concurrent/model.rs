@@ -63,7 +63,7 @@ impl Heap {
         decided(&self.header, OBJECT)
     }
 
-    /// The copy at `place`; `None`: the object itself is there.
+    /// The copy at `place`. `None` if the object itself is there.
     fn copy_at(&self, place: usize) -> Option<&UnsafeCell<u64>> {
         (0..2).find(|&thread| copy_of(thread) == place).map(|thread| &self.copies[thread])
     }

@@ -1,4 +1,4 @@
-//! Objects as a thread sees them that works beside mutators.
+//! Headers and slots of objects, for threads that work beside mutators.
 //!
 //! Headers change meanwhile: a mutator asks for an identity hash, a type gets its id late, a copier
 //! forwards. So a header is read once, atomically, and settled if it is an early one.
@@ -21,13 +21,13 @@ pub(super) unsafe fn header_at(address: usize) -> Header {
     if header.is_early() { settle(word, header) } else { header }
 }
 
-/// Where the object with this header is, which is, or was, at `address`.
+/// The place of the object with this header. The object is, or was, at `address`.
 #[inline(always)]
 pub(super) fn place_of(header: Header, address: usize) -> usize {
     if let Kind::Forwarded(copy) = header.kind() { copy } else { address }
 }
 
-/// Where the slots of an object are.
+/// The places of an object's slots.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'h> {
     /// As [`Layout::words`].

@@ -1,10 +1,9 @@
 //! Old regions: the slots in their dirty cards, and their order after marking.
 //!
-//! A young cycle knows old objects by their cards alone. It takes all of them for live, dead ones
-//! too. So the slots of a dead old object lead to objects, as long as only young cycles run. A
-//! cycle that marks old objects, a *global* one, ends that: it covers the dead objects of old
-//! regions with fillers before the next young cycle. A region whose young objects become old in
-//! place is put in order in the same way.
+//! A young cycle looks at old objects only by their cards, and takes all old objects for live, even
+//! dead ones. So the slots of a dead old object lead to objects, as long as only young cycles run.
+//! A cycle that ends the marking of old objects covers the dead ones with fillers before the next
+//! young cycle. A region whose young objects become old in place is put in order in the same way.
 //!
 //! ```text
 //! slot of an old object refers to a young object   ->   its card is dirty
@@ -25,11 +24,11 @@ use std::sync::atomic::AtomicU64;
 #[cfg(test)]
 pub(in crate::collector) use check::check_remembered;
 
-/// Bytes of an old region whose slots are looked at in one go.
+/// Bytes of an old region whose slots are visited at once.
 pub(super) const PIECE_BYTES: usize = CARD_BYTES * if cfg!(test) { 2 } else { 128 };
 
-/// The dirty runs of cards in `range`, in pieces of a bounded size. `visit` says whether to go on.
-/// Returns whether it always did.
+/// Calls `visit` with the dirty runs of cards in `range`, in pieces of a bounded size, until it
+/// returns `false`. Returns whether it never did.
 pub(super) fn for_each_dirty_run(
     tables: &OldTables<'_>,
     range: Range<usize>,
@@ -46,7 +45,7 @@ pub(super) fn for_each_dirty_run(
 }
 
 /// Calls `visit` with all slots in `run`, a part of the old region that begins at `bottom`, and
-/// with the address of their object.
+/// with the addresses of their objects.
 ///
 /// # Safety
 /// - From `bottom` to the end of the run, objects and fillers follow each other. Their starts are
@@ -68,7 +67,7 @@ pub(super) unsafe fn for_each_slot_in(
             // SAFETY: an object of that shape. Its slots are aligned words, which all access as
             // atomics.
             unsafe {
-                for_each_slot_between((object, slots.shape), (run.start, run.end), |slot, kind| {
+                for_each_slot_between(object, slots.shape, run.start..run.end, |slot, kind| {
                     visit(AtomicU64::from_ptr(slot), kind, object);
                 });
             }
@@ -93,8 +92,8 @@ unsafe fn size_and_slots<'h>(shapes: &mut ShapeCache<'h>, address: usize) -> (us
     }
 }
 
-/// Puts a region in order whose objects are old from now on: all that is not marked becomes
-/// fillers, and the starts of objects are recorded. With marks from before a thread may do this
+/// Puts a region in order whose objects are old from now on: the memory of unmarked objects becomes
+/// fillers, and the starts of objects are recorded. As long as the marks stay, a thread may do this
 /// again.
 ///
 /// # Safety

@@ -1,12 +1,11 @@
 //! The memory that objects are copied to: regions that were taken out of the free set before.
 //!
-//! Each core has a region of the space, as in the free set. Mutators take a copy's memory there by
-//! one swap; workers take buffers. The number of regions is fixed when evacuation begins. So
-//! mutators that allocate cannot take what copies need, and the other way round. Where there is no
-//! room, objects stay where they are.
+//! Each core has a region of the space, as in the free set. Mutators take the memory of a copy
+//! there by one swap; workers take buffers. The number of regions is fixed when evacuation begins.
+//! So mutators that allocate cannot take the memory of copies, and copies cannot take theirs. If
+//! there is no room, objects stay where they are.
 //!
-//! Copies of old objects have regions of their own. The last of these are filled up by the next
-//! cycles, as far as they have room.
+//! Copies that are old have regions of their own. The next cycles fill up those that have room.
 //!
 //! Refused: a buffer for each mutator. With 500 threads the buffers are more than the copies.
 
@@ -18,7 +17,7 @@ use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering
 use crossbeam_utils::CachePadded;
 use std::collections::TryReserveError;
 
-/// The age of objects that are copied.
+/// The generation of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
     /// All objects of a heap without generations are young.
@@ -26,7 +25,7 @@ pub(super) enum Generation {
     Old,
 }
 
-/// An old region is filled up in a later cycle if one part in this many is left.
+/// A later cycle fills up an old region if one part in this many is left.
 const WORTH: usize = 8;
 
 /// The regions that copies go to.
@@ -35,7 +34,7 @@ pub(in crate::collector) struct CopySpace {
     regions: Mutex<Regions>,
     /// `ZealEvacuationFailure`; 0: none.
     fail_every: usize,
-    /// Copies so far, if some are to fail. Relaxed: a count.
+    /// Copies so far, counted if some are to fail. Relaxed: a count.
     copies: AtomicUsize,
 }
 
@@ -79,10 +78,11 @@ impl CopySpace {
         self.regions.try_lock().is_ok()
     }
 
-    /// Takes up to `wanted` regions of the heap for copies. Returns how many the space has.
+    /// Takes up to `wanted` regions of the heap for copies. Returns the number of regions that the
+    /// space has.
     ///
     /// # Errors
-    /// If there is no memory for the list of them.
+    /// If there is no memory for the list of regions.
     pub(in crate::collector) fn provide(
         &self,
         free: &FreeSet,
@@ -102,7 +102,7 @@ impl CopySpace {
         Ok(regions.unused.len())
     }
 
-    /// Whether the next copy is to find no memory.
+    /// Whether the next copy has to find no memory.
     #[inline]
     pub(super) fn fails(&self) -> bool {
         self.fail_every != 0
@@ -110,13 +110,14 @@ impl CopySpace {
     }
 
     /// Takes `bytes`, or up to `desired`, for a thread of core `home`. `old` are the tables of old
-    /// regions, in a heap that has such.
+    /// regions, in a heap with generations.
     #[inline]
     pub(super) fn allocate(
         &self,
         free: &FreeSet,
         old: Option<OldTables<'_>>,
-        (home, generation): (usize, Generation),
+        home: usize,
+        generation: Generation,
         bytes: usize,
         desired: usize,
     ) -> Option<Carve> {
@@ -129,23 +130,24 @@ impl CopySpace {
             {
                 return Some(carve);
             }
-            if !self.replace(free, old, (home, generation), current) {
+            if !self.replace(free, old, home, generation, current) {
                 break;
             }
         }
-        // The last resort: the rest of any region.
+        // The last resort is the rest of any region.
         let regions = self.lock();
         let mut used = regions.used[generation as usize].iter();
-        used.find_map(|&index| free.carve(index, bytes, desired.min(bytes), &mut attempts))
+        used.find_map(|&index| free.carve(index, bytes, bytes, &mut attempts))
     }
 
-    /// Gives the core another region than `current`; `false`: there is none.
+    /// Gives the core another region than `current`. Returns `false` if there is none.
     #[cold]
     fn replace(
         &self,
         free: &FreeSet,
         old: Option<OldTables<'_>>,
-        (home, generation): (usize, Generation),
+        home: usize,
+        generation: Generation,
         current: u32,
     ) -> bool {
         let mut regions = self.lock();
@@ -171,8 +173,8 @@ impl CopySpace {
         true
     }
 
-    /// Takes back `[start, end)`: a copy that another thread was faster with, or the rest of a
-    /// buffer.
+    /// Takes back `[start, end)`: a copy of an object that another thread copied faster, or the
+    /// rest of a buffer.
     pub(super) fn take_back(&self, free: &FreeSet, old: Option<OldTables<'_>>, start: usize, end: usize) {
         let region = free.table().get(free.table().index_of(start));
         region.raise_dirty_together(end);
@@ -222,7 +224,7 @@ impl CopySpace {
         self.lock().rests.len()
     }
 
-    /// Forgets old regions of earlier cycles that are `gone`.
+    /// Forgets the old regions of earlier cycles of which `gone` is true.
     pub(in crate::collector) fn forget_rests(&self, mut gone: impl FnMut(usize) -> bool) {
         self.lock().rests.retain(|&index| !gone(index));
     }

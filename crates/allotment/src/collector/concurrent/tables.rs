@@ -15,28 +15,28 @@ pub(in crate::collector) enum Membership {
     None = 0,
     /// Its live objects move.
     InSet = 1,
-    /// Its live objects move, except some for which there was no memory.
+    /// Its live objects move, except those without memory for a copy.
     Kept = 2,
 }
 
-/// Which objects marking looks for, and whether marks say which old ones are live.
+/// The objects that marking looks for, and whether marks decide which old ones are live.
 ///
 /// In a heap without generations all objects are young.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(in crate::collector) enum Sought {
-    /// None: marking has ended, and marks say which objects are live.
+    /// None: marking has ended, and marks decide which objects are live.
     #[default]
     Ended = 0,
     /// All objects.
     All = YOUNG | OLD,
-    /// None: the marking of young objects has ended. All old ones count as live.
+    /// None: the marking of young objects has ended. All old objects count as live.
     YoungEnded = OLD_LIVE,
-    /// Young objects. All old ones count as live.
+    /// Young objects. All old objects count as live.
     Young = YOUNG | OLD_LIVE,
-    /// Old objects, across cycles. They count as live until their marking ends.
+    /// Old objects, across cycles. All of them count as live until their marking ends.
     Old = OLD | OLD_LIVE,
-    /// Young objects, and old ones apart from them. As above.
+    /// Young objects, and apart from them old ones, which all count as live.
     YoungBesideOld = YOUNG | OLD | OLD_LIVE,
 }
 
@@ -78,10 +78,10 @@ pub(in crate::collector) struct Tables {
     /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed:
     /// a thread that asks has left the stop.
     members: Box<[AtomicU8]>,
-    /// Not 0: the map of the region has been written since it was cleared. Written in a stop and by
-    /// the worker that clears. Relaxed, as above.
+    /// Not 0: the map of the region may have been written since it was cleared. Written in a stop
+    /// and by the worker that clears. Relaxed: a thread that asks has left the stop.
     marked: Box<[AtomicU8]>,
-    /// Not 0: a live object of the region is too large to be copied by a load. Written by markers.
+    /// Not 0: a live object of the region is too large for a copy in a load. Written by markers.
     large: Box<[AtomicU8]>,
     /// A [`Sought`]. Written in stops, before barriers change, and by the thread that begins a
     /// cycle. Relaxed: a thread that asks has left the stop, or holds the lock of a table of
@@ -106,7 +106,7 @@ impl Tables {
         Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes(), sought: AtomicU8::new(0) })
     }
 
-    /// What marking looks for.
+    /// The objects that marking looks for.
     pub(in crate::collector) fn sought(&self) -> Sought {
         let bits = self.sought.load(Ordering::Relaxed);
         let sought = Sought::ALL.into_iter().find(|sought| *sought as u8 == bits);
@@ -123,7 +123,7 @@ impl Tables {
         self.seeks(YOUNG)
     }
 
-    /// Whether old objects are being marked. This may go on across cycles.
+    /// Whether old objects are being marked, which may go on across cycles.
     #[inline]
     pub(in crate::collector) fn marks_old(&self) -> bool {
         self.seeks(OLD)
@@ -155,7 +155,7 @@ impl Tables {
         self.members[index].store(membership as u8, Ordering::Relaxed);
     }
 
-    /// Notes that the region has a live object that no load should copy.
+    /// Notes that the region has a live object that is too large for a copy in a load.
     pub(super) fn note_large(&self, index: usize) {
         self.large[index].store(1, Ordering::Relaxed);
     }
@@ -169,7 +169,7 @@ impl Tables {
         self.marked[index].store(1, Ordering::Relaxed);
     }
 
-    /// Clears what the last marking left for the region.
+    /// Clears the notes of the last marking about the region.
     pub(in crate::collector) fn clear_region(&self, table: &RegionTable, index: usize) {
         if self.marked[index].swap(0, Ordering::Relaxed) != 0 {
             self.map.clear(table.bottom(index), table.end(index));
@@ -184,14 +184,14 @@ impl Tables {
         address >= table.mark_start(table.index_of(address)) || self.map.is_live(address)
     }
 
-    /// Whether the object at `address` is live. While marking runs: whether it is known to be.
+    /// Whether the object at `address` is live. While marking runs: whether it is known to be live.
     #[inline]
     pub(in crate::collector) fn is_live(&self, free: &FreeSet, address: usize) -> bool {
         self.is_marked(free, address) || self.seeks(OLD_LIVE) && !is_young(free, address)
     }
 
-    /// The word that a slot holds, if an overwrite may hide an object from marking that it has yet
-    /// to find. A slot that hides nothing is not read.
+    /// The word of a slot, if marking has yet to find its referent and an overwrite may hide it. A
+    /// slot that hides nothing is not read.
     #[inline]
     pub(in crate::collector) fn hidden_by_store(&self, free: &FreeSet, slot: &AtomicU64) -> Option<u64> {
         if !self.may_hide(free, slot.as_ptr().addr()) {
@@ -202,9 +202,10 @@ impl Tables {
         reference(bits).filter(|&address| self.is_sought(free, address)).map(|_| bits)
     }
 
-    /// Whether the slot at `address` may hold the only way to an object that marking has yet to
-    /// find. Not a slot of an object that was born since marking began. Where old objects alone are
-    /// marked, no slot of a young object: the cycle in which that began has found what it led to.
+    /// Whether the slot at `address` may be the only way to an object that marking has yet to find.
+    /// `false` for slots of objects that were born since marking began. If only old objects are
+    /// marked, `false` for slots of young objects: the cycle that began this marking has found
+    /// their referents.
     #[inline]
     pub(in crate::collector) fn may_hide(&self, free: &FreeSet, address: usize) -> bool {
         let table = free.table();
@@ -212,10 +213,10 @@ impl Tables {
         !is_young(free, address) || self.marks_young() && address < table.mark_start(table.index_of(address))
     }
 
-    /// Whether marking has yet to find the object at `address`, if that is live.
+    /// Whether marking has yet to find the object at `address`, if the object is live.
     #[inline]
     pub(in crate::collector) fn is_sought(&self, free: &FreeSet, address: usize) -> bool {
-        // First: a map that is being cleared is not asked.
+        // In this order: a map that is being cleared is not read.
         self.seeks(if is_young(free, address) { YOUNG } else { OLD }) && !self.is_marked(free, address)
     }
 
@@ -251,7 +252,7 @@ impl Tables {
     pub(in crate::collector) fn is_run_live(&self, free: &FreeSet, start: usize) -> bool {
         let table = free.table();
         let bottom = table.bottom(start);
-        // A run that was made since may go back at any moment: its owner recycles it.
+        // The owner of a run that was made since may give it back at any moment.
         if table.mark_start(start) == bottom {
             return true;
         }

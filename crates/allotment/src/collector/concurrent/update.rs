@@ -1,15 +1,15 @@
 //! Update: each slot that refers to a moved object gets the object's place.
 //!
-//! Only what was there when evacuation began can refer to such an object: marked objects, and those
+//! Only objects from before the evacuation can refer to such an object: marked objects, and those
 //! that lie between the tops at mark start and the update watermarks. Objects that were born later
-//! came from spans, which have copies only. Copies are found by way of their old places: their
-//! regions cannot be walked, because mutators are still copying.
+//! have words from spans, which refer to copies only. Copies are found by way of their old places:
+//! their regions cannot be walked, because mutators are still copying.
 //!
-//! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that was
-//! stored.
+//! Mutators store meanwhile. So a slot is changed by compare-and-swap, and keeps a word that a
+//! mutator stored.
 //!
-//! In a young cycle only old slots in dirty cards can refer to such an object. The slots of a copy
-//! in an old region are looked at in any case, and dirty their cards.
+//! Of the slots of old objects, only those in dirty cards can refer to such an object in a young
+//! cycle. All slots of a copy in an old region are updated, and dirty their cards.
 
 use super::delay::passage;
 use super::evacuate::{Evacuator, Generations};
@@ -20,9 +20,10 @@ use crate::collector::kernel::{ShapeCache, broken};
 use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
 use crate::region::State;
 use std::iter;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Objects after which a worker looks whether it is interrupted.
+/// Objects after which a worker asks whether it is halted.
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 
 /// Slots of an array larger than a region that are updated in one go.
@@ -30,7 +31,7 @@ const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
 
 /// A piece of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::collector) enum Piece {
+pub(in crate::collector) enum UpdatePiece {
     /// The objects of a region or run, without the chunks of a large array.
     Objects { region: usize },
     /// A chunk of the large array that begins a run.
@@ -43,22 +44,18 @@ pub(in crate::collector) enum Piece {
 pub(in crate::collector) struct Updater<'u> {
     evacuator: Evacuator<'u>,
     shapes: ShapeCache<'u>,
-    halted: &'u mut dyn FnMut() -> bool,
     home: usize,
+    /// Objects until the worker asks whether it is halted.
     left: usize,
     /// Slots that got a new address.
     pub(in crate::collector) updated: u64,
 }
 
 impl<'u> Updater<'u> {
-    /// A thread that runs on core `home`, until it is `halted`, which is asked now and then.
-    pub(in crate::collector) fn new(
-        evacuator: Evacuator<'u>,
-        halted: &'u mut dyn FnMut() -> bool,
-        home: usize,
-    ) -> Self {
+    /// A thread that runs on core `home`.
+    pub(in crate::collector) fn new(evacuator: Evacuator<'u>, home: usize) -> Self {
         let shapes = ShapeCache::new(&evacuator.space.shapes);
-        Updater { evacuator, shapes, halted, home, left: PIECE, updated: 0 }
+        Updater { evacuator, shapes, home, left: PIECE, updated: 0 }
     }
 
     /// Updates a slot.
@@ -83,23 +80,24 @@ impl<'u> Updater<'u> {
     pub(in crate::collector) unsafe fn pieces(
         &mut self,
         region: usize,
-    ) -> impl Iterator<Item = Piece> + use<> {
+    ) -> impl Iterator<Item = UpdatePiece> + use<> {
         // SAFETY: the caller's predicate.
         let chunks = unsafe { self.large_tail(region) }.map_or(0, |tail| tail.length.div_ceil(CHUNK));
-        let chunks = (0..chunks).map(move |number| Piece::Chunk { region, number });
-        iter::once(Piece::Objects { region }).chain(chunks)
+        let chunks = (0..chunks).map(move |number| UpdatePiece::Chunk { region, number });
+        iter::once(UpdatePiece::Objects { region }).chain(chunks)
     }
 
     /// The pieces of an old region that have dirty cards.
-    pub(in crate::collector) fn dirty_pieces(&self, region: usize) -> impl Iterator<Item = Piece> {
+    pub(in crate::collector) fn dirty_pieces(&self, region: usize) -> impl Iterator<Item = UpdatePiece> {
         let tables = self.evacuator.generations.map(|generations| generations.tables);
-        let (bottom, end) = self.old_objects(region);
+        let objects = self.old_objects(region);
+        let end = objects.end;
         let has_dirty = move |start: &usize| {
             let end = end.min(start + PIECE_BYTES);
             tables.is_some_and(|tables| tables.cards.next_run(*start, end).is_some())
         };
-        let starts = (bottom..end).step_by(PIECE_BYTES).filter(has_dirty);
-        starts.map(move |start| Piece::DirtyCards { region, start })
+        let starts = objects.step_by(PIECE_BYTES).filter(has_dirty);
+        starts.map(move |start| UpdatePiece::DirtyCards { region, start })
     }
 
     /// The array that begins the run at `index`, if it is live and larger than a region.
@@ -117,8 +115,8 @@ impl<'u> Updater<'u> {
             if !matches!(header_at(address).kind(), Kind::Object(_)) {
                 return None;
             }
-            // Another object may keep the run: what dead objects refer to is gone. By its mark: the
-            // run may have become old in this cycle.
+            // Another object may keep the run. The array then may be dead, and its referents gone.
+            // Its mark tells, even if the run has become old in this cycle.
             if !self.evacuator.tables.is_marked(&self.evacuator.space.free, address) {
                 return None;
             }
@@ -127,32 +125,38 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates a piece; `false`: it was interrupted, and has to be done again.
+    /// Updates a piece until `halted` is true, which is asked now and then. Returns `false` if the
+    /// piece has to be done again.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces), which listed it, or [`dirty_pieces`](Self::dirty_pieces).
-    pub(in crate::collector) unsafe fn piece(&mut self, piece: Piece) -> bool {
+    pub(in crate::collector) unsafe fn piece(
+        &mut self,
+        piece: UpdatePiece,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> bool {
         // SAFETY: the caller's predicate.
         unsafe {
             match piece {
-                Piece::Objects { region } => return self.marked(region) && self.unmarked(region),
-                Piece::Chunk { region, number } => self.chunk(region, number),
-                Piece::DirtyCards { region, start } => self.dirty_cards(region, start),
+                UpdatePiece::Objects { region } => {
+                    return self.marked(region, halted) && self.unmarked(region, halted);
+                }
+                UpdatePiece::Chunk { region, number } => self.chunk(region, number),
+                UpdatePiece::DirtyCards { region, start } => self.dirty_cards(region, start),
             }
         }
         true
     }
 
-    /// The bottom of an old region, and the end of the objects that were there when evacuation
-    /// began.
-    fn old_objects(&self, index: usize) -> (usize, usize) {
+    /// The objects of an old region that were there when evacuation began.
+    fn old_objects(&self, index: usize) -> Range<usize> {
         let free = &self.evacuator.space.free;
         let table = free.table();
         let end = match table.get(index).state() {
             State::HumongousStart => free.object_end(index),
             _ => table.watermark(index),
         };
-        (table.bottom(index), end)
+        table.bottom(index)..end
     }
 
     /// Updates the slots in dirty cards of a piece of an old region.
@@ -162,7 +166,7 @@ impl<'u> Updater<'u> {
     ///   set.
     unsafe fn dirty_cards(&mut self, index: usize, start: usize) {
         let Some(Generations { tables, .. }) = self.evacuator.generations else { return };
-        let (bottom, end) = self.old_objects(index);
+        let Range { start: bottom, end } = self.old_objects(index);
         let mut shapes = ShapeCache::new(&self.evacuator.space.shapes);
         for_each_dirty_run(&tables, start..end.min(start + PIECE_BYTES), |run| {
             // SAFETY: the caller's predicate: nothing moves in this region.
@@ -197,21 +201,21 @@ impl<'u> Updater<'u> {
         }
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, halted: &mut dyn FnMut() -> bool) -> bool {
         self.left -= 1;
         if self.left > 0 {
             return true;
         }
         self.left = PIECE;
-        !(self.halted)()
+        !halted()
     }
 
-    /// Updates the marked objects of region `index`, without the chunks of a large array; `false`:
-    /// it was interrupted, and has to be done again.
+    /// Updates the marked objects of region `index`, without the chunks of a large array. Returns
+    /// `false` if it was halted, and the region has to be done again.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
-    unsafe fn marked(&mut self, index: usize) -> bool {
+    unsafe fn marked(&mut self, index: usize, halted: &mut dyn FnMut() -> bool) -> bool {
         let (free, tables) = (&self.evacuator.space.free, self.evacuator.tables);
         let mut goes_on = true;
         // SAFETY: the caller's predicates.
@@ -220,18 +224,19 @@ impl<'u> Updater<'u> {
                 if !goes_on {
                     return usize::MAX;
                 }
-                goes_on = self.goes_on();
+                goes_on = self.goes_on(halted);
                 self.object(place_of(header_at(address), address))
             });
         }
         goes_on
     }
 
-    /// As [`marked`](Self::marked), for the objects that lie above the border of the region.
+    /// Updates the objects above the border of region `index`, as [`marked`](Self::marked) does
+    /// those below.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
-    unsafe fn unmarked(&mut self, index: usize) -> bool {
+    unsafe fn unmarked(&mut self, index: usize, halted: &mut dyn FnMut() -> bool) -> bool {
         let free = &self.evacuator.space.free;
         let table = free.table();
         let (mut at, mut end) = (table.mark_start(index), table.watermark(index).min(table.get(index).top()));
@@ -242,7 +247,7 @@ impl<'u> Updater<'u> {
             return true;
         }
         while at < end {
-            if !self.goes_on() {
+            if !self.goes_on(halted) {
                 return false;
             }
             // SAFETY: objects and fillers follow each other.

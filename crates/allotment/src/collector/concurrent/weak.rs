@@ -2,7 +2,7 @@
 //!
 //! Marking has ended, and nothing has moved. Mutators load weak slots through a barrier that gives
 //! null for a dead referent. So no dead object comes back while its slots are cleared one by one. A
-//! slot that a mutator stores to meanwhile keeps the new word: it came from a span, and is live.
+//! word that a mutator stores meanwhile stays: its referent came from a span, and is live.
 
 use super::objects::{for_each_slot_of, measure};
 use super::tables::Tables;
@@ -53,7 +53,7 @@ impl<'c> Clearing<'c> {
         }
     }
 
-    /// Clears the weak slots of all marked objects of a region: where the list of them was lost.
+    /// Clears the weak slots of all marked objects of a region, if the list of these was lost.
     ///
     /// # Safety
     /// - Nothing has moved.

@@ -49,9 +49,7 @@ impl<'h, M: SharedMode> Worker<'_, 'h, M> {
             if let Some(shape) = shape {
                 // SAFETY: an object of that shape.
                 unsafe {
-                    for_each_slot_between((object, shape), (start, end), |slot, kind| {
-                        self.meet_old(slot, kind);
-                    });
+                    for_each_slot_between(object, shape, start..end, |slot, kind| self.meet_old(slot, kind));
                 }
             }
             object += bytes;

@@ -252,9 +252,9 @@ fn buffers_have_another_size_after_a_collection() {
     .unwrap();
     let records = records.lock().unwrap();
     let sizing = records[0].sizing.as_ref().expect("a decision");
-    let BufferSizes { policy, threads, allocators, sizes: (from, to), .. } = sizing.buffers;
-    assert_eq!((policy, threads, allocators, from), (TlabPolicy::Hotspot, 1, 1, 64));
-    assert!(to >= 2 * from, "{sizing:?}");
+    let BufferSizes { policy, threads, allocators, before, after, .. } = sizing.buffers;
+    assert_eq!((policy, threads, allocators, before), (TlabPolicy::Hotspot, 1, 1, 64));
+    assert!(after >= 2 * before, "{sizing:?}");
     let lines = records[0].detail_lines();
     assert!(lines.contains(&format!("GC(0) {}", sizing.buffers)), "{lines:#?}");
 }

@@ -318,7 +318,8 @@ fn decisions_have_lines_in_the_order_they_were_taken() {
         allocators: 8,
         allocated: 9000 << 10,
         capacity: 9216 << 10,
-        sizes: (1312 << 10, 656 << 10),
+        before: 1312 << 10,
+        after: 656 << 10,
         cut: 2,
         share: 64 << 10,
     };

@@ -1,6 +1,6 @@
-//! What a whole cycle has: why it began, what it marks, and what it has done so far.
+//! The account of a whole cycle: its cause, its scope, and its results so far.
 //!
-//! What exists between two steps only is in the value of the step (`cycle/`).
+//! Data that only passes from one step to the next is in the value of the step (`cycle/`).
 
 use super::scope::Scope;
 use crate::collector::concurrent::Found;
@@ -15,21 +15,21 @@ pub(super) struct Account {
     pub(super) scope: Scope,
     /// When the cycle began, in the heap's age.
     pub(super) start: Duration,
-    /// Bytes in use then.
+    /// Bytes in use when the cycle began.
     pub(super) used_before: usize,
-    /// Pauses and what ran between them.
+    /// Pauses and the parts between them.
     pub(super) phases: Vec<Phase>,
     pub(super) record: CycleDetails,
-    /// What marking found, once it has ended.
+    /// The counts of marking, after it has ended.
     pub(super) found: Found,
     /// Weak slots that became null.
     pub(super) weak_cleared: u64,
-    /// Marking has lost something in a stop: a full collection follows.
+    /// Marking has lost entries: a full collection follows.
     pub(super) lost: bool,
     pub(super) old: OldAccount,
 }
 
-/// What a cycle has done for old objects.
+/// The results of a cycle for old objects.
 #[derive(Default)]
 pub(super) struct OldAccount {
     /// Old regions in the final set.
@@ -41,7 +41,8 @@ pub(super) struct OldAccount {
 }
 
 impl Account {
-    /// Of a cycle that begins at `start`, in the heap's age, with `used_before` bytes in use.
+    /// The account of a cycle that begins at `start`, in the heap's age, with `used_before` bytes
+    /// in use.
     pub(super) fn new(cause: Cause, scope: Scope, start: Duration, used_before: usize) -> Account {
         Account {
             cause,
@@ -57,8 +58,8 @@ impl Account {
         }
     }
 
-    /// Adds a part that ran beside mutators. A part that was gone on with is one, from its first
-    /// beginning to its last end.
+    /// Adds a phase. The parts of an interrupted step are one phase, from the first begin to the
+    /// last end.
     pub(super) fn add_phase(&mut self, phase: Phase) {
         match self.phases.last_mut() {
             Some(last) if last.name == phase.name => last.time = phase.end() - last.start,
@@ -72,7 +73,7 @@ impl Account {
         self.record.times_to_safepoint.push(time_to_safepoint);
     }
 
-    /// Gives the stop that was added last its whole time, unless the cycle has ended since.
+    /// Gives the last stop its whole time, unless the cycle has ended since.
     pub(super) fn lengthen_pause(&mut self, pause: Phase) {
         let (phases, pauses) = (&mut self.phases, &mut self.record.pauses);
         for last in [phases.last_mut(), pauses.last_mut()].into_iter().flatten() {

@@ -1,19 +1,19 @@
 //! Mutators help a cycle that would come too late.
 //!
-//! Few workers cannot keep up with hundreds of threads that allocate. To make those sleep until
-//! there is memory makes the latest of them wait for all. So a thread that takes a buffer while a
-//! cycle is behind does a slice of the cycle's work first, as in Go (Clements and Hudson, 2015),
-//! and then has its buffer. A slice ends after [`SLICE`], or when a stop is requested. It waits for
-//! nothing and reaches no safepoint.
+//! Few workers cannot keep up with hundreds of threads that allocate. If those threads slept until
+//! there is memory, the latest of them would wait for all others. So a thread that takes a buffer
+//! while a cycle is behind first does a slice of the cycle's work, as in Go (Clements and Hudson,
+//! 2015), and then has its buffer. A slice ends after [`SLICE`], or when a stop is requested. A
+//! slice waits for nothing and reaches no safepoint.
 //!
 //! With `ZealCycles` threads help each cycle, and a slice ends after a count instead of a time. So
-//! slices end at every place, and a seed does the same in each run.
+//! slices end at every place, and runs with one seed are alike.
 //!
 //! Refused: pacing, that is sleep (HotSpot had it up to JDK 25). A sleeping thread brings no cycle
 //! to its end.
 
 use super::engine::Engine;
-use crate::collector::concurrent::{BoundedStack, Buffers, Marker, Updater};
+use crate::collector::concurrent::{BoundedStack, Copier, Marker, Updater};
 use crate::mutator::{Hot, Mutator, Shared};
 use crate::timeline::{Arguments, Category};
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// The time after which a slice ends.
 const SLICE: Duration = Duration::from_micros(50);
 
-/// The number of questions after which a slice ends with `ZealCycles`. It looks random. `before`
-/// slices were begun earlier.
+/// The number of questions after which a slice ends with `ZealCycles`: a pseudo-random one.
+/// `before` slices were begun earlier.
 fn random_questions(before: u64) -> u64 {
     // Up to 4,096, and short slices as often as long ones.
     let random = before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -63,19 +63,18 @@ impl Engine {
         let marking = self.marking(shared, &self.interrupt, self.tables.sought());
         let mut marker = Marker::new(&shared.space, marking, entries);
         if !marker.drain_some(halted) {
-            self.leftover.want();
+            self.left.found.want();
         }
         self.assisted.add_found(marker.finish());
     }
 
     fn assist_moving(&self, shared: &Shared, halted: &mut dyn FnMut() -> bool) {
         let (home, evacuator) = (shared.space.home(), self.evacuator(&shared.space));
-        let (mut buffers, mut copied) = (Buffers::default(), 0);
-        if self.copy_next(&evacuator, home, &mut buffers, halted, &mut copied) {
-            evacuator.end_buffers(&mut buffers);
-            self.copies.count(home, copied as usize);
+        let mut copier = Copier::new(evacuator, home);
+        if self.copy_next(&mut copier, halted) {
+            self.copies.count(home, copier.finish());
         } else {
-            self.update_next(&mut Updater::new(evacuator, halted, home));
+            self.update_next(&mut Updater::new(evacuator, home), halted);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! What mutators have done for the cycle that is under way. `assist.rs` is how they do it.
+//! Counts of the help of mutators for the cycle that is under way. They help in `assist.rs`.
 
 use crate::collector::concurrent::Found;
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, POISONED};
 use std::time::Duration;
 
-/// A cycle is behind when less than one part in this many is left of what was free at its
-/// beginning.
+/// A cycle is behind when less than one part in this many of the memory that was free at its begin
+/// is left.
 const BEHIND: usize = 3;
 
 /// The counts of slices.
 #[derive(Default)]
 pub(super) struct Assisted {
-    /// Free regions when the cycle began; 0: no cycle is under way. Written by the thread that
+    /// Free regions when the cycle began; 0 while no cycle is under way. Written by the thread that
     /// begins or ends a cycle. Relaxed: a hint.
     free_at_begin: AtomicUsize,
     /// Slices. Written by each mutator that begins one. Relaxed: a count.
@@ -22,12 +22,12 @@ pub(super) struct Assisted {
 }
 
 impl Assisted {
-    /// A cycle begins, with this number of free regions.
+    /// Notes that a cycle begins, with this number of free regions.
     pub(super) fn begin(&self, free_regions: usize) {
         self.free_at_begin.store(free_regions.max(1), Ordering::Relaxed);
     }
 
-    /// A cycle has ended.
+    /// Notes that the cycle has ended.
     pub(super) fn end(&self) {
         self.free_at_begin.store(0, Ordering::Relaxed);
     }
@@ -37,12 +37,12 @@ impl Assisted {
         self.free_at_begin.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the cycle would come too late, with this number of regions left.
+    /// Whether the cycle would end too late, with this number of regions left.
     pub(super) fn is_behind(&self, regions_left: usize) -> bool {
         regions_left * BEHIND < self.free_at_begin.load(Ordering::Relaxed)
     }
 
-    /// Counts a slice that begins. Returns how many there were before.
+    /// Counts a slice that begins. Returns the number of slices before.
     pub(super) fn begin_slice(&self) -> u64 {
         self.slices.fetch_add(1, Ordering::Relaxed)
     }
@@ -58,12 +58,12 @@ impl Assisted {
         (self.slices.swap(0, Ordering::Relaxed), time)
     }
 
-    /// Adds what a slice of marking found.
+    /// Adds the counts of a slice of marking.
     pub(super) fn add_found(&self, found: Found) {
         self.found.lock().expect(POISONED).add(found);
     }
 
-    /// What they found since the last call.
+    /// The counts of marking since the last call.
     pub(super) fn take_found(&self) -> Found {
         std::mem::take(&mut *self.found.lock().expect(POISONED))
     }

@@ -1,4 +1,4 @@
-//! What barriers and duties ask of the collector.
+//! The collector's answers to barriers and duties.
 
 use super::Shenandoah;
 use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
@@ -34,7 +34,7 @@ impl Concurrent for Shenandoah {
             }));
         } else if barriers & Hot::MARKING != 0 {
             self.engine.note_roots(shared, |note| {
-                // SAFETY: as above.
+                // SAFETY: a root of a thread that is here or safe.
                 visit(&mut SlotVisitor::new(&mut |slot, _| note(unsafe { slot.read() })));
             });
         }

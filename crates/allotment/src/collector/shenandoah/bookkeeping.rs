@@ -1,5 +1,5 @@
-//! The begin and the end of a cycle in the collector's books: its record, what the trigger learns
-//! of it, and how much of the heap mutators may use afterwards.
+//! The begin and the end of a cycle in the collector's books: the record of the cycle, the news for
+//! the trigger, and the part of the heap that mutators may use afterwards.
 //!
 //! A cycle may end under a lock or in a stop, where no listener may be called. So its record waits
 //! until it is [published](Shenandoah::publish).
@@ -17,6 +17,12 @@ use crate::sync::{Ordering, POISONED};
 use crate::tlab::statistics::TlabTotals;
 use std::time::Duration;
 
+/// The memory within the [goal](super::goal).
+pub(super) struct GoalMemory {
+    pub(super) free_bytes: usize,
+    pub(super) capacity_bytes: usize,
+}
+
 impl Shenandoah {
     /// Makes `cycle` a new one.
     pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause, scope: Scope) {
@@ -25,6 +31,10 @@ impl Shenandoah {
         self.engine.assisted.begin(free.regions_left());
         // Of a cycle that was given up.
         self.engine.assisted.take_found();
+        if scope.begins_old() {
+            // The marks of old objects are cleared next.
+            self.engine.forget_old(shared);
+        }
         let (start, used_before) = (self.history.begin(free), free.occupancy().used_bytes);
         *cycle = Cycle::begin(Account::new(cause, scope, start, used_before));
     }
@@ -49,8 +59,7 @@ impl Shenandoah {
         self.fit_capacity(shared);
         if let Some(old) = &self.engine.old {
             let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
-            let mut plan = old.plan.lock().expect(POISONED);
-            plan.cycle_ended(account, &shared.space.free, percent, is_marking);
+            old.plan().cycle_ended(account, &shared.space.free, percent, is_marking);
         }
         let kind = match account.record {
             CycleDetails { degenerated: Some(_), .. } => CycleKind::Degenerated,
@@ -60,8 +69,9 @@ impl Shenandoah {
         self.learn(kind, account.start, shared);
     }
 
-    /// The cycle ends without a record.
+    /// Notes that a cycle ends without a record.
     pub(super) fn note_given_up(&self, account: &Account) {
+        self.engine.assisted.end();
         self.history.given_up(account.start, &account.phases, &account.record.pauses);
     }
 
@@ -102,20 +112,21 @@ impl Shenandoah {
         let free = &shared.space.free;
         let ended = self.history.clock.age();
         self.goal.cycle_ended(began..ended, free.regions_in_use(), free.capacity());
-        let (free_bytes, capacity_bytes) = self.free_of_goal(free);
+        let GoalMemory { free_bytes, capacity_bytes } = self.goal_memory(free);
         let mut trigger = self.trigger.lock().expect(POISONED);
         trigger.sample(ended, capacity_bytes, free.taken_bytes());
         trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
     }
 
-    /// Bytes that are free within the goal, and the goal in bytes.
-    pub(super) fn free_of_goal(&self, free: &FreeSet) -> (usize, usize) {
+    /// The memory within the goal.
+    pub(super) fn goal_memory(&self, free: &FreeSet) -> GoalMemory {
         let (goal, bytes) = (self.goal.regions(free.capacity()), free.table().geometry().region_bytes());
-        (goal.saturating_sub(free.regions_in_use()) * bytes, goal * bytes)
+        let free_bytes = goal.saturating_sub(free.regions_in_use()) * bytes;
+        GoalMemory { free_bytes, capacity_bytes: goal * bytes }
     }
 
-    /// Lets mutators use the heap up to the reserve for copies; all of it where live objects leave
-    /// no room for a reserve.
+    /// Lets mutators use the heap except the reserve for copies, or all of the heap if live objects
+    /// leave no room for a reserve.
     pub(super) fn fit_capacity(&self, shared: &Shared) {
         let free = &shared.space.free;
         let all = free.table().len();
@@ -123,8 +134,8 @@ impl Shenandoah {
         free.set_capacity(if few { all } else { all - self.engine.reserve });
     }
 
-    /// Adds the records of ended cycles to the history, and tells listeners and the threads that
-    /// wait. Not in a stop.
+    /// Adds the records of ended cycles to the history. Tells listeners and the threads that wait.
+    /// Not in a stop.
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
         for (record, serves) in records {

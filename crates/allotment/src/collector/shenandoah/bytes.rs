@@ -1,8 +1,8 @@
 //! Percentages of sizes, and sizes in words.
 //!
-//! Log lines have sizes as HotSpot's have them: whole numbers, in the largest unit of which there
-//! are at least ten. Refused: the option table's notation, which is exact. `50331647` is hard to
-//! read in a log, and nobody reads it back.
+//! Log lines show sizes as HotSpot's do: whole numbers, in the largest unit of which there are at
+//! least ten. Refused: the notation of the option table, which is exact. `50331647` is hard to read
+//! in a log, and no program reads it back.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(super) fn percent_of(bytes: usize, percent: usize) -> usize {
     (bytes as u128 * percent as u128 / 100).min(usize::MAX as u128) as usize
 }
 
-/// A number of bytes as log lines have it.
+/// A number of bytes as log lines show it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown(pub(super) usize);
 

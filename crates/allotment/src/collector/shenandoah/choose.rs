@@ -1,10 +1,10 @@
-//! Which regions a cycle empties: HotSpot's choice of the collection set.
+//! The choice of the regions that a cycle empties: HotSpot's rule for the collection set.
 //!
-//! Copies need memory before garbage gives any back, so the set is bounded by what is kept free for
-//! them (`ShenandoahEvacReserve`). Within it, regions with most garbage come first: they give most
-//! memory back for the fewest copies. A region with little garbage is copied only while too little
-//! would be free otherwise. If regions without live objects have nearly all of the garbage, the
-//! cycle is abbreviated: they are freed, and nothing moves.
+//! Copies need memory before garbage gives any back, so the reserve for copies bounds the set
+//! (`ShenandoahEvacReserve`). Within it, regions with most garbage come first: they give most
+//! memory back for the fewest copies. A region with little garbage is copied only if too little
+//! memory would be free otherwise. If regions without live objects have nearly all of the garbage,
+//! the cycle is abbreviated: they are freed, and nothing moves.
 //!
 //! The walk stops at the first region whose live objects do not fit, as HotSpot's does. Refused: to
 //! go on to a smaller one. Regions with less garbage have more live objects, except the few that
@@ -66,7 +66,7 @@ pub struct Candidate {
     pub region: usize,
     /// Bytes of its live objects.
     pub live_bytes: usize,
-    /// Bytes that emptying it gives back beside those.
+    /// Bytes of its garbage.
     pub garbage_bytes: usize,
 }
 
@@ -81,12 +81,11 @@ pub struct FreeMemory {
     pub free_bytes: usize,
     /// Bytes of garbage in regions without live objects.
     pub immediate_bytes: usize,
-    /// Free regions that are kept for copies, as many as there are: usually
-    /// [`reserve_regions`].
+    /// Free regions that are kept for copies: at most [`reserve_regions`].
     pub reserve_regions: usize,
 }
 
-/// The set, and the numbers that decided.
+/// The set, and the numbers that decided about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The regions to empty, most garbage first.
@@ -95,10 +94,8 @@ pub struct Choice {
     pub live_bytes: usize,
     /// Bytes of garbage in the set.
     pub garbage_bytes: usize,
-    /// Bytes of garbage that the set should have, whatever they cost.
+    /// Bytes of garbage that the set should have, even if they need many copies.
     pub wanted_bytes: usize,
-    /// Whether the immediate garbage is enough, so that nothing moves.
-    pub abbreviated: bool,
     /// Regions that the copies may need, at most the reserve.
     pub copy_regions: usize,
 }
@@ -109,14 +106,20 @@ pub fn reserve_regions(settings: &ChooseSettings, region_bytes: usize, capacity_
     percent_of(capacity_bytes, settings.reserve_percent).div_ceil(region_bytes.max(1)).max(1)
 }
 
-/// Regions that copies of this many bytes may need: `ShenandoahEvacWaste` times as many bytes.
-pub(crate) fn copy_regions(settings: &ChooseSettings, region_bytes: usize, live_bytes: usize) -> usize {
-    let bytes = (live_bytes as f64 * settings.waste) as usize;
+/// Regions that copies of `live_bytes` may need: `waste` times as many bytes.
+pub(crate) fn copy_regions(waste: f64, region_bytes: usize, live_bytes: usize) -> usize {
+    let bytes = (live_bytes as f64 * waste) as usize;
     bytes.max(live_bytes).div_ceil(region_bytes.max(1))
 }
 
-/// Regions that copies of old objects may need beside those of a cycle's young objects, which have
-/// `reserve_regions`: as many more as make them `ShenandoahOldEvacPercent` of the sum.
+/// Bytes of the live objects of these regions at the time of the choice. They may have changed
+/// since.
+pub(crate) fn live_bytes(set: &[Candidate]) -> usize {
+    set.iter().map(|candidate| candidate.live_bytes).sum()
+}
+
+/// Regions that copies of old objects may need, beside `reserve_regions` for copies of young ones:
+/// `ShenandoahOldEvacPercent` of the sum of both.
 pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> usize {
     match 100_usize.saturating_sub(settings.old_percent) {
         0 => usize::MAX,
@@ -124,27 +127,7 @@ pub(crate) fn old_reserve(settings: &ChooseSettings, reserve_regions: usize) -> 
     }
 }
 
-/// Regions that copies of the live objects of old regions may need: `ShenandoahOldEvacWaste` times
-/// as many bytes.
-pub(crate) fn old_copy_regions(settings: &ChooseSettings, region_bytes: usize, set: &[Candidate]) -> usize {
-    let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
-    copy_regions(&ChooseSettings { waste: settings.old_waste, ..*settings }, region_bytes, live_bytes)
-}
-
-/// Regions that copies of both sets may need. Copies lose some memory at the ends of regions and
-/// buffers.
-pub(crate) fn all_copy_regions(
-    settings: &ChooseSettings,
-    region_bytes: usize,
-    set: &[Candidate],
-    old_set: &[Candidate],
-) -> usize {
-    // The sizes at the time of the choice: those of a region may have changed since.
-    let live_bytes = set.iter().map(|candidate| candidate.live_bytes).sum();
-    copy_regions(settings, region_bytes, live_bytes) + old_copy_regions(settings, region_bytes, old_set)
-}
-
-/// Chooses among old regions that are worth a move, which have most garbage first: as many as
+/// Chooses among old regions that are worth a move, most garbage first: as many as
 /// `reserve_regions` have room for.
 pub(crate) fn choose_old(
     candidates: &[Candidate],
@@ -152,12 +135,13 @@ pub(crate) fn choose_old(
     region_bytes: usize,
     reserve_regions: usize,
 ) -> Vec<Candidate> {
-    let fits = |end: &usize| old_copy_regions(settings, region_bytes, &candidates[..*end]) <= reserve_regions;
+    let copies = |end: usize| copy_regions(settings.old_waste, region_bytes, live_bytes(&candidates[..end]));
+    let fits = |end: &usize| copies(*end) <= reserve_regions;
     let end = (1..=candidates.len()).take_while(fits).last().unwrap_or(0);
     candidates[..end].to_vec()
 }
 
-/// Chooses the set among the candidates, and sorts them: most garbage first.
+/// Chooses the set among the candidates. Sorts the candidates, most garbage first.
 #[must_use]
 pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &FreeMemory) -> Choice {
     let &FreeMemory { region_bytes, capacity_bytes, free_bytes, immediate_bytes, reserve_regions } = space;
@@ -168,20 +152,14 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &F
     let most_live = (reserve_bytes as f64 / settings.waste.max(1.0)) as usize;
     let wanted_free = percent_of(capacity_bytes, settings.min_free_percent).saturating_add(most_live);
     let wanted_bytes = wanted_free.saturating_sub(free_bytes.saturating_add(immediate_bytes));
-    let abbreviated = immediate_bytes > 0
+    let is_abbreviated = immediate_bytes > 0
         && immediate_bytes as u128 * 100 >= all_garbage_bytes as u128 * settings.immediate_percent as u128;
-    let mut choice = Choice {
-        set: Vec::new(),
-        live_bytes: 0,
-        garbage_bytes: 0,
-        wanted_bytes,
-        abbreviated,
-        copy_regions: 0,
-    };
+    let mut choice =
+        Choice { set: Vec::new(), live_bytes: 0, garbage_bytes: 0, wanted_bytes, copy_regions: 0 };
     candidates.sort_unstable_by_key(|candidate| {
         (Reverse(candidate.garbage_bytes), candidate.live_bytes, candidate.region)
     });
-    if abbreviated {
+    if is_abbreviated {
         return choice;
     }
     let ignored_below = percent_of(region_bytes, settings.ignore_percent).max(1);
@@ -190,7 +168,7 @@ pub fn choose(candidates: &mut [Candidate], settings: &ChooseSettings, space: &F
         let garbage = candidate.garbage_bytes;
         let worth = garbage > worth_above || choice.garbage_bytes < wanted_bytes;
         let live_bytes = choice.live_bytes.saturating_add(candidate.live_bytes);
-        let copies = copy_regions(settings, region_bytes, live_bytes);
+        let copies = copy_regions(settings.waste, region_bytes, live_bytes);
         // The candidates after this one have no more garbage.
         if garbage < ignored_below || !worth || copies > reserve_regions {
             break;

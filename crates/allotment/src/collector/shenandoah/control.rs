@@ -6,23 +6,23 @@
 //! lock of the cycle when they are through their pieces.
 
 use super::Shenandoah;
+use super::bookkeeping::GoalMemory;
 use super::cycle::{Cycle, Stage};
 use super::place::{Place, Work};
-use super::progress::Begun;
+use super::progress::CycleRequest;
 use super::scope::{Garbage, Scope};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
-use crate::collector::work::Workers;
 use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
 use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
 use std::time::Duration;
 
-/// Runs code that holds the cycle's lock, and ends the process if it panics. Otherwise the lock
-/// would be poisoned, and the next stop would end the process without the reason.
+/// Runs code that holds the cycle's lock. If the code panics, the process ends here: a poisoned
+/// lock would end the process in the next stop, without the reason.
 fn guarded(body: impl FnOnce()) {
     let abort =
         AbortOnUnwind::new("code of a concurrent cycle panicked (see above): the heap may be half changed");
@@ -39,7 +39,7 @@ struct Cycles {
 impl Watch for Cycles {
     fn look(&mut self, _begins: bool) -> Option<Duration> {
         let (shared, collector) = (self.shared.upgrade()?, self.collector.upgrade()?);
-        // First: what is asked from here on makes the thread look again.
+        // First: later requests make the thread look again.
         collector.control.rest();
         let _driving = collector.progress.drive();
         collector.run_cycles(&shared);
@@ -57,18 +57,18 @@ impl Shenandoah {
         // Otherwise another thread holds the lock, and looks.
         let Ok(mut trigger) = self.trigger.try_lock() else { return };
         let now = self.history.clock.age();
-        let (free_bytes, capacity) = self.free_of_goal(free);
+        let GoalMemory { free_bytes, capacity_bytes } = self.goal_memory(free);
         if self.engine.assisted.has_cycle() {
-            return trigger.sample(now, capacity, free.taken_bytes());
+            return trigger.sample(now, capacity_bytes, free.taken_bytes());
         }
-        let Some(reason) = trigger.look(now, free_bytes, capacity, free.taken_bytes()) else { return };
+        let Some(reason) = trigger.look(now, free_bytes, capacity_bytes, free.taken_bytes()) else { return };
         drop(trigger);
         if self.progress.fire(reason) {
             self.wake(mutator);
         }
     }
 
-    /// Has the control thread look; `false`: there is none.
+    /// Lets the control thread look. Returns `false` if there is none.
     pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
         if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
             // A cycle comes before the marking of old objects, which goes on after it.
@@ -78,8 +78,8 @@ impl Shenandoah {
         self.control.ask(&self.workers.cpus(), watch)
     }
 
-    /// Waits, in `blocking`, for a cycle that begins from here on; `false`: there is no thread for
-    /// it.
+    /// Waits, in `blocking`, for a cycle that begins from here on. Returns `false` if there is no
+    /// control thread.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
         // A listener on that thread would wait for itself.
         if self.progress.is_driver() {
@@ -89,8 +89,8 @@ impl Shenandoah {
         self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
-    /// Asks for a cycle that finds `garbage`, and does not wait; `false`: there is no thread for
-    /// it.
+    /// Asks for a cycle that finds `garbage`, and does not wait. Returns `false` if there is no
+    /// control thread.
     pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
         self.progress.ask(garbage);
         self.wake(mutator)
@@ -141,10 +141,10 @@ impl Shenandoah {
     }
 
     /// Does a step beside mutators.
-    fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
+    pub(super) fn step_beside(&self, cycle: &mut Cycle, shared: &Shared) {
         let phase = Phase::begin(cycle.stage().name());
-        let workers = Workers::new(&self.workers, self.workers.ready(self.workers.most()));
-        let work = Work { shared, workers, interrupt: &self.engine.interrupt, world: None };
+        let work =
+            Work { shared, workers: self.workers.all(), interrupt: &self.engine.interrupt, world: None };
         cycle.advance(&self.engine, Place::Work(work));
         let phase = phase.end();
         cycle.account.record.concurrent_time += phase.time;
@@ -159,14 +159,12 @@ impl Shenandoah {
 
     /// Marks old objects between cycles.
     fn mark_between_cycles(&self, shared: &Shared) {
-        let workers = self.workers.ready(self.workers.most());
-        let marked = self.engine.mark_old(shared, Workers::new(&self.workers, workers));
-        self.history.between_cycles(marked);
+        self.history.between_cycles(self.engine.mark_old(shared, self.workers.all()));
     }
 
-    /// Gives memory back to the system that was free for long, until a thread stops the world.
+    /// Gives memory that was free for long back to the system, until a thread stops the world.
     fn uncommit(&self, shared: &Shared) {
-        // A stop that came first has the lock, and has its own say.
+        // A thread whose stop came first has the lock, and uncommits by itself.
         let Some(_regions) = shared.space.try_lock_regions() else { return };
         let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
         let goes_on = || !self.engine.interrupt.is_set();
@@ -178,8 +176,8 @@ impl Shenandoah {
         );
     }
 
-    /// Does a step that needs a stop, unless another thread has ended the cycle meanwhile.
-    fn pause(&self, stage: Stage, shared: &Shared) {
+    /// Does a step in a pause, unless another thread has ended the cycle meanwhile.
+    pub(super) fn pause(&self, stage: Stage, shared: &Shared) {
         let phase = Phase::begin(stage.name());
         let lost = shared.pause(|pause| {
             let mut cycle = self.lock();
@@ -193,7 +191,6 @@ impl Shenandoah {
             account.add_phase(phase);
             account.add_pause(phase, pause.time_to_safepoint);
             if account.lost {
-                self.engine.assisted.end();
                 self.note_given_up(account);
             }
             Some(account.lost)
@@ -209,7 +206,7 @@ impl Shenandoah {
     }
 
     /// The lock of the cycle, while no thread has halted the workers.
-    fn lock_unhalted(&self) -> MutexGuard<'_, Cycle> {
+    pub(super) fn lock_unhalted(&self) -> MutexGuard<'_, Cycle> {
         let mut cycle = self.lock();
         loop {
             // In this order: a thread that halts raises the count first, and then interrupts.
@@ -223,22 +220,17 @@ impl Shenandoah {
 
     /// Checks the heap in a stop, as `VerifyBeforeGC` and `VerifyAfterGC` want it.
     fn check(&self, shared: &Shared, check: impl Fn(Checks, &World<'_>)) {
-        // Where another thread's stop came first, that thread has checked, or does not collect.
+        // If another thread's stop came first, that thread has checked, or does not collect.
         let _ = shared.stop_the_world(|world| check(self.settings.checks, world));
     }
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let Begun { asked, garbage, trigger } = self.progress.begin();
-        let scope = self.engine.old.as_ref().map_or(Scope::Global, |old| {
-            old.plan.lock().expect(POISONED).next(garbage, self.engine.marks_old())
-        });
+        let CycleRequest { asked, garbage, trigger } = self.progress.begin();
+        let scope = self.engine.old.as_ref();
+        let scope = scope.map_or(Scope::Global, |old| old.plan().next(garbage, self.engine.marks_old()));
         let cause = if asked { Cause::Requested } else { Cause::Trigger };
         self.begin_cycle(cycle, shared, cause, scope);
-        if scope.begins_old() {
-            // The marks of old objects are cleared next.
-            self.engine.forget_old(shared);
-        }
         cycle.account.record.trigger = trigger.unwrap_or_default();
     }
 }

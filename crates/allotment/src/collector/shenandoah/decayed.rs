@@ -1,8 +1,8 @@
 //! A mean and a deviation in which old samples fade.
 //!
-//! The caller says how much a sample counts. A count of samples would not do for rates: their
-//! samples cover different times. Refused: a window of the last hundred samples, HotSpot's second
-//! average. It needs memory for each, and a sample that leaves it changes the deviation at once.
+//! The caller says how much a sample counts, because samples of rates cover different times.
+//! Refused: a window of the last hundred samples, HotSpot's second average. It needs memory for
+//! each sample, and a sample that leaves the window changes the deviation at once.
 
 /// An exponentially weighted mean with its variance.
 #[derive(Clone, Copy, Debug, Default)]

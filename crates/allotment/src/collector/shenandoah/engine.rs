@@ -1,4 +1,4 @@
-//! What all steps of a cycle work with: the tables, the memory for copies, and what is left to do.
+//! The shared data of all steps of a cycle: tables, memory for copies, and lists of work.
 //!
 //! Barriers of mutators use the engine, too. So the lock of the cycle protects nothing in it.
 
@@ -7,8 +7,8 @@ use super::choose::ChooseSettings;
 use super::old::Old;
 use super::work_list::WorkList;
 use crate::collector::concurrent::{
-    Buffers, CopySpace, Evacuator, Found, Generations, Interrupt, Leftover, MarkShared, Marker, OldShared,
-    Part, Piece, Sought, Tables, Updater,
+    Copier, CopySpace, Evacuator, Found, Generations, Interrupt, MarkLeftover, MarkShared, Marker, OldShared,
+    Part, Sought, Tables, UpdatePiece, Updater,
 };
 use crate::collector::work::{StackLimits, TaskQueuePool, WorkStack, Workers};
 use crate::mutator::Shared;
@@ -21,16 +21,14 @@ use std::cell::RefCell;
 pub(super) struct Engine {
     pub(super) tables: Tables,
     pub(super) copies: CopySpace,
-    /// Entries of markers that were interrupted.
-    pub(super) leftover: Leftover,
-    /// Marked objects with weak slots.
-    pub(super) weak_objects: Leftover,
-    /// Of work beside mutators.
+    /// The work that markers of a cycle have left.
+    pub(super) left: MarkLeftover,
+    /// The interrupt of work beside mutators.
     pub(super) interrupt: Interrupt,
     /// Regions of the set that are to be evacuated.
     pub(super) to_evacuate: WorkList<Part>,
     /// Regions whose slots are to be updated.
-    pub(super) to_update: WorkList<Piece>,
+    pub(super) to_update: WorkList<UpdatePiece>,
     pub(super) assisted: Assisted,
     pub(super) queue_pool: TaskQueuePool,
     pub(super) stack: StackLimits,
@@ -46,7 +44,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// What markers share that look for `sought`, until they are interrupted.
+    /// The shared data of markers that look for `sought`, until they are interrupted.
     pub(super) fn marking<'m>(
         &'m self,
         shared: &'m Shared,
@@ -57,15 +55,14 @@ impl Engine {
         MarkShared {
             tables: &self.tables,
             satb: &shared.threads.satb,
-            leftover: &self.leftover,
-            weak: &self.weak_objects,
+            left: &self.left,
             interrupt,
             sought,
             old: old.map(|old| OldShared { tables: old.tables(&shared.space), found: &old.left.found }),
         }
     }
 
-    /// What threads that evacuate share.
+    /// The parts of the heap that all threads that evacuate share.
     pub(super) fn evacuator<'e>(&'e self, space: &'e Space) -> Evacuator<'e> {
         let generations = self.old.as_ref().map(|old| Generations {
             tables: old.tables(space),
@@ -85,7 +82,7 @@ impl Engine {
         first: impl Fn(&mut Marker<'_, WorkStack<'_>>) + Sync,
     ) -> Found {
         let Ok(queues) = self.queue_pool.take(workers.count(), self.stack) else {
-            marking.leftover.lose();
+            marking.left.found.lose();
             return Found::default();
         };
         let found = Mutex::new(Found::default());
@@ -102,8 +99,8 @@ impl Engine {
     /// Whether marking lost something, so that the cycle is worth nothing.
     pub(super) fn has_lost(&self, shared: &Shared) -> bool {
         // Old objects with weak slots are found by their cards alone, and only once.
-        let lost_weak = self.old.is_some() && self.weak_objects.has_lost();
-        lost_weak || self.leftover.has_lost() || shared.threads.satb.has_lost()
+        let lost_weak = self.old.is_some() && self.left.weak_objects.has_lost();
+        lost_weak || self.left.found.has_lost() || shared.threads.satb.has_lost()
     }
 
     /// Lets marking find the roots with which `visit` calls its function. If there is no memory for
@@ -138,27 +135,14 @@ impl Engine {
         }
     }
 
-    /// Copies the next region of the set, or a part of it, as [`Evacuator::region`]. Returns
-    /// whether there was one.
-    pub(super) fn copy_next(
-        &self,
-        evacuator: &Evacuator<'_>,
-        home: usize,
-        buffers: &mut Buffers,
-        halted: &mut dyn FnMut() -> bool,
-        copied: &mut u64,
-    ) -> bool {
-        let Some(next) = self.to_evacuate.take() else { return false };
-        self.to_evacuate.end(evacuator.region(next, home, buffers, halted, copied));
-        true
+    /// Copies the next region of the set, or a part of it. Returns whether there was one.
+    pub(super) fn copy_next(&self, copier: &mut Copier<'_>, halted: &mut dyn FnMut() -> bool) -> bool {
+        self.to_evacuate.do_next(|part| copier.copy(part, halted))
     }
 
     /// Updates the next piece, or a part of it. Returns whether there was one.
-    pub(super) fn update_next(&self, updater: &mut Updater<'_>) -> bool {
-        let Some(next) = self.to_update.take() else { return false };
+    pub(super) fn update_next(&self, updater: &mut Updater<'_>, halted: &mut dyn FnMut() -> bool) -> bool {
         // SAFETY: the list is filled when evacuation has ended and all duties are done.
-        let done = unsafe { updater.piece(next) };
-        self.to_update.end((!done).then_some(next));
-        true
+        self.to_update.do_next(|piece| (!unsafe { updater.piece(piece, halted) }).then_some(piece))
     }
 }

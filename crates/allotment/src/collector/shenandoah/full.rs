@@ -1,4 +1,4 @@
-//! The full collection, which all collectors share, as this one does it: it leaves no old object.
+//! The full collection, which all collectors share, in this collector: it leaves no old object.
 
 use super::Shenandoah;
 use super::trigger::CycleKind;
@@ -10,7 +10,7 @@ use crate::mutator::{Cause, Shared, World};
 use crate::sync::{Ordering, POISONED};
 
 impl Shenandoah {
-    /// Does a full collection; `None`: the system has no memory for it.
+    /// Does a full collection. Returns `None` if the system has no memory for it.
     pub(super) fn full(
         &self,
         world: &World<'_>,
@@ -39,15 +39,15 @@ impl Shenandoah {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Marking had no memory for words, and lost them: the heap is collected in a stop. For the
+    /// Collects the heap in a stop, because marking had no memory for words and lost them. For the
     /// control thread.
     pub(super) fn collect_for_lost_marks(&self, shared: &Shared) {
         let stopped = shared.stop_the_world(|world| self.full(world, Cause::Trigger, USUAL));
-        if let Ok(Some(record)) = stopped {
-            self.history.add_stop(record);
-        }
-        // Threads wait for the cycle. Even if there was no memory for that: nothing more can be
-        // done.
+        // Another thread's stop came first. The requests are left, and another cycle begins.
+        let Some(record) = stopped.ok().flatten() else { return };
+        self.history.add_stop(record);
+        // The requests are served, even if the system had no memory for a full collection: the
+        // collector can do no more.
         self.progress.serve(self.progress.end());
     }
 }

@@ -1,16 +1,16 @@
-//! The memory that a heap should do with: cycles begin before more is used.
+//! The memory that should be enough for a heap: cycles begin before more is used.
 //!
-//! A cycle that begins when the heap is nearly full lets the heap touch all of its memory. The
-//! first use of a page costs more than the collection of one: the system clears it (0.25 ms a MiB,
-//! more than the cycles of a program with few live objects). So triggers see a smaller heap, the
-//! *goal*. It follows the regions in use after each cycle (`MinHeapFreeRatio`), and grows by a
-//! half while cycles take much of the time. Threads may still use the whole heap: the goal never
+//! If cycles began when the heap is nearly full, the heap would touch all of its memory. The first
+//! use of a page costs more than the collection of one, because the system clears the page (0.25 ms
+//! a MiB, more than the cycles of a program with few live objects). So triggers see a smaller heap,
+//! the *goal*. The goal follows the regions in use after each cycle (`MinHeapFreeRatio`), and grows
+//! by a half while cycles take much of the time. Threads may use the whole heap: the goal never
 //! makes them wait.
 //!
 //! Measured: `trees` with one thread in 512 MiB takes 0.18 s without a goal, 0.13 s with it, and
 //! 0.11 s with all pages touched ahead.
 //!
-//! Refused: HotSpot's `SoftMaxHeapSize`, a goal that the user sets. Nobody knows the number.
+//! Refused: HotSpot's `SoftMaxHeapSize`, a goal that the user sets. Users do not know the number.
 
 use crate::collector::sizing::Capacity;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Cycles take much of the time if they run for more than one part in this many.
 const MUCH: u32 = 4;
-/// In quieter times the goal comes down by one part in this many for each cycle.
+/// Otherwise the goal shrinks by one part in this many after each cycle.
 const SHRINK: usize = 16;
 
 /// The goal of a heap.
@@ -28,7 +28,8 @@ pub(super) struct Goal {
     /// Regions that may be in use before a cycle begins. Written by the thread that ends a cycle.
     /// Relaxed: a hint.
     regions: AtomicUsize,
-    /// When the last cycle ended, in ns of the heap's age. As above.
+    /// When the last cycle ended, in ns of the heap's age. Written by the thread that ends a cycle.
+    /// Relaxed: a hint.
     ended_ns: AtomicU64,
 }
 
@@ -43,8 +44,8 @@ impl Goal {
         self.regions.load(Ordering::Relaxed).min(capacity)
     }
 
-    /// A cycle has ended that ran for the time of `cycle`, in the heap's age, and left `in_use` of
-    /// `capacity` regions in use.
+    /// Notes that a cycle has ended. It ran for the time of `cycle`, in the heap's age, and left
+    /// `in_use` of `capacity` regions in use.
     pub(super) fn cycle_ended(&self, cycle: Range<Duration>, in_use: usize, capacity: usize) {
         let Range { start: began, end: ended } = cycle;
         let last = Duration::from_nanos(self.ended_ns.swap(ended.as_nanos() as u64, Ordering::Relaxed));
@@ -69,12 +70,12 @@ mod tests {
     fn the_goal_follows_what_is_in_use_and_the_time_of_cycles() {
         let goal = Goal::new(Capacity::new(0, REGION, 50));
         assert_eq!((goal.regions(1000), goal.regions(10)), (64, 10));
-        // Seldom a cycle: twice what is in use, but never below the floor.
+        // Cycles are rare: the goal is twice the memory in use, and never below the floor.
         goal.cycle_ended(ms(100)..ms(110), 20, 1000);
         assert_eq!(goal.regions(1000), 64);
         goal.cycle_ended(ms(200)..ms(210), 100, 1000);
         assert_eq!(goal.regions(1000), 200);
-        // It comes down slowly.
+        // It shrinks slowly.
         goal.cycle_ended(ms(300)..ms(310), 20, 1000);
         assert_eq!(goal.regions(1000), 188);
         // Half of the time is cycles.

@@ -1,13 +1,13 @@
 //! Shenandoah: marks, moves and updates while the program runs.
 //!
-//! A cycle finds what is live, copies the live objects out of regions that are mostly garbage, and
+//! A cycle finds the live objects, copies them out of regions that are mostly garbage, and
 //! updates all references to them. Threads stand still four times in a cycle, and no such pause
 //! grows with the heap, the live objects, the threads' stacks or the number of roots. In exchange
 //! loads test a bit, and a thread that loads a reference to an object that has yet to move copies
 //! that object.
 //!
-//! This folder is the sequence of a cycle and who drives it. The work of the steps is in
-//! `collector::concurrent`, and knows nothing of its caller.
+//! This folder has the sequence of a cycle and the thread that drives it. The work of the steps is
+//! in `collector::concurrent`, and knows nothing of its caller.
 //!
 //! The files, lowest first: each uses only files above it in this list.
 //!
@@ -19,30 +19,31 @@
 //! select.rs                         the choice from what marking found       (numbers only)
 //! survival.rs                       whether young cycles pay                 (numbers only)
 //! scope.rs        which generations a cycle marks
-//! account.rs      what a whole cycle has
+//! account.rs      the reason, the scope and the results of a whole cycle
 //! plan.rs         when old objects are marked, and which of them move
-//! work_list.rs       pieces of work, which workers and mutators take
-//! assisted.rs     what mutators have done for the cycle
-//! old.rs          what a heap with generations has beside one without
-//! engine.rs       what all steps work with, and barriers, too
+//! work_list.rs    pieces of work, which workers and mutators take
+//! assisted.rs     counts of the help of mutators
+//! old.rs          the parts that only a heap with generations has
+//! engine.rs       tables and lists, for all steps and for barriers
 //! old_marking.rs  the marking of old objects between cycles
 //! place.rs        where a step runs: beside mutators, in a pause, in a stopped world
 //! cycle/          the cycle: its steps, a file for each, and their table
-//! assist.rs       what a mutator does for a cycle that would come too late
+//! assist.rs       mutators help a cycle that would come too late
 //! progress.rs     requests for cycles, and how threads wait for one
 //! mod.rs          the collector, which has all these
 //! bookkeeping.rs  the begin and the end of a cycle, for records and triggers
 //! stopped.rs      a cycle that is ended in a stopped world
 //! full.rs         the full collection
 //! control.rs      the thread that drives cycles
-//! room.rs         what a mutator does that finds no memory, up to a full collection
-//! barriers.rs     what barriers and duties ask
+//! room.rs         a mutator that finds no memory, up to a full collection
+//! barriers.rs     the answers to barriers and duties
 //! ```
 //!
-//! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*: they take
-//! all old objects for live, find the young ones that these refer to by dirty cards, and move young
-//! objects only. A *global* cycle is one without generations, except that it knows which copies are
-//! old. Old objects are mostly marked between young cycles, and moved by these.
+//! In a heap with generations (`ShenandoahGCMode=generational`) most cycles are *young*. Such a
+//! cycle takes all old objects for live, finds the young referents of old objects by dirty cards,
+//! and moves young objects only. A *global* cycle does the same as one without generations, and
+//! also decides which copies are old. Old objects are mostly marked between young cycles, and moved
+//! by these.
 
 mod account;
 mod assist;
@@ -75,7 +76,7 @@ mod tests;
 pub(crate) mod trigger;
 mod work_list;
 
-use super::concurrent::{CopySpace, Interrupt, Leftover, Tables};
+use super::concurrent::{CopySpace, Interrupt, MarkLeftover, Tables};
 use super::control::ControlThread;
 use super::full::SideTables;
 use super::history::History;
@@ -131,12 +132,14 @@ pub(crate) struct Shenandoah {
     history: Arc<History>,
     settings: Settings,
     overhead: Overhead,
-    /// No cycle begins by itself: `ShenandoahGCMode=passive`, or a test makes the steps. Written
+    /// No trigger begins a cycle: `ShenandoahGCMode=passive`, or a test makes the steps. Written
     /// before there are threads. Relaxed.
     passive: AtomicBool,
-    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row the next is full.
+    /// `ShenandoahFullGCThreshold`: after more degenerated cycles in a row, a full collection
+    /// follows.
     degenerated_threshold: usize,
-    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that should be free afterwards.
+    /// `ShenandoahCriticalFreeThreshold`: percentage of the heap that a cycle in a stop should
+    /// leave free.
     critical_free_percent: usize,
     /// Degenerated cycles since the last cycle that ended beside mutators, or full collection.
     /// Relaxed: written by the thread that ends a cycle.
@@ -146,7 +149,7 @@ pub(crate) struct Shenandoah {
 }
 
 impl Shenandoah {
-    /// The collector of a heap, from its parts. Leaves the reserve for copies to itself.
+    /// The collector of a heap, from its parts. Takes the reserve for copies from mutators.
     ///
     /// # Errors
     /// [`MemoryError`] if the system has no memory for its tables.
@@ -154,12 +157,12 @@ impl Shenandoah {
         let (options, geometry, settings) = (parts.options, parts.geometry(), parts.settings());
         let (base, heap_bytes, regions) = (parts.base(), geometry.heap_bytes(), geometry.regions);
         let (choice, eager) = (ChooseSettings::from(options), options.zeal_cycles);
-        let old = Tenuring::of_mode(options).map(|tenuring| Old::new(base, heap_bytes, tenuring, eager));
+        let old = (options.shenandoah_gc_mode == ShenandoahMode::Generational)
+            .then(|| Old::new(base, heap_bytes, Tenuring::new(options), eager));
         let engine = Engine {
             tables: Tables::new(base, heap_bytes, regions, settings.pages)?,
             copies: CopySpace::new(parts.space.free.homes(), options.zeal_evacuation_failure),
-            leftover: Leftover::default(),
-            weak_objects: Leftover::default(),
+            left: MarkLeftover::default(),
             interrupt: Interrupt::default(),
             to_evacuate: WorkList::default(),
             to_update: WorkList::default(),

@@ -1,12 +1,13 @@
-//! What a heap with generations has beside one without (`ShenandoahGCMode=generational`): starts of
-//! old objects, lists of old regions that a cycle has to look at, and when objects become old.
+//! The parts of the collector that only a heap with generations has
+//! (`ShenandoahGCMode=generational`): starts of old objects, lists of old regions that a cycle has
+//! to look at, and the age from which objects are old.
 //!
 //! ```text
 //! init mark    a young cycle lists old regions; workers look at their dirty cards first
 //! weak         the age from which objects are old; regions that become old as they are
 //! begin move   these are old, all others older; old regions to put in order are listed
 //! free         dead objects of the listed regions are covered, starts recorded
-//! full         nobody is old
+//! full         no object is old
 //! ```
 
 use super::account::Account;
@@ -14,12 +15,12 @@ use super::plan::Plan;
 use super::scope::Scope;
 use super::tenuring::Tenuring;
 use super::work_list::WorkList;
-use crate::collector::concurrent::{Found, Leftover};
+use crate::collector::concurrent::{Found, MarkLeftover};
 use crate::collector::kernel::OldTables;
 use crate::collector::record::{CycleScope, GenerationsDetails};
 use crate::platform::MemoryError;
 use crate::region::{FreeSet, Space, StartTable};
-use crate::sync::{AtomicU8, Mutex, Ordering, POISONED};
+use crate::sync::{AtomicU8, Mutex, MutexGuard, Ordering, POISONED};
 
 /// The part of the collector that is for old objects.
 pub(super) struct Old {
@@ -30,35 +31,12 @@ pub(super) struct Old {
     /// Old regions to put in order.
     pub(super) to_settle: WorkList<usize>,
     tenuring: Mutex<Tenuring>,
-    /// Cycles after which an object becomes old. Written between marking and evacuation. Relaxed: a
-    /// copier has left the stop in between.
+    /// Cycles after which an object becomes old. Written between marking and evacuation. Relaxed:
+    /// between the two is a stop.
     tenuring_threshold: AtomicU8,
-    /// What the marking of old objects has yet to look at.
-    pub(super) left: OldLeftover,
-    /// When old objects are marked, and which of them move then.
-    pub(super) plan: Mutex<Plan>,
-}
-
-/// What markers of old objects have found and not looked at.
-#[derive(Default)]
-pub(super) struct OldLeftover {
-    /// Old objects.
-    pub(super) found: Leftover,
-    /// Marked old objects with weak slots.
-    pub(super) weak_objects: Leftover,
-}
-
-impl OldLeftover {
-    /// Forgets everything.
-    pub(super) fn forget(&self) {
-        self.found.forget();
-        self.weak_objects.forget();
-    }
-
-    /// Whether entries were lost since [`forget`](Self::forget).
-    pub(super) fn has_lost(&self) -> bool {
-        self.found.has_lost() || self.weak_objects.has_lost()
-    }
+    /// The work that markers of old objects have left.
+    pub(super) left: MarkLeftover,
+    plan: Mutex<Plan>,
 }
 
 impl Old {
@@ -79,7 +57,7 @@ impl Old {
             to_settle: WorkList::default(),
             tenuring_threshold: AtomicU8::new(tenuring.threshold()),
             tenuring: Mutex::new(tenuring),
-            left: OldLeftover::default(),
+            left: MarkLeftover::default(),
             plan: Mutex::new(Plan::new(heap_bytes, eager)),
         })
     }
@@ -90,6 +68,11 @@ impl Old {
             && self.to_settle.is_at_rest()
             && self.tenuring.try_lock().is_ok()
             && self.plan.try_lock().is_ok()
+    }
+
+    /// The plan of the marking of old objects.
+    pub(super) fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().expect(POISONED)
     }
 
     /// The tables of old regions.
@@ -116,7 +99,7 @@ impl Old {
         free: &FreeSet,
         is_marking: bool,
     ) -> GenerationsDetails {
-        let mut plan = self.plan.lock().expect(POISONED);
+        let mut plan = self.plan();
         let (old_marking_time, old_marked_bytes) = plan.take_marked(account.scope);
         GenerationsDetails {
             scope: if account.scope == Scope::Global { CycleScope::Global } else { CycleScope::Young },

@@ -1,7 +1,8 @@
 //! Where a step runs.
 //!
-//! A step is written once. What differs by place is here, so that a step that was begun beside
-//! mutators can be ended in a stop. Refused: a second form of each step for the stopped world.
+//! A step is written once. The differences between places are here, so that a step that was begun
+//! beside mutators can be ended in a stop. Refused: a second form of each step for the stopped
+//! world.
 //!
 //! ```text
 //! place    steps      workers  interrupted   roots are visited              last marking
@@ -18,14 +19,14 @@ use crate::sync::Waiting;
 /// Where a step runs.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
-    /// Beside mutators, or in the stopped world, where whatever is left of a cycle is done.
+    /// Beside mutators, or in the stopped world, which does all steps that are left.
     Work(Work<'p>),
     /// In a pause of the cycle's own: no span is open.
     Pause(&'p Pause<'p>),
 }
 
 impl<'p> Place<'p> {
-    /// For a step that works with all workers.
+    /// The workers, for a step that needs them.
     pub(super) fn work(self) -> Work<'p> {
         match self {
             Place::Work(work) => work,
@@ -33,7 +34,7 @@ impl<'p> Place<'p> {
         }
     }
 
-    /// For a step in which no thread is between two safepoints.
+    /// The stop, for a step during which no thread may be between two safepoints.
     pub(super) fn stop(self) -> Stop<'p> {
         match self {
             Place::Pause(pause) => Stop::Pause(pause),
@@ -42,19 +43,19 @@ impl<'p> Place<'p> {
     }
 }
 
-/// The workers of a step, and what they are to heed.
+/// The workers of a step, with the heap and the interrupt.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'p> {
     pub(super) shared: &'p Shared,
     pub(super) workers: Workers<'p>,
-    /// Nobody sets that of a stopped world.
+    /// Never set in a stopped world.
     pub(super) interrupt: &'p Interrupt,
-    /// The stopped world; `None`: mutators run.
+    /// The stopped world. `None` while mutators run.
     pub(super) world: Option<&'p World<'p>>,
 }
 
 impl Work<'_> {
-    /// Waits until the duty of every thread is done; `false`: interrupted.
+    /// Waits until every thread has done its duty. Returns `false` if it was interrupted.
     pub(super) fn await_duties(&self) -> bool {
         let mut waiting = Waiting::new();
         while !self.shared.threads.visit_roots_of_safe_threads() {

@@ -1,32 +1,32 @@
-//! When old objects are marked, and which of them move: numbers, and lists of regions.
+//! When old objects are marked, and which of them move: numbers and lists of regions.
 //!
 //! ```text
-//! a young cycle   begins it: its first stop is the snapshot of old objects, too. Its markers hand
-//!                 over the old objects that roots and young objects refer to.
+//! a young cycle   begins the marking: its first stop is the snapshot of old objects, too. Its
+//!                 markers hand over the old objects that roots and young objects refer to.
 //! between cycles  workers mark old objects, until a cycle is wanted             (old_marking.rs)
 //! young cycles    hand over the old words that threads overwrite, and look at no old object
-//! a young cycle   ends it: marks what is left, clears weak slots of both generations, frees and
-//!                 covers dead old objects, and moves the best of the old regions
+//! a young cycle   ends the marking: marks the rest, clears weak slots of both generations, frees
+//!                 and covers dead old objects, and moves the best of the old regions
 //! young cycles    move the others, with the young objects: *mixed* cycles
 //! ```
 //!
 //! The cycle that ends the marking begins as soon as nothing is left to mark, and mixed cycles
-//! follow each other while many regions wait (`ShenandoahExpediteMixedThreshold`). If they came
+//! follow each other while many regions wait (`ShenandoahExpediteMixedThreshold`). If they began
 //! when memory is short, there would be little for their copies.
 //!
 //! A global cycle begins and ends the marking itself. It is due when young cycles gain too little
-//! ([`survival`](super::survival)) or leave too little free, or where all garbage is wanted.
+//! ([`survival`](super::survival)) or leave too little free, or when a thread wants all garbage
+//! found.
 //!
-//! The marking begins when a quarter of what was not old after the last has become old. Refused:
-//! HotSpot's growth by an eighth of the live old bytes. With few old objects that is a marking for
-//! every few regions. Refused: a stop of its own at the end. The first stops of the next cycle do
-//! the same, and young objects need them anyway.
+//! The marking begins when a quarter of the memory that was not old after the last marking has
+//! become old. Refused: HotSpot's growth by an eighth of the live old bytes. With few old objects
+//! that is a marking for every few regions. Refused: an own stop at the end of the marking. Young
+//! objects need the first stops of the next cycle anyway, and these suffice.
 
 use super::account::Account;
 use super::choose::Candidate;
 use super::scope::{Garbage, Scope};
 use super::survival::Survival;
-use crate::collector::concurrent::Found;
 use crate::collector::record::OldMarking;
 use crate::region::FreeSet;
 use std::time::Duration;
@@ -47,18 +47,18 @@ const LEAST_PART: usize = 16;
 pub(super) struct Plan {
     /// Bytes of old regions above which marking begins.
     most_bytes: usize,
-    /// Whether young cycles are worth their while.
+    /// Whether young cycles pay.
     survival: Survival,
-    /// What the next cycle does if old objects are not being marked then.
+    /// The next cycle's part in the marking, if old objects are not being marked then.
     next: Next,
     /// The next cycle ends the marking: between cycles nothing was left, or young cycles alone gain
     /// too little. Only while old objects are being marked.
     pub(super) ends: bool,
     /// Cycles since marking began.
     cycles: usize,
-    /// The objects that were marked between cycles.
-    marked: Found,
-    /// How long that took.
+    /// Bytes of the objects that were marked between cycles.
+    marked_bytes: u64,
+    /// The time of this marking.
     marked_time: Duration,
     /// The last cycle has shown that the next one can move a good part of the candidates.
     moves: bool,
@@ -69,19 +69,19 @@ pub(super) struct Plan {
     eager: bool,
 }
 
-/// What the next cycle does about old objects that are not being marked.
+/// The next cycle's part in the marking of old objects, while these are not being marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Nothing,
-    /// It begins their marking.
+    /// The cycle begins the marking.
     Begins,
-    /// It marks all of them itself.
+    /// The cycle marks all old objects itself.
     Global,
 }
 
 impl Plan {
-    /// For a heap of this size in bytes, without old objects. `eager`: they are marked whenever
-    /// there are any.
+    /// The plan of a heap of this size, without old objects. `eager`: old objects are marked
+    /// whenever there are any.
     pub(super) fn new(heap_bytes: usize, eager: bool) -> Plan {
         Plan {
             most_bytes: heap_bytes / MUCH,
@@ -89,7 +89,7 @@ impl Plan {
             next: Next::Nothing,
             ends: false,
             cycles: 0,
-            marked: Found::default(),
+            marked_bytes: 0,
             marked_time: Duration::ZERO,
             moves: false,
             candidates: Vec::new(),
@@ -97,7 +97,7 @@ impl Plan {
         }
     }
 
-    /// What the next cycle marks, for a request for `garbage`.
+    /// The scope of the next cycle, for a request for `garbage`.
     pub(super) fn next(&self, garbage: Garbage, is_marking: bool) -> Scope {
         match (garbage, self.next) {
             (Garbage::All, _) | (_, Next::Global) => Scope::Global,
@@ -107,7 +107,7 @@ impl Plan {
         }
     }
 
-    /// What a cycle that ends did about the marking of old objects.
+    /// The state of the marking of old objects at the end of a cycle.
     pub(super) fn marking_of(&self, scope: Scope, is_marking: bool) -> OldMarking {
         match scope {
             Scope::YoungEndsOld | Scope::Global => OldMarking::Ended,
@@ -117,22 +117,24 @@ impl Plan {
         }
     }
 
-    /// Old objects were marked between two cycles. `all`: nothing is left to mark.
-    pub(super) fn marked_between(&mut self, found: Found, time: Duration, all: bool) {
-        self.marked.add(found);
+    /// Notes that old objects of these bytes were marked between two cycles. `all`: nothing is left
+    /// to mark.
+    pub(super) fn marked_between(&mut self, bytes: u64, time: Duration, all: bool) {
+        self.marked_bytes += bytes;
         self.marked_time += time;
         self.ends |= all;
     }
 
-    /// The time and the bytes of marking between cycles, if that ended with a cycle of this scope.
+    /// The time and the bytes of marking between cycles, if a cycle of this scope ended the
+    /// marking.
     pub(super) fn take_marked(&mut self, scope: Scope) -> (Duration, u64) {
         if !scope.ends_old() {
             return (Duration::ZERO, 0);
         }
-        (std::mem::take(&mut self.marked_time), std::mem::take(&mut self.marked).bytes)
+        (std::mem::take(&mut self.marked_time), std::mem::take(&mut self.marked_bytes))
     }
 
-    /// Takes away the candidates that `move` now. `stayed` had to stay: their turn comes later.
+    /// Removes the candidates that move now. Those that had to stay, `stayed`, become the last.
     pub(super) fn set_is_final(&mut self, stayed: &[usize], moves: impl Fn(usize) -> bool) {
         self.candidates.retain(|candidate| !moves(candidate.region));
         // Stable: the others keep their order.
@@ -177,7 +179,8 @@ impl Plan {
         self.cycles = if is_marking { self.cycles + 1 } else { 0 };
     }
 
-    /// Why the next cycle should begin at once, if more than `most` regions should not wait.
+    /// The reason for which the next cycle should begin at once. More than `most` regions should
+    /// not wait.
     pub(super) fn hurry(&self, is_marking: bool, most: usize) -> Option<String> {
         if is_marking {
             return self.ends.then(|| "Old objects are marked".to_string());
@@ -186,13 +189,13 @@ impl Plan {
         (self.moves && waiting > most).then(|| format!("{waiting} old regions are worth a move"))
     }
 
-    /// Old objects are not being marked.
+    /// Notes that old objects are not being marked.
     pub(super) fn forget_marking(&mut self) {
-        (self.marked, self.marked_time) = (Found::default(), Duration::ZERO);
+        (self.marked_bytes, self.marked_time) = (0, Duration::ZERO);
         (self.ends, self.cycles) = (false, 0);
     }
 
-    /// No object is old any more. The gains of earlier cycles say nothing about the next.
+    /// Forgets the gains of earlier cycles, which tell nothing after no object is old any more.
     pub(super) fn forget_gains(&mut self) {
         self.survival = Survival::new();
         if self.next == Next::Global {

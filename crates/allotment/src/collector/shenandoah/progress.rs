@@ -29,7 +29,7 @@ struct Requests {
     ended: u64,
     /// The requests that were served: the record of their cycle is in the history.
     served: u64,
-    /// A trigger fired: what it says.
+    /// The reason of a trigger that fired.
     trigger: Option<String>,
     /// The control thread.
     driver: Option<ThreadId>,
@@ -38,12 +38,12 @@ struct Requests {
 }
 
 /// Why a cycle begins.
-pub(super) struct Begun {
-    /// A thread asked for it.
+pub(super) struct CycleRequest {
+    /// A thread asked for the cycle.
     pub(super) asked: bool,
     /// The garbage that threads want found.
     pub(super) garbage: Garbage,
-    /// What a trigger said.
+    /// The reason of a trigger.
     pub(super) trigger: Option<String>,
 }
 
@@ -56,8 +56,8 @@ impl Progress {
         self.inner.try_lock().is_ok()
     }
 
-    /// This thread is the control thread, until the guard is dropped. Then waiting threads are told
-    /// if it panicked.
+    /// Makes this thread the control thread, until the guard is dropped. If this thread panics, the
+    /// guard tells the waiting threads.
     pub(super) fn drive(&self) -> Driving<'_> {
         self.lock().driver = Some(current().id());
         Driving(self)
@@ -76,7 +76,7 @@ impl Progress {
         inner.asked
     }
 
-    /// Asks for a cycle because of a trigger; `false`: one has fired already.
+    /// Asks for a cycle because of a trigger. Returns `false` if one has fired already.
     pub(super) fn fire(&self, reason: impl ToString) -> bool {
         let mut inner = self.lock();
         let is_first = inner.trigger.is_none();
@@ -90,8 +90,8 @@ impl Progress {
         inner.trigger.is_some() || inner.asked > inner.ended
     }
 
-    /// A cycle begins, for these reasons.
-    pub(super) fn begin(&self) -> Begun {
+    /// Notes that a cycle begins. Returns its reasons.
+    pub(super) fn begin(&self) -> CycleRequest {
         let mut inner = self.lock();
         let mut garbage = std::mem::take(&mut inner.wanted);
         if inner.begun > inner.ended {
@@ -100,10 +100,10 @@ impl Progress {
         }
         inner.begun_for = garbage;
         inner.begun = inner.asked;
-        Begun { asked: inner.asked > inner.ended, garbage, trigger: inner.trigger.take() }
+        CycleRequest { asked: inner.asked > inner.ended, garbage, trigger: inner.trigger.take() }
     }
 
-    /// The cycle that began last has ended. Returns the requests that its record serves.
+    /// Notes that the cycle that began last has ended. Returns the requests that its record serves.
     pub(super) fn end(&self) -> u64 {
         let mut inner = self.lock();
         inner.ended = inner.ended.max(inner.begun);
@@ -118,7 +118,7 @@ impl Progress {
         self.changed.notify_all();
     }
 
-    /// Waits until request `number` is served; `false`: it will not be.
+    /// Waits until request `number` is served. Returns `false` if it never will be.
     pub(super) fn wait_for(&self, number: u64) -> bool {
         let mut inner = self.lock();
         while inner.served < number {
@@ -143,8 +143,8 @@ impl Drop for Driving<'_> {
     }
 }
 
-/// Serves requests up to a number at its end, even if a listener panics: the listener's thread need
-/// not be one that waits.
+/// Serves requests up to a number when it is dropped, even if a listener panics: other threads may
+/// wait for these requests.
 pub(super) struct Serving<'p>(pub(super) &'p Progress, pub(super) u64);
 
 impl Drop for Serving<'_> {

@@ -1,37 +1,37 @@
 //! How fast mutators allocate: the mean of the last moments, its deviation, and the latest sample.
 //!
 //! HotSpot samples ten times a second, for heaps of gigabytes. A heap of 64 MiB may be full within
-//! 30 ms, so a sample here is 1 to 10 ms. It ends early when enough was allocated to measure:
-//! regions and buffers are taken whole, and of two of them no rate can be told. Refused: a sample
-//! at each region that is taken. Its length would be the noise of one thread.
+//! 30 ms, so a sample here covers 1 to 10 ms. A sample ends early when enough memory was allocated:
+//! regions and buffers are taken whole, and two of them tell no rate. Refused: a sample at each
+//! region that is taken. Its length would be the noise of one thread.
 
 use super::decayed::Decayed;
 use std::time::Duration;
 
 /// The shortest time that a sample covers.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The time after which a sample ends whatever was allocated, or an idle heap's rate would stay.
+/// The time after which a sample ends in any case. Otherwise the rate of an idle heap would stay.
 const LONGEST: Duration = Duration::from_millis(10);
-/// A sample between those ends when this part of the capacity was allocated.
+/// Between these times a sample ends when one part in this many of the capacity was allocated.
 const PART: usize = 64;
 /// Seconds after which a sample counts half in the mean.
 const HALF_LIFE: f64 = 0.05;
-/// Seconds after which a sample counts half in what is usual.
+/// Seconds after which a sample counts half in the usual rate.
 const USUAL_HALF_LIFE: f64 = 1.0;
 
 /// The allocation rate of a heap, in bytes a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rate {
-    /// When the current sample began, and what was allocated before it.
+    /// When the current sample began, and the bytes that were allocated before it.
     begin: Option<(Duration, u64)>,
     mean: Decayed,
-    /// The means so far. They differ where the rate changes, not where samples scatter.
+    /// The means so far. They differ if the rate changes, not if samples scatter.
     means: Decayed,
     /// The samples of a longer time.
     usual: Decayed,
     /// The rate of the latest sample.
     pub(super) latest: f64,
-    /// How many deviations the latest sample was above what had been usual before it.
+    /// How many deviations the latest sample was above the usual rate before it.
     pub(super) score: f64,
 }
 
@@ -56,7 +56,7 @@ impl Rate {
         self.means.add(self.mean.mean, weight(HALF_LIFE));
     }
 
-    /// The rate that will hardly be exceeded: the mean, and this number of deviations of the means.
+    /// A rate that will hardly be exceeded: the mean, and this number of deviations of the means.
     pub(super) fn padded(&self, deviations: f64) -> f64 {
         self.mean.mean + deviations * self.means.deviation()
     }

@@ -1,8 +1,8 @@
 //! Why a cycle begins, with the numbers that decided.
 //!
-//! A reason is a value and becomes text only when it is printed, in the form of HotSpot's lines
-//! `Trigger: ...`, which readers of its logs know. Refused: the text alone. A test could not ask
-//! which rule decided, and a heap without a log would format in vain.
+//! A reason is a value, and becomes text only when it is printed: in the form of HotSpot's lines
+//! `Trigger: ...`, which readers of its logs know. Refused: the text alone. A test could not see
+//! the rule that decided, and a heap without a log would format in vain.
 
 use super::bytes::Shown;
 use std::fmt;
@@ -41,7 +41,7 @@ pub enum Reason {
         /// The margins, in standard deviations.
         margin: f64,
     },
-    /// At the rate of the last moment, which is unusual, mutators would do so.
+    /// At the rate of the last moment, which is unusual, they would.
     Spike {
         /// The time of a cycle, with a margin.
         cycle: Duration,
@@ -61,14 +61,14 @@ pub enum Reason {
     },
 }
 
-/// What mutators may allocate while a cycle runs: what is free, less what is kept back.
+/// The memory that mutators may allocate while a cycle runs: free memory, less two parts of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
     /// Bytes that are free.
     pub free_bytes: usize,
-    /// Bytes for bursts of allocation: `ShenandoahAllocSpikeFactor`.
+    /// Bytes that are kept back for bursts of allocation: `ShenandoahAllocSpikeFactor`.
     pub spike_bytes: usize,
-    /// Bytes because cycles ended too late.
+    /// Bytes that are kept back because cycles ended too late.
     pub penalty_bytes: usize,
 }
 

@@ -1,9 +1,10 @@
-//! What a mutator does that finds no memory, or asks for a collection.
+//! A mutator that finds no memory, or asks for a collection.
 //!
 //! ```text
 //! no room -> the world is stopped: the cycle that is under way ends there (degenerated)
 //!         -> a whole cycle in the stop
-//!         -> full; more of the heap, or failure if this takes nearly all time (UseGCOverheadLimit)
+//!         -> full; the reserve for copies, or failure if collections take nearly all time
+//!            (UseGCOverheadLimit)
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
@@ -88,7 +89,7 @@ impl Shenandoah {
         }
         self.settings.checks.after(world);
         let all = free.table().len();
-        // Also of the cycle that was under way.
+        // The cycle that was under way may have lost marks, too.
         let lost = self.lock().account.lost;
         let critical = all * self.critical_free_percent;
         let has_gained = free.free_regions() * 100 >= critical;

@@ -1,11 +1,11 @@
-//! Which generations a cycle marks by itself.
+//! The generations that a cycle marks.
 //!
 //! Without generations each cycle is a global one. Refused: two flags for the begin and the end of
-//! the marking of old objects. A reader has to know which of the four pairs means what.
+//! the marking of old objects. A reader would have to know the meaning of each of the four pairs.
 
 use crate::collector::concurrent::Sought;
 
-/// Which old objects a cycle marks, beside all young ones.
+/// The old objects that a cycle marks, beside all young ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// None: all old objects count as live.
@@ -13,7 +13,8 @@ pub(super) enum Scope {
     /// None, and its first pause is the snapshot for the marking of old objects, which goes on
     /// after the cycle.
     YoungBeginsOld,
-    /// Those that the marking of old objects has left. From then on marks say which are live.
+    /// Those that the marking of old objects has left. After this cycle marks decide which old
+    /// objects are live.
     YoungEndsOld,
     /// All of them.
     Global,
@@ -25,13 +26,14 @@ impl Scope {
         matches!(self, Scope::YoungBeginsOld | Scope::Global)
     }
 
-    /// Whether marks say at the end which old objects are live. Otherwise all of them count as
-    /// live.
+    /// Whether marks decide at the end which old objects are live. Otherwise all old objects count
+    /// as live.
     pub(super) fn ends_old(self) -> bool {
         matches!(self, Scope::YoungEndsOld | Scope::Global)
     }
 
-    /// What the markers of the cycle look for, while old objects are marked apart or are not.
+    /// The objects that the markers of the cycle look for. `marks_old`: old objects are being
+    /// marked across cycles.
     pub(super) fn sought(self, marks_old: bool) -> Sought {
         match self {
             Scope::Global | Scope::YoungEndsOld => Sought::All,
@@ -45,9 +47,9 @@ impl Scope {
 /// The garbage that a request for a cycle wants found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Garbage {
-    /// That of young objects.
+    /// Young objects.
     #[default]
     Young,
-    /// That of old objects, too.
+    /// Young and old objects.
     All,
 }

@@ -1,13 +1,13 @@
-//! What becomes of each region that marking has measured: it is free at once, becomes old as it is,
-//! is emptied, or stays.
+//! The fate of each region that marking has measured: it is free at once, becomes old as it is, is
+//! emptied, or stays.
 //!
-//! [`choose`](super::choose) has HotSpot's rule for the set. This file has what surrounds the rule:
-//! which regions stand for choice, what `ZealMove` and requests change, and the old regions of
-//! mixed cycles. Numbers only: `cycle/measure.rs` gathers them.
+//! [`choose`](super::choose) has HotSpot's rule for the set. This file has the surroundings of the
+//! rule: the candidates, the changes by `ZealMove` and requests, and the old regions of mixed
+//! cycles. Numbers only: `cycle/measure.rs` gathers them.
 
 use super::bytes::percent_of;
 use super::choose::{
-    Candidate, ChooseSettings, FreeMemory, all_copy_regions, choose, choose_old, old_reserve,
+    Candidate, ChooseSettings, FreeMemory, choose, choose_old, copy_regions, live_bytes, old_reserve,
 };
 
 /// A region without new objects, or a run of them, as marking has left it.
@@ -17,18 +17,18 @@ pub(super) struct Measured {
     pub(super) region: usize,
     /// Bytes up to its top, taken once: mutators allocate there, and give back.
     pub(super) used_bytes: usize,
-    /// Those of live objects.
+    /// Bytes of live objects.
     pub(super) live_bytes: usize,
-    /// Cycles that a young region has stayed as it is; `None`: it is old.
+    /// Cycles that a young region has stayed as it is. `None` for an old region.
     pub(super) young_age: Option<u8>,
-    /// Whether its objects may move: it is not a run, and each live object is small.
+    /// Whether the objects may move: the region is not a run, and each live object is small.
     pub(super) may_move: bool,
 }
 
-/// How much is worth a move.
+/// Which regions are worth a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// What the options say.
+    /// Those that the options select.
     Usual,
     /// Each region with garbage: a thread asked for the cycle.
     Thorough,
@@ -36,14 +36,14 @@ pub(super) enum Effort {
     All,
 }
 
-/// Measured regions, by what becomes of them.
+/// Measured regions, by their fate.
 pub(super) struct Sorted {
-    /// Those without a live object.
+    /// Regions without a live object.
     pub(super) immediate: Vec<usize>,
     immediate_bytes: usize,
-    /// Young ones that become old as they are.
+    /// Young regions that become old as they are.
     pub(super) promoted: Vec<usize>,
-    /// Those that stand for choice.
+    /// Regions that may be chosen.
     candidates: Vec<Candidate>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct FreeRegions {
     pub(super) heap_bytes: usize,
     /// Free regions.
     pub(super) free_regions: usize,
-    /// Those that mutators may take.
+    /// Free regions that mutators may take.
     pub(super) regions_left: usize,
     /// Free regions that are kept for copies.
     pub(super) reserve_regions: usize,
@@ -90,12 +90,13 @@ pub(super) fn sort(measured: &[Measured], tenuring_threshold: Option<u8>, promot
     Sorted { immediate, immediate_bytes, promoted, candidates }
 }
 
-/// Chooses among the candidates of `sorted`, and among old regions that are `waiting` since an
-/// earlier cycle. `is_old` says it of a region.
+/// Chooses among the candidates of `sorted`, and among the old regions that are `waiting` since an
+/// earlier cycle. `is_old` tells whether a region is old.
 pub(super) fn select(
     sorted: &mut Sorted,
     waiting: &[Candidate],
-    (options, effort): (&ChooseSettings, Effort),
+    options: &ChooseSettings,
+    effort: Effort,
     memory: &FreeRegions,
     is_old: impl Fn(usize) -> bool,
 ) -> Selection {
@@ -109,7 +110,7 @@ pub(super) fn select(
     let mut candidates = std::mem::take(&mut sorted.candidates);
     let moves_all = effort == Effort::All;
     if moves_all {
-        // A region without garbage is moved like one that is full of it.
+        // A region without garbage moves like one that is full of garbage.
         candidates.iter_mut().for_each(|candidate| candidate.garbage_bytes = region_bytes);
     }
     let space = FreeMemory {
@@ -134,9 +135,11 @@ pub(super) fn select(
 }
 
 impl Selection {
-    /// Regions that the copies may need.
+    /// Regions that the copies may need. Copies lose some memory at the ends of regions and
+    /// buffers.
     pub(super) fn copy_regions(&self) -> usize {
-        all_copy_regions(&self.settings, self.region_bytes, &self.set, &self.old_set)
+        let copies = |set: &[Candidate], waste| copy_regions(waste, self.region_bytes, live_bytes(set));
+        copies(&self.set, self.settings.waste) + copies(&self.old_set, self.settings.old_waste)
     }
 
     /// The regions of both sets whose copies fit into `regions`. The sets shrink from their ends,

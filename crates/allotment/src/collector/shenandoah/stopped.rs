@@ -1,25 +1,23 @@
 //! The end of a cycle in the stopped world.
 //!
 //! A stopped world has no barriers: no reference may lead to an object that has moved. So a thread
-//! that stops the world ends the cycle first. A cycle that moves nothing yet is given up, or, where
-//! a mutator found no memory (a *degenerated* cycle), finished. A cycle that moves objects is
-//! finished: its steps go on where they are, with more workers and without an interrupt
+//! that stops the world ends the cycle first. A cycle that has not moved any object is given up, or
+//! finished if a mutator found no memory (a *degenerated* cycle). A cycle that moves objects is
+//! finished: its steps continue where they are, with more workers and without an interrupt
 //! ([`Work::world`]).
 
 use super::Shenandoah;
 use super::account::Account;
 use super::cycle::{Cycle, Stage};
-use super::engine::Engine;
 use super::place::{Place, Work};
 use super::scope::Scope;
 use crate::collector::concurrent::Interrupt;
 use crate::collector::kernel::Phase;
-use crate::collector::work::Workers;
 use crate::mutator::World;
 use crate::sync::Ordering;
 
-/// Cycles in a row that stops give up. The next is finished in the stop, or a thread that stops the
-/// world often would keep all cycles from their ends.
+/// Cycles in a row that stops give up. The next one is finished in the stop. Otherwise a thread
+/// that stops the world often would keep all cycles from their ends.
 const MOST_GIVEN_UP: usize = 2;
 
 impl Shenandoah {
@@ -30,14 +28,16 @@ impl Shenandoah {
             Stage::Idle => return,
             Stage::Reset | Stage::InitMark => {
                 self.note_given_up(&cycle.account);
-                self.engine.assisted.end();
                 cycle.abandon();
             }
             // Not while weak slots are cleared: threads have seen null where slots do not hold it
             // yet.
             Stage::Mark | Stage::FinalMark | Stage::BeginMove if self.may_give_up(&cycle.account) => {
                 self.note_given_up(&cycle.account);
-                give_up(&self.engine, cycle, world);
+                self.engine.left.forget();
+                self.engine.give_up_young(cycle.account.scope, world.shared());
+                self.engine.copies.close(world.shared());
+                cycle.abandon();
             }
             stage => {
                 let has_moved = matches!(stage, Stage::EndMove | Stage::Free);
@@ -49,21 +49,20 @@ impl Shenandoah {
         world.end_root_visit();
     }
 
-    /// Whether the cycle may be given up: nobody needs its memory, and not all cycles end so. With
-    /// a cycle that ends the marking of old objects the work of many would be lost.
+    /// Whether the cycle may be given up: no thread needs its memory, and not all cycles end so. A
+    /// cycle that ends the marking of old objects is not given up: the marking took many cycles.
     fn may_give_up(&self, account: &Account) -> bool {
         self.degenerating.load(Ordering::Relaxed) == 0
             && account.scope != Scope::YoungEndsOld
             && self.given_up_in_row.fetch_add(1, Ordering::Relaxed) < MOST_GIVEN_UP
     }
 
-    /// Does all steps of the cycle that are left. Adds the record.
+    /// Does the steps of the cycle that are left. Adds the record.
     pub(super) fn finish(&self, cycle: &mut Cycle, world: &World<'_>) {
         let pause = Phase::begin("Pause Degenerated");
         cycle.account.record.before_stop = Some(cycle.account.phases.len());
         let (shared, never) = (world.shared(), Interrupt::default());
-        let workers = self.gang.ready(self.gang.most());
-        let workers = Workers::new(&self.gang, workers).helped_by(world.volunteers());
+        let workers = self.gang.all().helped_by(world.volunteers());
         let work = Work { shared, workers, interrupt: &never, world: Some(world) };
         while !cycle.is_idle() {
             let phase = Phase::begin(cycle.stage().name());
@@ -77,14 +76,4 @@ impl Shenandoah {
         self.history.occupancy(&shared.space.free);
         self.cycle_ended(cycle, shared);
     }
-}
-
-/// Forgets a cycle that has moved nothing.
-fn give_up(engine: &Engine, cycle: &mut Cycle, world: &World<'_>) {
-    engine.leftover.forget();
-    engine.weak_objects.forget();
-    engine.give_up_young(cycle.account.scope, world.shared());
-    engine.copies.close(world.shared());
-    engine.assisted.end();
-    cycle.abandon();
 }

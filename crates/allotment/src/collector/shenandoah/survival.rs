@@ -1,24 +1,24 @@
-//! Whether young cycles are worth their while.
+//! Whether young cycles pay.
 //!
-//! A young cycle pays where most young objects die. Where they survive as well as old ones do, it
-//! marks and copies nearly all of what it looks at, and the garbage is elsewhere. A cycle after
-//! which more than half of the young bytes are alive is *poor*. The next cycle is a global one
-//! then, or ends the marking of old objects that is under way.
+//! A young cycle pays if most young objects die. If they survive as old objects do, the cycle marks
+//! and copies nearly all objects that it looks at, and the garbage is elsewhere. A cycle after
+//! which more than half of the young bytes are alive is *poor*. After a poor cycle, the next one is
+//! a global cycle, or ends the marking of old objects that is under way.
 //!
 //! A program that only grows has no garbage anywhere. So each look at old objects that gains little
-//! doubles the poor cycles that the next one waits for.
+//! doubles the number of poor cycles before the next look.
 //!
 //! Refused: to wait until little is free (the only rule before). Copies need room, and so a cycle
 //! that begins then ends in a stop.
 
-/// Poor cycles before the first look at old objects. More in tests: those have little memory, in
-/// which hardly any cycle would be young.
+/// Poor cycles before the first look at old objects. More in tests, which have little memory:
+/// hardly any of their cycles would be young otherwise.
 const LEAST_WAIT: usize = if cfg!(test) { 4 } else { 1 };
 
 /// The most poor cycles before a look at old objects.
 const MOST_WAIT: usize = 16;
 
-/// What cycles have gained. Owned by the plan of old objects.
+/// The gains of cycles. A part of the plan of old objects.
 #[derive(Debug)]
 pub(super) struct Survival {
     /// Bytes of old regions after the last cycle.
@@ -34,16 +34,16 @@ impl Survival {
         Survival { old_bytes: 0, poor: 0, wait: LEAST_WAIT }
     }
 
-    /// A cycle that takes old objects for live began with `used` bytes, found `live` bytes of young
-    /// objects alive, and leaves `old_bytes` in old regions. Returns whether old objects should be
-    /// looked at next.
+    /// Notes that a cycle of young objects has ended. It began with `used` bytes, found `live`
+    /// bytes of young objects alive, and leaves `old_bytes` in old regions. Returns whether the
+    /// next cycle should look at old objects.
     pub(super) fn young_ended(&mut self, used: usize, live: usize, old_bytes: usize) -> bool {
         let young = used.saturating_sub(std::mem::replace(&mut self.old_bytes, old_bytes));
         self.poor += usize::from(live > young / 2);
         self.poor >= self.wait
     }
 
-    /// A cycle has looked at old objects, too, and leaves `old_bytes` in old regions.
+    /// Notes that a cycle of all objects has ended, which leaves `old_bytes` in old regions.
     pub(super) fn old_ended(&mut self, gained_much: bool, old_bytes: usize) {
         self.old_bytes = old_bytes;
         self.poor = 0;

@@ -1,9 +1,10 @@
 //! The age from which an object becomes old when it is copied.
 //!
-//! An object that will live long should become old soon: each cycle copies it again. An object that
-//! will die soon should not: only a global cycle frees old objects. So the threshold is the least
-//! age above which hardly any object dies any more. HotSpot's rule, with its numbers: marking
-//! counts live bytes by age (a *census*), and two censuses in a row tell the mortality of each age.
+//! An object that will live long should become old soon, because each cycle copies it again. An
+//! object that will die soon should stay young, because only a cycle that ends the marking of old
+//! objects frees these. So the threshold is the least age above which hardly any object dies. This
+//! is HotSpot's rule, with its numbers: marking counts live bytes by age (a *census*), and two
+//! censuses in a row tell the mortality of each age.
 //!
 //! Refused: the rule of `sizing/tenuring.rs`. It weighs copies against full collections, whose cost
 //! all threads pay. Here workers pay for both.
@@ -11,9 +12,9 @@
 //! Numbers only.
 
 use crate::collector::sizing::AGES;
-use crate::options::{Options, ShenandoahMode};
+use crate::options::Options;
 
-/// Fewer bytes of an age than this say nothing about it: 4 Ki words.
+/// Fewer bytes of an age tell nothing about its mortality: 4 Ki words.
 const FEW: u64 = if cfg!(test) { 64 } else { 32 << 10 };
 /// The part of the bytes of an age that dies, above which the age is too low.
 const MORTALITY: f64 = 0.1;
@@ -31,13 +32,8 @@ pub(super) struct Tenuring {
 }
 
 impl Tenuring {
-    /// `None` without generations, in the other modes than `ShenandoahGCMode=generational`.
-    pub(super) fn of_mode(options: &Options) -> Option<Tenuring> {
-        (options.shenandoah_gc_mode == ShenandoahMode::Generational).then(|| Tenuring::new(options))
-    }
-
     /// Begins with `InitialTenuringThreshold`, or with `MaxTenuringThreshold` if it is lower.
-    fn new(options: &Options) -> Tenuring {
+    pub(super) fn new(options: &Options) -> Tenuring {
         let most = options.max_tenuring_threshold.min(AGES - 1);
         Tenuring { threshold: options.initial_tenuring_threshold.min(most), most, before: [0; AGES] }
     }
@@ -57,7 +53,7 @@ impl Tenuring {
         self.threshold()
     }
 
-    /// Whether many of the objects died that would have this age by now.
+    /// Whether many of the objects that would have this age by now have died.
     fn dies(&self, age: usize, census: &[u64; AGES]) -> bool {
         let (before, now) = (self.before[age - 1], census[age]);
         before > FEW && (before.saturating_sub(now)) as f64 > MORTALITY * before as f64

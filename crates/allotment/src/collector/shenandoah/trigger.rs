@@ -1,27 +1,27 @@
 //! When a cycle begins: HotSpot's adaptive heuristics, as they are in JDK 25.
 //!
-//! A concurrent cycle must begin so early that mutators do not use up what is free before it ends,
-//! and no earlier, or it finds little garbage. So [`Trigger`] learns two things: how long cycles
-//! take, and how fast mutators allocate. Its rules, in this order:
+//! A concurrent cycle must begin so early that mutators do not use up the free memory before its
+//! end. A cycle that begins much earlier finds little garbage. So [`Trigger`] learns how long
+//! cycles take and how fast mutators allocate. Its rules, in this order:
 //!
 //! 1. Little is free (`ShenandoahMinFreeThreshold`).
 //! 2. Nothing is known yet: the first cycles begin early (`ShenandoahLearningSteps`,
 //!    `ShenandoahInitFreeThreshold`).
 //! 3. At the mean rate, mutators allocate the headroom before a cycle of the learnt length ends.
-//! 4. At the rate of the last moment they do, and that rate is unusual.
+//! 4. At the rate of the last moment they do so, too, and that rate is unusual.
 //! 5. The last cycle was long ago (`ShenandoahGuaranteedGCInterval`).
 //!
-//! Rules 3 and 4 have a margin in standard deviations each. After a cycle that ends with more free
-//! memory than usual, the rule that asked for it asks a little later; with less, a little earlier.
-//! A degenerated or full cycle came too late: both rules ask earlier at once, and a penalty is
-//! taken from the headroom, of which each cycle in time takes back a part.
+//! Rules 3 and 4 have a margin each, in standard deviations. After a cycle that ends with more free
+//! memory than usual, the rule that asked for the cycle asks a little later; with less free memory,
+//! a little earlier. A degenerated or full cycle came too late. Then both rules ask earlier, and a
+//! penalty shrinks the headroom. Each cycle in time takes back a part of the penalty.
 //!
-//! Two things differ from HotSpot. Samples are shorter (`rate.rs`). And no rule but the last asks
-//! for a cycle when hardly anything was allocated since the last one: a heap that is full of live
-//! objects would be collected without end. Refused: JDK 27's regression of the acceleration. It
-//! serves the same end as rule 4, and nobody can follow it in a log.
+//! Two things differ from HotSpot. Samples are shorter (`rate.rs`). And only rule 5 asks for a
+//! cycle if hardly anything was allocated since the last one. Otherwise a heap that is full of live
+//! objects would be collected without end. Refused: JDK 27's regression of the acceleration. It has
+//! the purpose of rule 4, and a reader of a log cannot follow it.
 //!
-//! Numbers in, a reason out: there is no clock, no heap and no thread.
+//! Numbers only: the trigger knows no clock, no heap and no thread.
 
 use super::bytes::percent_of;
 use super::decayed::Decayed;
@@ -34,7 +34,7 @@ use std::time::Duration;
 const MARGIN: f64 = 1.8;
 const LEAST_MARGIN: f64 = 0.319;
 const MOST_MARGIN: f64 = 3.291;
-/// What a degenerated and a full cycle add to the margins, in deviations.
+/// Deviations that a degenerated cycle and a full one add to the margins.
 const DEGENERATED_STEP: f64 = 0.1;
 const FULL_STEP: f64 = 0.2;
 /// Free memory after a cycle that is less unusual than this, in deviations, changes nothing.
@@ -50,7 +50,8 @@ const MOST_PENALTY: usize = 100;
 /// How much the latest cycle counts in the learnt time of a cycle, and in the learnt free memory.
 const CYCLE_WEIGHT: f64 = 0.5;
 const FREE_WEIGHT: f64 = 0.1;
-/// The part of the free memory after a cycle that is allocated before another is worth while.
+/// One part in this many of the memory that a cycle left free has to be allocated before another
+/// cycle pays.
 const WORTH: u64 = 16;
 
 /// The options that decide when a cycle begins.
@@ -85,7 +86,7 @@ impl From<&Options> for TriggerSettings {
 pub enum CycleKind {
     /// Beside mutators, all of it.
     Concurrent,
-    /// Beside mutators, and without copies: regions without live objects were garbage enough.
+    /// Beside mutators, and without copies: the regions without live objects had enough garbage.
     Abbreviated,
     /// An allocation failed, and the rest was done in a stop.
     Degenerated,
@@ -108,7 +109,7 @@ pub struct Ended {
     pub capacity_bytes: usize,
 }
 
-/// The rules, and what they learnt.
+/// The rules, and the numbers that they have learnt.
 #[derive(Clone, Debug)]
 pub struct Trigger {
     settings: TriggerSettings,
@@ -125,13 +126,13 @@ pub struct Trigger {
     spike_threshold: f64,
     /// Percentage of the capacity that the headroom lacks.
     penalty: usize,
-    /// When the last cycle ended, and what it left.
+    /// When the last cycle ended, and the bytes that it left free.
     ended: Duration,
     left_bytes: usize,
     /// Bytes that were ever allocated, at the latest look and at the end of the last cycle.
     allocated: u64,
     allocated_before: u64,
-    /// Why the next cycle was asked for first.
+    /// The first reason for the next cycle.
     asked: Option<Reason>,
 }
 
@@ -156,8 +157,8 @@ impl Trigger {
         }
     }
 
-    /// Tells how much was ever allocated up to `now`. While a cycle runs, this is called in place
-    /// of [`look`](Self::look), as often.
+    /// Tells the bytes that were ever allocated up to `now`. While a cycle runs, callers call this
+    /// in place of [`look`](Self::look).
     pub fn sample(&mut self, now: Duration, capacity_bytes: usize, allocated_ever_bytes: u64) {
         self.rate.look(now, allocated_ever_bytes, capacity_bytes);
         self.allocated = self.allocated.max(allocated_ever_bytes);
@@ -166,7 +167,7 @@ impl Trigger {
     /// Whether a cycle should begin now, and why. Called when a mutator takes a region, and every
     /// few milliseconds, so that the rate of an idle heap falls.
     ///
-    /// `free_bytes` are free for mutators, without what is kept for copies, of `capacity_bytes`.
+    /// `free_bytes` of `capacity_bytes` are free for mutators. The reserve for copies is not free.
     pub fn look(
         &mut self,
         now: Duration,
@@ -226,8 +227,8 @@ impl Trigger {
         due.then_some(Reason::GuaranteedInterval { since, interval })
     }
 
-    /// Learns from a cycle, whoever asked for it. A [`sample`](Self::sample) at its end comes
-    /// first.
+    /// Learns from a cycle, whether a rule or a thread asked for it. A [`sample`](Self::sample) at
+    /// the end of the cycle comes first.
     pub fn cycle_ended(&mut self, done: Ended) {
         let asked = self.asked.take();
         let seconds = done.ended.saturating_sub(done.began).as_secs_f64();
@@ -263,7 +264,7 @@ impl Trigger {
         self.widen_margin(step);
         self.lower_threshold(step);
         self.penalty = (self.penalty + penalty).min(MOST_PENALTY);
-        // Its end was in a stop, so beside mutators it would have taken longer.
+        // The cycle ended in a stop. Beside mutators it would have taken longer.
         if self.learnt > 0 && seconds > self.cycle.mean {
             self.cycle.add(seconds, CYCLE_WEIGHT);
         }

@@ -1,6 +1,6 @@
 //! Pieces of a step's work, which workers and mutators that help take one by one.
 //!
-//! The rest of an interrupted piece goes back to the list. So a step can be gone on with by others.
+//! The rest of an interrupted piece goes back to the list. So other threads can continue the step.
 
 use crate::sync::{Mutex, MutexGuard, POISONED};
 
@@ -26,28 +26,27 @@ impl<T> WorkList<T> {
         self.inner.lock().expect(POISONED)
     }
 
-    /// Sets what is to be done, while no thread is at work on a piece.
+    /// Sets the pieces, while no thread is at work on one.
     pub(super) fn fill(&self, left: Vec<T>) {
         *self.lock() = Pieces { left, under_way: 0 };
     }
 
-    /// A piece to do, which is to be [ended](Self::end).
-    pub(super) fn take(&self) -> Option<T> {
+    /// Calls `work` with a piece; `work` returns the rest of the piece. Returns whether there was a
+    /// piece.
+    pub(super) fn do_next(&self, work: impl FnOnce(T) -> Option<T>) -> bool {
         let mut pieces = self.lock();
-        let next = pieces.left.pop();
-        pieces.under_way += usize::from(next.is_some());
-        next
-    }
-
-    /// Ends the work on a piece, of which `rest` is left.
-    pub(super) fn end(&self, rest: Option<T>) {
+        let Some(piece) = pieces.left.pop() else { return false };
+        pieces.under_way += 1;
+        drop(pieces);
+        let rest = work(piece);
         let mut pieces = self.lock();
-        // There is room for it: it was there before.
+        // There is room for the rest: the piece was there before.
         pieces.left.extend(rest);
         pieces.under_way -= 1;
+        true
     }
 
-    /// Whether nothing is left; `None`: threads are at work on the last pieces.
+    /// Whether no piece is left. `None` while threads are at work on the last pieces.
     pub(super) fn is_done(&self) -> Option<bool> {
         let pieces = self.lock();
         match (pieces.left.is_empty(), pieces.under_way) {

@@ -2,8 +2,8 @@
 //!
 //! Memory that was never written reads zero, and allocation relies on that. Freed memory has the
 //! pattern, if the heap fills it. A word with neither value shows a write through a stale
-//! reference. Above the top of a region that threads share there may also be zeroes, from buffers
-//! that were zeroed ahead and given up.
+//! reference. Above the top of a region that threads share, zeroes may also come from buffers that
+//! were zeroed ahead and given up.
 
 use super::Fault;
 use crate::object::{POISON, first_word_not};
@@ -18,8 +18,8 @@ pub(super) unsafe fn verify_room(free: &FreeSet, index: usize) -> Result<(), Fau
     let state = region.state();
     let dirty = region.dirty().max(region.top());
     let check = |start, end, allowed: fn(u64) -> bool, expected| {
-        // SAFETY: the callers below ensure that the memory is readable; no thread that could
-        // write runs.
+        // SAFETY: the callers below ensure that the memory is readable; no thread that could write
+        // runs.
         unsafe { first_word_not(start, end, allowed) }.map_or(Ok(()), |(address, found)| {
             Err(Fault::Freed { address, region: index, state, found, expected })
         })

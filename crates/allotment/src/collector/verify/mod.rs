@@ -10,8 +10,8 @@
 //! cover each object that they find dead, or keep its referents. Then the references of dead
 //! objects lead to objects too, and are checked. Other collectors leave a dead object as it is, in
 //! a region that they do not evacuate, while its referents move or vanish. Then the verifier finds
-//! the live objects by itself (`reach.rs`), and checks their references alone. Refused: one scope
-//! for all heaps. A check of dead objects finds a lost reference even if its holder has died
+//! the live objects by itself (`reach.rs`), and checks their references alone. Refused: the live
+//! objects of all heaps. A check of dead objects finds a lost reference even if its holder has died
 //! since, and needs less memory than marking.
 //!
 //! | level | checks |
@@ -20,7 +20,7 @@
 //! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots |
 //! | 3 | and the weak ones, and that no code wrote to memory without objects |
 //!
-//! The objects of levels 2 and 3 are those of the [`Scope`]. Level 1 is the same in both scopes.
+//! [`CheckedObjects`] are the objects of levels 2 and 3. Level 1 checks all objects.
 //!
 //! The verifier shares no table with a collector, so it cannot share the collector's errors. It
 //! reads cards only to check them.
@@ -46,7 +46,7 @@ use crate::object::{
 use crate::region::{CardTable, FreeSet, Space, State};
 use starts::Starts;
 
-/// The amount that is checked.
+/// The extent of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Structure,
@@ -71,17 +71,17 @@ impl Level {
 
 /// The objects whose references are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum CheckedObjects {
     /// All objects on the walk.
-    AllObjects,
-    /// Those that roots and pins reach over strong slots.
-    LiveObjects,
+    All,
+    /// The objects that roots and pins reach over strong slots.
+    Live,
 }
 
-impl Scope {
-    /// The widest scope in which the heaps of this collector are in order.
-    pub(crate) fn of(collector: &dyn Collector) -> Scope {
-        if collector.keeps_dead_references() { Scope::AllObjects } else { Scope::LiveObjects }
+impl CheckedObjects {
+    /// The most objects whose references are in order in the heaps of this collector.
+    pub(crate) fn of(collector: &dyn Collector) -> CheckedObjects {
+        if collector.keeps_dead_references() { CheckedObjects::All } else { CheckedObjects::Live }
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) unsafe fn verify(
     space: &Space,
     roots: &mut Roots<'_>,
     level: Level,
-    scope: Scope,
+    objects: CheckedObjects,
 ) -> Result<VerifySummary, Fault> {
     let Space { free, shapes, cards, .. } = space;
     free.verify().map_err(Fault::FreeSet)?;
@@ -105,13 +105,13 @@ pub(crate) unsafe fn verify(
     // SAFETY: the caller's predicates are those of all these.
     unsafe {
         let (census, starts) = verifier.walk()?;
-        match scope {
+        match objects {
             _ if level < Level::References => {}
-            Scope::AllObjects => {
+            CheckedObjects::All => {
                 verifier.check_objects(&starts)?;
                 verifier.check_roots(&starts, roots, &mut |_| Ok(()))?;
             }
-            Scope::LiveObjects => verifier.check_live_objects(&starts, roots)?,
+            CheckedObjects::Live => verifier.check_live_objects(&starts, roots)?,
         }
         if level >= Level::Everything {
             (0..free.table().len()).try_for_each(|index| freed::verify_room(free, index))?;
@@ -149,6 +149,8 @@ impl Verifier<'_> {
             .map_err(|error: WalkError| Fault::Walk { region: index, error })
     }
 
+    /// Counts the objects of all regions, and notes their starts if the level needs these.
+    ///
     /// # Safety
     /// As for [`verify`].
     unsafe fn walk(&self) -> Result<(VerifySummary, Starts), Fault> {
@@ -175,6 +177,8 @@ impl Verifier<'_> {
         Ok((census, starts))
     }
 
+    /// Checks the references of all objects.
+    ///
     /// # Safety
     /// As for [`verify`].
     unsafe fn check_objects(&self, starts: &Starts) -> Result<(), Fault> {
@@ -194,7 +198,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Gives `follow` the referents of strong slots.
+    /// Checks the references of an object. Gives `follow` the referents of strong slots.
     ///
     /// # Safety
     /// - `address` is the header of an object of `shape`, and no thread writes to the object.
@@ -233,7 +237,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Gives `follow` the referents of strong roots and pins.
+    /// Checks roots and pins. Gives `follow` the referents of strong roots and of pins.
     ///
     /// # Safety
     /// As for [`verify`].
@@ -285,7 +289,7 @@ impl Verifier<'_> {
         if kind == SlotKind::Strong { follow(target) } else { Ok(()) }
     }
 
-    /// The fault of a slot of an old object that refers to a young one, but whose card is clean.
+    /// The problem of a slot of an old object that refers to a young one while its card is clean.
     fn problem_with_card(&self, slot: usize, target: usize) -> Option<Problem> {
         let table = self.free.table();
         let is_old = |address| table.is_old(table.index_of(address));

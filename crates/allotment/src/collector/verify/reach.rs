@@ -11,7 +11,7 @@
 //! needs a frame for each node of a list. Refused: reversed pointers, which write to the checked
 //! heap.
 
-use super::starts::{Starts, reserve};
+use super::starts::{Starts, reserve, zeroes};
 use super::{Fault, Verifier};
 use crate::collector::kernel::Roots;
 use crate::object::{Header, Kind, Shape};
@@ -34,10 +34,7 @@ impl Reached {
         let mut marks = Vec::new();
         reserve(&mut marks, starts.numbers().len())?;
         for numbers in starts.numbers() {
-            let (mut bits, words) = (Vec::new(), numbers.div_ceil(64));
-            reserve(&mut bits, words)?;
-            bits.resize(words, 0);
-            marks.push(bits);
+            marks.push(zeroes(numbers)?);
         }
         Ok(Reached { marks, work: Vec::new() })
     }

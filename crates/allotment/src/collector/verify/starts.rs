@@ -33,13 +33,7 @@ impl Starts {
     pub(super) fn open(&mut self, index: usize, state: State, region_bytes: usize) -> Result<(), Fault> {
         self.regions[index] = Some(match state {
             State::HumongousStart => Objects::List(Vec::new()),
-            _ => {
-                let mut bits = Vec::new();
-                let words = (region_bytes / WORD).div_ceil(64);
-                reserve(&mut bits, words)?;
-                bits.resize(words, 0);
-                Objects::Bits(bits)
-            }
+            _ => Objects::Bits(zeroes(region_bytes / WORD)?),
         });
         Ok(())
     }
@@ -77,8 +71,8 @@ impl Starts {
             .then(|| Problem::NoObject { region, below: below.map(|below| table.bottom(start) + below) })
     }
 
-    /// The region of the object that begins at `address`, and the object's number, which no other
-    /// object of the region has. There must be an object: see [`problem_with`](Self::problem_with).
+    /// The region of the object that begins at `address`, and the number of the object, which is
+    /// unique in the region. An object must begin there: see [`problem_with`](Self::problem_with).
     pub(super) fn number_of(&self, free: &FreeSet, address: usize) -> (usize, usize) {
         let table = free.table();
         let start = table.first_of_run(table.index_of(address));
@@ -124,6 +118,14 @@ impl Objects {
             Objects::List(list) => list.len(),
         }
     }
+}
+
+/// This many bits, all 0.
+pub(super) fn zeroes(bits: usize) -> Result<Vec<u64>, Fault> {
+    let (mut words, count) = (Vec::new(), bits.div_ceil(64));
+    reserve(&mut words, count)?;
+    words.resize(count, 0);
+    Ok(words)
 }
 
 /// Makes room in `list` for `count` more entries.

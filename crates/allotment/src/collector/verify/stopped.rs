@@ -1,6 +1,6 @@
 //! The check of a stopped world, before and after a collection.
 
-use super::{Fault, Level, Scope, VerifySummary, verify};
+use super::{CheckedObjects, Fault, Level, VerifySummary, verify};
 use crate::collector::kernel::Roots;
 use crate::mutator::World;
 use crate::platform::abort_because;
@@ -17,14 +17,14 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// Before a collection.
+    /// Checks the heap before a collection, if that is wanted.
     pub(crate) fn before(self, world: &World<'_>) {
         if self.before {
             check(world, self.level, "before");
         }
     }
 
-    /// After a collection.
+    /// Checks the heap after a collection, if that is wanted.
     pub(crate) fn after(self, world: &World<'_>) {
         if self.after {
             check(world, self.level, "after");
@@ -32,8 +32,8 @@ impl Checks {
     }
 }
 
-/// Prints the fault and ends the process. The fault cannot be repaired, and going on would spread
-/// it far from its cause.
+/// Checks the heap. Prints a fault and ends the process: a fault cannot be repaired, and would
+/// spread far from its cause.
 fn check(world: &World<'_>, level: Level, when: &str) {
     if let Err(fault) = verify_world(world, level) {
         abort_because(format_args!("the heap is broken {when} a collection: {fault}; aborting"));
@@ -42,11 +42,11 @@ fn check(world: &World<'_>, level: Level, when: &str) {
 
 pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<VerifySummary, Fault> {
     let shared = world.shared();
-    let scope = Scope::of(&*shared.collector);
+    let objects = CheckedObjects::of(&*shared.collector);
     let mut roots = Roots {
         slots: &mut |slots| world.visit_roots(slots),
         pinned: &mut |pinned| world.visit_pinned(pinned),
     };
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe { verify(&shared.space, &mut roots, level, scope) }
+    unsafe { verify(&shared.space, &mut roots, level, objects) }
 }

@@ -48,7 +48,7 @@ fn world_of(regions: usize, options: &str) -> World {
 
 impl World {
     fn make(&self, mutator: &mut Mutator<'_>, shape: ShapeRef, length: usize) -> usize {
-        // SAFETY: the shape is the heap's, which nobody resets while the object is used.
+        // SAFETY: the shape is the heap's, which no thread resets while the object is used.
         unsafe { mutator.raw_mut().alloc_raw(shape, length) }.expect("room").addr().get()
     }
 

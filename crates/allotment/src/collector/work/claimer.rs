@@ -19,7 +19,7 @@ impl Claimer {
         Claimer { next: AtomicUsize::new(0), count }
     }
 
-    /// Number of indices, claimed or not.
+    /// Number of indices, claimed ones included.
     pub(crate) fn count(&self) -> usize {
         self.count
     }

@@ -2,17 +2,16 @@
 //!
 //! The caller is worker 0, because it has nothing else to do. With one worker no thread is woken,
 //! and none has to exist. The others sleep between two runs, each on a condition of its own, so
-//! that a run wakes only the threads it wants. Threads that are awake and wait for the end of the
-//! stop come first ([`Volunteers`]), if they come at once. Threads start when they are first
+//! that a run wakes only the threads that it wants. Threads that are awake and wait for the end of
+//! the stop come first ([`Volunteers`]), if they come at once. Threads start when they are first
 //! wanted, and are kept. If the system gives none, the gang is smaller: a slower collection is
 //! better than none.
 //!
 //! A thread inherits its allowed CPUs from the thread that starts it, here a mutator that met a
-//! full heap. If that mutator is bound to a core, the gang's threads would all wait for that core.
+//! full heap. If that mutator is bound to a core, all threads of the gang would wait for that core.
 //! So the gang sets the CPUs of its threads. It also keeps them off the caller's CPU, or, with as
-//! many threads as CPUs, on one each. The reason is that the kernel wakes a thread where it slept
-//! if no CPU idles at that moment. Then two workers shared one CPU for milliseconds while mutators
-//! back from sleep had the other.
+//! many threads as CPUs, on one each. The kernel wakes a thread where it slept if no CPU idles at
+//! that moment: two workers would share one CPU for milliseconds, while mutators had the other.
 //!
 //! Refused: spinning between runs (a mutator may need the core). Refused: a pool of futures or of
 //! `Box`ed jobs (every run would allocate, in a collection that needs memory). Refused: rayon (its
@@ -47,18 +46,18 @@ struct Threads {
 struct GangThread {
     post: Arc<Post>,
     thread: JoinHandle<()>,
-    place: Place,
+    cpus: Cpus,
 }
 
 /// The CPUs of the gang on which a thread may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Cpus {
     All,
     AllBut(usize),
     One(usize),
 }
 
-/// The place where a thread gets its orders.
+/// The mailbox in which a thread gets its orders.
 struct Post {
     /// Written by the thread that gives an order, and set back to `Wait` by the thread that took
     /// it.
@@ -106,12 +105,13 @@ impl Gang {
         self
     }
 
-    /// The CPUs its threads run on; empty: those of the starting thread.
+    /// The CPUs on which its threads run. If there are none, they run on those of the starting
+    /// thread.
     pub(crate) fn cpus(&self) -> Arc<[usize]> {
         self.cpus.clone()
     }
 
-    /// The most workers that it may have.
+    /// The most workers of the gang.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
@@ -124,6 +124,11 @@ impl Gang {
             return 1;
         }
         wanted.min(self.ready_threads(wanted - 1) + 1)
+    }
+
+    /// As many workers as can run.
+    pub(crate) fn all(&self) -> Workers<'_> {
+        Workers::new(self, self.ready(self.most))
     }
 
     /// Whether `workers` can run beside the caller. The total may then be [`most`](Self::most) plus
@@ -178,7 +183,7 @@ impl Gang {
             }
             serve(&own, &running);
         })?;
-        Ok(GangThread { post, thread, place: Place::All })
+        Ok(GangThread { post, thread, cpus: Cpus::All })
     }
 
     /// Calls `task` with each number below `workers`, except for 1 to `helpers`, which other
@@ -215,8 +220,7 @@ impl Gang {
 }
 
 impl Gang {
-    /// Sends threads to the CPUs they should have from now on: a system call for each that had
-    /// others.
+    /// Sends threads to their next CPUs: a system call for each thread that had others.
     fn place(&self, threads: &mut [GangThread]) {
         let (cpus, own) = (&*self.cpus, current_cpu());
         if cpus.len() < 2 {
@@ -224,12 +228,12 @@ impl Gang {
         }
         let count = threads.len();
         for (thread, &cpu) in threads.iter_mut().zip(cpus.iter().cycle()) {
-            let place = match count {
-                _ if count < cpus.len() => Place::AllBut(own),
-                _ if count == cpus.len() => Place::One(cpu),
-                _ => Place::All,
+            let next = match count {
+                _ if count < cpus.len() => Cpus::AllBut(own),
+                _ if count == cpus.len() => Cpus::One(cpu),
+                _ => Cpus::All,
             };
-            thread.go(place, cpus);
+            thread.go(next, cpus);
         }
     }
 }
@@ -243,15 +247,15 @@ impl Threads {
 }
 
 impl GangThread {
-    fn go(&mut self, place: Place, cpus: &[usize]) {
+    fn go(&mut self, next: Cpus, all: &[usize]) {
         // A thread that has not begun yet is moved another time.
-        if let Some(thread) = self.post.system.get().filter(|_| self.place != place) {
-            thread.run_on_cpus(cpus.iter().copied().filter(|&cpu| match place {
-                Place::All => true,
-                Place::AllBut(other) => cpu != other,
-                Place::One(one) => cpu == one,
+        if let Some(thread) = self.post.system.get().filter(|_| self.cpus != next) {
+            thread.run_on_cpus(all.iter().copied().filter(|&cpu| match next {
+                Cpus::All => true,
+                Cpus::AllBut(other) => cpu != other,
+                Cpus::One(one) => cpu == one,
             }));
-            self.place = place;
+            self.cpus = next;
         }
     }
 }
@@ -275,15 +279,15 @@ impl<'g> Workers<'g> {
     /// `count` workers beside the caller, which does only the work that it alone can do.
     /// [`Gang::ready_beside`] said that they are there.
     ///
-    /// If more threads want to run than there are CPUs, the kernel makes a thread that worked for
-    /// all of them wait for all of them afterwards.
+    /// If more threads want to run than there are CPUs, the kernel lets a thread that worked for
+    /// all others wait for all others afterwards.
     pub(crate) fn beside(gang: &'g Gang, count: usize) -> Workers<'g> {
         Workers { gang, count: count.max(1), caller_rests: true, volunteers: None }
     }
 
     /// These workers, with volunteers: threads that spin at the safepoint need not be woken, and
-    /// are called first. Do not use it if the caller rests: then a thread that worked for all would
-    /// wait for all, too.
+    /// are called first. If the caller rests, there are no volunteers: a thread that worked for all
+    /// others would then also wait for all others.
     pub(crate) fn helped_by(self, volunteers: &'g Volunteers) -> Workers<'g> {
         Workers { volunteers: (!self.caller_rests).then_some(volunteers), ..self }
     }

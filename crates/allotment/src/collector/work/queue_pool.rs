@@ -1,10 +1,10 @@
 //! Task queues that are kept from one collection to the next.
 //!
 //! New task queues ask the system's allocator for memory, in the pause. Among hundreds of threads,
-//! one may have lost its CPU while it held that allocator's lock. Then the pause waits until that
-//! thread runs again, for up to 11 ms when the collection itself took 3 ms. For the same reason
-//! task queues keep some of the pieces they made. Refused: queues of the greatest size only. A
-//! round ends when all their workers idle, so it would wait for unwanted workers, too.
+//! one may have lost its CPU while it held the lock of that allocator. Then the pause waits until
+//! that thread runs again, for up to 11 ms when the collection itself took 3 ms. For the same
+//! reason task queues keep some of their pieces. Refused: queues for the most workers only. A round
+//! ends when all its workers idle, so it would wait for unwanted workers, too.
 
 use super::task_queues::{StackLimits, TaskQueues};
 use crate::sync::{Mutex, POISONED};

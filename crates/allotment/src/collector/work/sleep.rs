@@ -1,9 +1,9 @@
 //! The sleep of workers that find no work.
 //!
-//! While another worker follows a list, a worker that checked every 50 us took a tenth of all time:
-//! each wake-up goes through the kernel, and on a virtual machine through the host. So a worker
-//! that offers an entry wakes a sleeping one, and the last worker to idle wakes all when all are
-//! done. A sleeping worker also wakes by itself, at ever longer intervals; nothing depends on that.
+//! A worker that checked every 50 us while another one follows a list would take a tenth of all
+//! time: each wake-up goes through the kernel, and on a virtual machine through the host. So a
+//! worker that offers an entry wakes a sleeping one, and the last worker to idle wakes all others.
+//! A sleeping worker also wakes by itself, at ever longer intervals; no other code depends on that.
 //!
 //! Refused: a condition variable, because every worker that offers an entry would take its lock.
 //! Here it reads a number.

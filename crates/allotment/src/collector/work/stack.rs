@@ -13,26 +13,23 @@
 //! above it together. Refused: the older half. It leads to nearly all of a tree, so the giver idles
 //! next: forty times in a collection of two workers, now four.
 //!
-//! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow: the
-//! system may have no memory, and a collection of the last resort has no other. The caller has to
-//! find the entries that did not fit again.
+//! Pieces have a fixed size, so that a stack grows without copying. A stack may refuse to grow,
+//! because the system may have no memory. Then the caller has to find the entries that did not fit
+//! once more.
 //!
-//! If nothing can be stolen, a second worker costs the first one nothing. A worker that finds
+//! If there is nothing to steal, a second worker costs the first one nothing. A worker that finds
 //! nothing sleeps until it is woken (`sleep.rs`). A worker that finds all others idle and empty is
-//! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Before, a list of 5
-//! million nodes took two workers 1.5 times as long as one; wake-ups of the second worker were a
-//! third of all time.
+//! alone ([`is_alone`](WorkStack::is_alone)) and needs no locked instructions. Without both, a list
+//! of 5 million nodes takes two workers 1.5 times as long as one.
 //!
 //! **Invariant:** a worker that is counted as idle has no entry, and its deque is empty. A worker
 //! stops being counted before it takes a piece. So when all are idle, there is no piece, and no
 //! worker that could make one: the round ends.
 
 use super::task_queues::{Piece, StackParts, TaskQueues};
-use crate::sync::POISONED;
-use crate::sync::{
-    Ordering, Waiting,
-    deque::{Steal, Worker},
-};
+use crate::random::Random;
+use crate::sync::deque::{Steal, Worker};
+use crate::sync::{Ordering, POISONED, Waiting};
 use std::collections::VecDeque;
 
 /// Pieces that a worker keeps where others can steal them. It keeps further pieces to itself,
@@ -53,7 +50,7 @@ impl TaskQueues {
     pub(crate) fn worker(&self, number: usize) -> WorkStack<'_> {
         let parts = self.parked[number].lock().expect(POISONED).take();
         let StackParts { top, shared } = parts.expect("a worker has one stack");
-        let random = number as u32 * 2 + 1;
+        let random = Random::new(number as u64);
         let (below, spare, alone, steals) = (VecDeque::new(), None, false, 0);
         WorkStack { queues: self, number, top, below, spare, shared, alone, random, steals }
     }
@@ -73,8 +70,8 @@ pub(crate) struct WorkStack<'c> {
     /// Whether all others idle and can get work only from this worker, which has offered nothing
     /// since it found this out.
     alone: bool,
-    /// State of the random numbers that choose victims (xorshift, Marsaglia 2003); not 0.
-    random: u32,
+    /// Chooses victims.
+    random: Random,
     steals: u64,
 }
 
@@ -121,9 +118,8 @@ impl WorkStack<'_> {
         suits: impl FnOnce(&[usize; N]) -> bool,
     ) -> Option<[usize; N]> {
         let entries = self.top.last_chunk::<N>()?;
-        // Volatile: as a vector they could not be loaded at once, because each was stored by itself
-        // just before.
-        // SAFETY: references to them.
+        // Volatile: each entry was just stored by itself, so a load of all as one vector would have
+        // to wait for the stores. SAFETY: references to them.
         let group = entries.each_ref().map(|entry| unsafe { std::ptr::from_ref(entry).read_volatile() });
         if !suits(&group) {
             return None;
@@ -158,11 +154,11 @@ impl WorkStack<'_> {
         if self.is_wanted() {
             self.give();
         } else if !self.alone {
-            // The deque first: once it is empty, nobody can take anything before this worker offers
-            // something. A worker that took its last piece is no longer counted as idle, and this
-            // worker sees that, since the deque's end is loaded with acquire order. In the other
-            // order, an idle worker could take the last piece between the two reads. Acquire: from
-            // here on this worker sees the others' writes.
+            // The deque first: once it is empty, no worker can take anything before this worker
+            // offers something. A worker that took its last piece is no longer counted as idle, and
+            // this worker sees that, since the deque's end is loaded with acquire order. In the
+            // other order, an idle worker could take the last piece between the two reads. Acquire:
+            // from here on this worker sees the others' writes.
             self.alone =
                 self.shared.is_empty() && self.queues.idle.load(Ordering::Acquire) + 1 == self.workers();
         }
@@ -317,12 +313,9 @@ impl WorkStack<'_> {
     }
 
     /// A random other worker.
-    fn victim(&mut self) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 17;
-        self.random ^= self.random << 5;
+    fn victim(&self) -> usize {
         let others = self.queues.workers() - 1;
-        let other = ((u64::from(self.random) * others as u64) >> 32) as usize;
+        let other = (((self.random.next() >> 32) * others as u64) >> 32) as usize;
         other + usize::from(other >= self.number)
     }
 

@@ -43,8 +43,8 @@ pub(crate) struct TaskQueues {
     /// The parts of each worker's stack. Absent while the worker has its stack.
     pub(super) parked: Box<[Mutex<Option<StackParts>>]>,
     pub(super) stealers: Box<[Stealer<Piece>]>,
-    /// Number of workers that have found nothing. Written when one begins to wait or seems to see
-    /// a piece. Read by all, Relaxed, as a hint.
+    /// Number of workers that have found nothing. Written by a worker that begins to wait, or that
+    /// sees a piece. Read by all, Relaxed, as a hint.
     pub(super) idle: CachePadded<AtomicUsize>,
     /// The sleeping ones among them.
     pub(super) sleepers: Sleepers,

@@ -26,7 +26,7 @@ pub(crate) trait Trace {
     /// Keeps an entry for later.
     fn keep(&mut self, entry: WorkEntry);
 
-    /// Lets others take some entries, if any of them wants some.
+    /// Lets other workers take some entries, if one of them wants some.
     fn share(&mut self);
 
     /// Looks at an object, and at the first chunk of an array. Returns whether to go on.

@@ -61,7 +61,7 @@ impl<'t> RawMutator<'t> {
 }
 
 impl Burst<'_, '_> {
-    /// As [`RawMutator::try_alloc_raw`].
+    /// Allocates an object as [`RawMutator::try_alloc_raw`] does.
     ///
     /// # Safety
     /// As for [`RawMutator::try_alloc_raw`].
@@ -80,7 +80,7 @@ impl Burst<'_, '_> {
         }
     }
 
-    /// As [`RawMutator::try_alloc_array_raw`].
+    /// Allocates an object as [`RawMutator::try_alloc_array_raw`] does.
     ///
     /// # Safety
     /// As for [`RawMutator::try_alloc_raw`].
@@ -157,7 +157,7 @@ impl State {
         unsafe { Mutator::new(self).raw().try_alloc_with_header::<Z, NoPrefetch>(header, bytes) }
     }
 
-    /// As [`burst_slow`](State::burst_slow), for [`Burst::try_alloc_array_raw`].
+    /// Allocates an array for a burst, as [`burst_slow`](State::burst_slow) does an object.
     #[cold]
     #[inline(never)]
     #[expect(improper_ctypes_definitions, reason = "nothing but this file calls it")]

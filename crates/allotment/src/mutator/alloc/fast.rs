@@ -14,6 +14,7 @@
 //! the fast path goes on with an address that it has just written to, which the compiler knows not
 //! to be null.
 
+use super::initialise::zero;
 use super::refill::Content;
 #[cfg(not(any(miri, loom)))]
 use crate::mutator::Hot;
@@ -24,6 +25,7 @@ use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 #[cfg(not(any(miri, loom)))]
 use crate::platform::is_above_word;
 use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
+use crate::region::Carve;
 use std::ptr::NonNull;
 
 impl<'t> RawMutator<'t> {
@@ -46,8 +48,8 @@ impl<'t> RawMutator<'t> {
         unsafe { self.try_alloc_with_header::<Z, P>(site.header, BYTES) }
     }
 
-    /// As [`try_alloc_raw`](Self::try_alloc_raw), for an object whose header and size the caller
-    /// knows from elsewhere, such as a type.
+    /// Allocates an object whose header and size the caller knows from elsewhere, such as a type,
+    /// without a safepoint. `None` as from [`try_alloc_raw`](Self::try_alloc_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw), and:
@@ -254,11 +256,12 @@ impl State {
         if self.hot.limit.pending() || self.zeal.stops() {
             return None;
         }
-        let block = self.allocate_past_limit(bytes, zeroed, content)?;
+        let Carve { start, dirty, .. } = self.allocate_past_limit(bytes, zeroed, content)?;
         if zeroed {
-            self.zero_block(&block);
+            // SAFETY: the memory is this thread's.
+            unsafe { zero(start, dirty) };
         }
-        NonNull::new(block.start as *mut u8)
+        NonNull::new(start as *mut u8)
     }
 }
 

@@ -5,17 +5,17 @@
 //! objects, each of which is a compare-and-swap.
 
 use super::initialise::zero;
-use super::refill::{Block, Content};
+use super::refill::Content;
 use crate::mutator::Mutator;
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::is_stopping_that;
-use crate::region::{Attempts, Carve};
+use crate::region::Carve;
 use std::ptr::NonNull;
 
 impl State {
     /// Memory of exactly `bytes` from a shared region, from the thread's own regions, or from a run
     /// of regions.
-    pub(in crate::mutator) fn allocate_outside(&self, bytes: usize, content: Content) -> Option<Block> {
+    pub(in crate::mutator) fn allocate_outside(&self, bytes: usize, content: Content) -> Option<Carve> {
         let shared = &*self.shared;
         shared.after_fork_or_abort();
         let mut owned = self.owned.borrow_mut();
@@ -31,10 +31,8 @@ impl State {
         } else if let Some(private) = &mut owned.private {
             private.carve(&shared.space, bytes)?
         } else {
-            let mut attempts = Attempts::default();
-            let carve = shared.space.free.allocate(shared.space.home(), bytes, bytes, &mut attempts);
-            self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-            let carve = carve?;
+            let home = shared.space.home();
+            let carve = self.counted(|attempts| shared.space.free.allocate(home, bytes, bytes, attempts))?;
             self.open_pointer(carve.start);
             carve
         };
@@ -51,7 +49,8 @@ impl State {
         // SAFETY: the rest of this piece, which is the thread's. A spare may be larger than the
         // requested size.
         unsafe { self.shared.space.cover_rest(start + bytes, carve.end) };
-        Some(Block { start, end: start + bytes, clean: dirty.clamp(start, start + bytes) })
+        let end = start + bytes;
+        Some(Carve { start, end, dirty: dirty.min(end) })
     }
 
     /// Memory of `bytes` for one object of a thread without buffers, taken from the region that the
@@ -63,10 +62,10 @@ impl State {
         if self.hot.limit.pending() {
             return None;
         }
-        let (start, clean) = self.hot.pointer.bump(bytes)?;
+        let Carve { start, dirty, .. } = self.hot.pointer.bump(bytes)?;
         if zeroed {
-            // SAFETY: the block is this thread's.
-            unsafe { zero(start, clean) };
+            // SAFETY: the memory is this thread's.
+            unsafe { zero(start, dirty) };
         }
         NonNull::new(start as *mut u8)
     }

@@ -16,29 +16,13 @@ use crate::probes::probe;
 use crate::region::{Attempts, Carve};
 use crate::tlab::sizing::Request;
 
-/// Memory for one object, this thread's alone.
-pub(in crate::mutator) struct Block {
-    pub(in crate::mutator) start: usize,
-    pub(in crate::mutator) end: usize,
-    /// `[clean, end)` is zero.
-    pub(in crate::mutator) clean: usize,
-}
-
-/// The use of a block.
+/// The use of memory that the slow path hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mutator) enum Content {
     /// One object, whose header is there when the allocation returns.
     Object,
     /// Objects that are made until the next safepoint.
     Objects,
-}
-
-impl Block {
-    /// Makes the block a filler, so that the heap is parsable whatever becomes of it.
-    pub(in crate::mutator) fn cover(&self) {
-        // SAFETY: the block is this thread's alone, and nothing lies in it yet.
-        unsafe { fill(self.start, self.end) };
-    }
 }
 
 impl State {
@@ -51,7 +35,7 @@ impl State {
         bytes: usize,
         zeroed: bool,
         content: Content,
-    ) -> Option<Block> {
+    ) -> Option<Carve> {
         if self.hot.free() >= bytes || self.refill(bytes) {
             return Some(self.bump_past_limit(bytes, zeroed, content));
         }
@@ -158,18 +142,11 @@ impl State {
         self.arm();
     }
 
-    /// Zeroes the part of a block from [`allocate_past_limit`](Self::allocate_past_limit) that is
-    /// not known to be zero.
-    pub(in crate::mutator) fn zero_block(&self, block: &Block) {
-        // SAFETY: the block is this thread's.
-        unsafe { zero(block.start, block.clean.min(block.end)) };
-    }
-
     /// Bumps inside the buffer, regardless of the limit, and then advances the limits.
-    fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Block {
+    fn bump_past_limit(&self, bytes: usize, zeroed: bool, content: Content) -> Carve {
         let hot = &self.hot;
         let (start, end) = (hot.top(), hot.top() + bytes);
-        let clean = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
+        let dirty = if end <= hot.zeroed.get() { start } else { hot.clean.get().clamp(start, end) };
         let passed = self.sampling.pass(start, end);
         hot.set_top(end);
         if zeroed && hot.zeroed.get() <= end {
@@ -179,7 +156,7 @@ impl State {
         if let Some(offset) = passed {
             self.sample(start, bytes, offset, content == Content::Objects);
         }
-        Block { start, end, clean }
+        Carve { start, end, dirty }
     }
 
     /// Zeroes the window that begins at `top`. If the window reaches memory that is clean from the
@@ -195,10 +172,8 @@ impl State {
     /// Takes `min` to `size` bytes after the buffer into it, if no other thread has taken them.
     /// Returns how many. Most refills of a thread that allocates much do only this.
     fn lengthen(&self, min: usize, size: usize) -> Option<usize> {
-        let mut attempts = Attempts::default();
-        let carve = self.shared.space.free.extend(self.hot.end(), min, size, &mut attempts);
-        self.counters.compare_exchange(attempts.tried, attempts.won > 0);
-        let carve = carve?;
+        let (free, end) = (&self.shared.space.free, self.hot.end());
+        let carve = self.counted(|attempts| free.extend(end, min, size, attempts))?;
         self.hot.extend(self.cleaned(&carve), carve.end);
         Some(carve.end - carve.start)
     }
@@ -229,8 +204,14 @@ impl State {
         if let Some(spare) = shared.space.free.take_spare(home, object) {
             return Some(spare);
         }
+        self.counted(|attempts| shared.space.free.allocate(home, min, size, attempts))
+    }
+
+    /// Takes memory by `take`, and counts its compare-and-swaps.
+    #[inline]
+    pub(super) fn counted(&self, take: impl FnOnce(&mut Attempts) -> Option<Carve>) -> Option<Carve> {
         let mut attempts = Attempts::default();
-        let carve = shared.space.free.allocate(home, min, size, &mut attempts);
+        let carve = take(&mut attempts);
         self.counters.compare_exchange(attempts.tried, attempts.won > 0);
         carve
     }
@@ -256,7 +237,7 @@ impl State {
     }
 
     /// Zeroes the taken memory if the heap zeroes whole buffers. Returns the address from which on
-    /// it is zero.
+    /// the memory is zero.
     fn cleaned(&self, carve: &Carve) -> usize {
         if self.shared.policy.zero_tlab {
             // SAFETY: nothing is in it, and it is this thread's.

@@ -8,11 +8,12 @@
 
 use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
-use super::refill::{Block, Content};
+use super::refill::Content;
 use super::stall::stall;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, Kind, WORD, fill};
+use crate::region::Carve;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
@@ -21,10 +22,8 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 #[must_use = "the reserved bytes are wasted unless something is allocated in them"]
 pub struct Reservation<'t> {
-    start: usize,
-    end: usize,
-    /// `[clean, end)` is zero except for the headers of the fillers that cover it.
-    clean: usize,
+    /// The memory, covered by fillers, whose headers may lie in the part that is zero.
+    memory: Carve,
     /// The safepoint count at its creation. The reservation lapses with the next safepoint.
     safepoint: u64,
     /// The attachment: a reservation cannot outlive it, nor reach another thread.
@@ -48,24 +47,24 @@ impl Reservation<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bytes(&self) -> usize {
-        self.end - self.start
+        self.memory.end - self.memory.start
     }
 
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if bytes > self.bytes() {
             return None;
         }
-        let (start, end) = (self.start, self.start + bytes);
-        self.start = end;
+        let Carve { start, end, dirty } = self.memory;
+        let next = start + bytes;
         // SAFETY: the reservation is this thread's memory and covered; the rest is covered again.
         unsafe {
-            uncover(start, self.end);
+            uncover(start, end);
             if zeroed {
-                zero(start, self.clean.min(end));
+                zero(start, dirty.min(next));
             }
-            fill(end, self.end);
+            fill(next, end);
         }
-        self.clean = self.clean.max(end);
+        self.memory = Carve { start: next, end, dirty: dirty.max(next) };
         NonNull::new(start as *mut u8)
     }
 }
@@ -136,7 +135,7 @@ impl<'t> Mutator<'t> {
     /// [`on_heap_limit`](crate::heap::HeapBuilder::on_heap_limit), if there is one, was called and
     /// released nothing.
     pub fn make_room(&mut self, bytes: usize) -> Result<Reservation<'t>, OutOfMemory> {
-        self.after_fork_or_abort();
+        self.shared().after_fork_or_abort();
         self.safepoint();
         self.state().hand_over_many();
         let rounded = bytes.checked_next_multiple_of(WORD).ok_or_else(|| self.out_of_memory(bytes))?;
@@ -146,8 +145,8 @@ impl<'t> Mutator<'t> {
             return Err(error);
         }
         loop {
-            if let Some(block) = self.allocate_covered(rounded) {
-                return Ok(self.reserve(block));
+            if let Some(memory) = self.allocate_covered(rounded) {
+                return Ok(self.reserve(memory));
             }
             let shared = self.state().shared.clone();
             // The freed memory is taken before other threads run, so one collection by this thread
@@ -166,8 +165,8 @@ impl<'t> Mutator<'t> {
                     outcome = Outcome::OverLimit(overhead);
                 }
             }
-            if let Some(block) = found {
-                return Ok(self.reserve(block));
+            if let Some(memory) = found {
+                return Ok(self.reserve(memory));
             }
             let mut error = self.out_of_memory(bytes);
             match outcome {
@@ -189,21 +188,16 @@ impl<'t> Mutator<'t> {
 
     /// Memory that is a filler at once: after a collection, the embedder's hooks run before it is
     /// used, and may panic.
-    fn allocate_covered(&self, bytes: usize) -> Option<Block> {
-        let block = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
-        block.cover();
-        Some(block)
+    fn allocate_covered(&self, bytes: usize) -> Option<Carve> {
+        let memory = self.state().allocate_past_limit(bytes, false, Content::Objects)?;
+        // SAFETY: the memory is this thread's alone, and nothing lies in it yet.
+        unsafe { fill(memory.start, memory.end) };
+        Some(memory)
     }
 
-    /// Hands out a block from [`allocate_covered`](Self::allocate_covered).
-    fn reserve(&self, block: Block) -> Reservation<'t> {
-        Reservation {
-            start: block.start,
-            end: block.end,
-            clean: block.clean.min(block.end),
-            safepoint: self.state().safepoints.get(),
-            attached: PhantomData,
-        }
+    /// Hands out memory from [`allocate_covered`](Self::allocate_covered).
+    fn reserve(&self, memory: Carve) -> Reservation<'t> {
+        Reservation { memory, safepoint: self.state().safepoints.get(), attached: PhantomData }
     }
 
     /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was
@@ -331,8 +325,8 @@ impl<'t> RawMutator<'t> {
         unsafe { self.alloc_in_with_header::<Z>(room, site.header, BYTES) }
     }
 
-    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose header and size the caller
-    /// knows from elsewhere.
+    /// Allocates, in reserved memory, an object whose header and size the caller knows from
+    /// elsewhere. `None` as from [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_with_header`](Self::try_alloc_with_header).
@@ -348,7 +342,8 @@ impl<'t> RawMutator<'t> {
         Some(start)
     }
 
-    /// As [`alloc_in_raw`](Self::alloc_in_raw), for an object whose size is known only at run time.
+    /// Allocates, in reserved memory, an object whose size is known only at run time. `None` as
+    /// from [`alloc_in_raw`](Self::alloc_in_raw).
     ///
     /// # Safety
     /// As for [`try_alloc_raw`](Self::try_alloc_raw).

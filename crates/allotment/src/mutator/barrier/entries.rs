@@ -1,8 +1,8 @@
 //! The slow paths of barriers, for generated code, and for loads and stores of Rust code.
 //!
-//! Each entry saves what a C function may change, calls the slow path that Rust code takes, too,
-//! and restores it: [`BarrierCalls`] has the promises, and what is not kept. It aligns the stack
-//! itself. A frame for collectors is not needed, as no slow path reaches a safepoint.
+//! Each entry saves the registers that a C function may change, calls the slow path of Rust code,
+//! and restores the registers. [`BarrierCalls`] says which registers an entry keeps. An entry
+//! aligns the stack itself. It needs no frame for collectors, as no slow path reaches a safepoint.
 //!
 //! Refused: a slow path written in assembly, which would save only what it uses. It would be a
 //! second copy of each barrier.
@@ -14,19 +14,13 @@ use std::sync::atomic::AtomicU64;
 
 impl BarrierCalls {
     /// The functions of this library.
-    pub const fn new() -> BarrierCalls {
+    pub(in crate::mutator) const fn new() -> BarrierCalls {
         BarrierCalls {
             load: load_entry,
             load_weak: load_weak_entry,
             store: store_entry,
             compare_exchange: compare_exchange_entry,
         }
-    }
-}
-
-impl Default for BarrierCalls {
-    fn default() -> BarrierCalls {
-        BarrierCalls::new()
     }
 }
 
@@ -101,7 +95,7 @@ macro_rules! call {
             entry = sym $entry,
             in("rdi") $hot,
             in("rsi") $slot,
-            // What an entry does not keep: a part of these.
+            // An entry does not keep all of these.
             out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
             out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
             out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,

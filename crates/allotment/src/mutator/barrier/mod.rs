@@ -52,7 +52,7 @@ impl RawMutator<'_> {
     /// Reads a slot. The referent is valid until this thread's next safepoint.
     ///
     /// # Safety
-    /// - `slot` is a slot of a live object of this heap, and no weak one.
+    /// - `slot` is a slot of a live object of this heap, and not a weak one.
     #[inline(always)]
     pub unsafe fn load(&self, slot: *const u64) -> u64 {
         // SAFETY: a live slot is an aligned word that all threads access atomically.

@@ -19,7 +19,7 @@ impl RawMutator<'_> {
     /// Adds a link to this thread's list.
     ///
     /// # Safety
-    /// - The link and the roots behind it stay where they are until the result is dropped.
+    /// - The link and the roots that it leads to stay where they are until the result is dropped.
     /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or
     ///   of its owner, only if the memory is never used again otherwise).
     /// - The link is on no list.

@@ -35,8 +35,8 @@ impl RawMutator<'_> {
     /// # Safety
     /// - `object` is the header of a live object of this heap.
     pub unsafe fn pin(&self, object: NonNull<u8>) -> Pin {
-        self.after_fork_or_abort();
         let shared = self.state().shared.clone();
+        shared.after_fork_or_abort();
         shared.threads.roots.pins.pin(object.addr().get());
         Pin { shared, object: object.addr().get() }
     }

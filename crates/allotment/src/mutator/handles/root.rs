@@ -86,8 +86,8 @@ impl RawMutator<'_> {
     }
 
     fn root(&self, bits: u64, weak: bool) -> RootHandle {
-        self.after_fork_or_abort();
         let shared = self.state().shared.clone();
+        shared.after_fork_or_abort();
         let slot = shared.threads.roots.handles(weak).take(bits);
         RootHandle { shared, slot, weak }
     }

@@ -60,9 +60,10 @@ impl RootWord {
 /// The entry that a collector finds on a thread's list. It heads the memory that holds the roots.
 #[repr(C)]
 pub struct RootLink {
-    /// As in a [`RootWord`]: linking and unlinking treat a link as one.
+    /// The next entry outward, first as in a [`RootWord`]: linking and unlinking treat a link as
+    /// one.
     below: Cell<LinkEntry>,
-    /// Visits the slots behind the link.
+    /// Visits the slots that the link leads to.
     visit: unsafe fn(*mut RootLink, &mut SlotVisitor<'_>),
 }
 

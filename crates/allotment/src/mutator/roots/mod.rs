@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
 //! | [`RootHandle`](super::RootHandle) | an attached thread | in the heap's table, strong or weak |
-//! | of a sampled object | the heap | in a table of weak roots |
+//! | weak root of a sampled object | the heap | in a table of weak roots |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
 //! | [`Pin`](super::Pin) | an attached thread | in the heap's table of pins |
 //!
@@ -32,7 +32,7 @@ use pins::Pins;
 use providers::Providers;
 use std::sync::atomic::AtomicU64;
 
-/// The kinds of roots, by who keeps them.
+/// The kinds of roots, by their keepers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RootKind {
@@ -97,7 +97,7 @@ pub(crate) struct Roots {
     /// Weak roots of sampled objects: [`sampling`](super::sampling).
     pub(super) sampled: RootTable,
     pub(crate) providers: Providers,
-    pub(super) pins: Pins,
+    pub(crate) pins: Pins,
 }
 
 impl Roots {
@@ -126,23 +126,22 @@ impl Roots {
         }
     }
 
-    /// Visits the slots of handles and providers. The providers receive the frames from which
-    /// generated code called.
+    /// Visits the slots of handles and providers.
     ///
     /// # Safety
-    /// - The frames are those of threads that cannot return from their calls meanwhile: they are
-    ///   stopped, or kept in a blocking region.
+    /// - As for [`Providers::visit`].
     pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
         self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
         self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
         self.sampled.visit(|slot| slots.slot(slot, SlotKind::Weak));
-        self.providers.visit(&mut RootVisitor::new(slots, &mut |_| {}, frames));
+        // SAFETY: the caller's predicate.
+        unsafe { self.providers.visit(slots, &mut |_| {}, frames) };
     }
 
     /// Calls `visit` with the referent of every handle, slot of a provider and pin.
     ///
     /// # Safety
-    /// - As for [`visit`](Self::visit), and the slots that providers visit are readable.
+    /// - As for [`Providers::visit`], and the slots that providers visit are readable.
     pub(super) unsafe fn visit_targets(&self, visit: &mut RootTargets<'_>, frames: &[*const GeneratedFrame]) {
         let targets = std::cell::RefCell::new(visit);
         let slot = |root, slot: *mut u64, kind| {
@@ -157,11 +156,10 @@ impl Roots {
             let targets = &targets;
             move |address| (targets.borrow_mut())(root, address, SlotKind::Strong)
         };
-        self.providers.visit(&mut RootVisitor::new(
-            &mut SlotVisitor::new(&mut |word, kind| slot(RootKind::Provider, word, kind)),
-            &mut pinned(RootKind::Provider),
-            frames,
-        ));
+        let mut provided = |word: *mut u64, kind| slot(RootKind::Provider, word, kind);
+        let slots = &mut SlotVisitor::new(&mut provided);
+        // SAFETY: the caller's predicate.
+        unsafe { self.providers.visit(slots, &mut pinned(RootKind::Provider), frames) };
         self.pins.visit(&mut pinned(RootKind::Pin));
     }
 
@@ -185,30 +183,6 @@ impl Roots {
         }
     }
 
-    /// Calls `pinned` with the address of every object that a [`Pin`](super::Pin) holds. Threads
-    /// may pin meanwhile.
-    pub(crate) fn visit_pins(&self, pinned: &mut dyn FnMut(usize)) {
-        self.pins.visit(pinned);
-    }
-
-    /// Visits the slots of providers.
-    ///
-    /// # Safety
-    /// - As for [`visit`](Self::visit).
-    pub(crate) unsafe fn visit_providers(
-        &self,
-        slots: &mut SlotVisitor<'_>,
-        pinned: &mut dyn FnMut(usize),
-        frames: &[*const GeneratedFrame],
-    ) {
-        self.providers.visit(&mut RootVisitor::new(slots, pinned, frames));
-    }
-
-    /// Whether there are providers.
-    pub(crate) fn has_providers(&self) -> bool {
-        self.providers.count() > 0
-    }
-
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it
     /// clears nothing and returns how many do. For a heap without attached threads. Providers clear
     /// their own weak slots.
@@ -225,13 +199,14 @@ impl Roots {
     /// Calls `pinned` with the address of every pinned object, with some more than once.
     ///
     /// # Safety
-    /// - As for [`visit`](Self::visit).
+    /// - As for [`Providers::visit`].
     pub(crate) unsafe fn visit_pinned(
         &self,
         pinned: &mut dyn FnMut(usize),
         frames: &[*const GeneratedFrame],
     ) {
         self.pins.visit(pinned);
-        self.providers.visit(&mut RootVisitor::new(&mut SlotVisitor::new(&mut |_, _| {}), pinned, frames));
+        // SAFETY: the caller's predicate.
+        unsafe { self.providers.visit(&mut SlotVisitor::new(&mut |_, _| {}), pinned, frames) };
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Default)]
-pub(in crate::mutator) struct Pins {
+pub(crate) struct Pins {
     inner: Mutex<PinCounts>,
     /// Number of pinned objects. Written under the lock, Relaxed: for readers without it.
     objects: AtomicUsize,
@@ -38,8 +38,8 @@ impl Pins {
         self.objects.store(inner.counts.len(), Ordering::Relaxed);
     }
 
-    /// Takes a pin of the object at this address back. If it was the last, `taken` learns the
-    /// barriers in force, under the lock.
+    /// Takes a pin of the object at this address back. If it was the last, `taken` is
+    /// called with the barriers in force, under the lock.
     pub(in crate::mutator) fn unpin(&self, address: usize, taken: impl FnOnce(u32)) {
         let mut inner = self.lock();
         let Some(count) = inner.counts.get_mut(&address) else { return };
@@ -61,7 +61,9 @@ impl Pins {
         self.objects.load(Ordering::Relaxed)
     }
 
-    pub(super) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
+    /// Calls `pinned` with the address of every object that a [`Pin`](crate::mutator::Pin) holds. No
+    /// thread can pin meanwhile.
+    pub(crate) fn visit(&self, pinned: &mut dyn FnMut(usize)) {
         self.lock().counts.keys().for_each(|&address| pinned(address));
     }
 }

@@ -29,15 +29,7 @@ pub struct RootVisitor<'v, 's> {
     frames: &'v [*const GeneratedFrame],
 }
 
-impl<'v, 's> RootVisitor<'v, 's> {
-    pub(super) fn new(
-        slots: &'v mut SlotVisitor<'s>,
-        pinned: &'v mut dyn FnMut(usize),
-        frames: &'v [*const GeneratedFrame],
-    ) -> Self {
-        RootVisitor { slots, pinned, frames }
-    }
-
+impl<'v> RootVisitor<'v, '_> {
     /// The calling frame of each thread that is in a call from generated code.
     pub fn generated_frames(&self) -> impl Iterator<Item = &'v GeneratedFrame> + use<'v> {
         // SAFETY: the threads are in their calls, stopped or in a blocking region that they cannot
@@ -111,11 +103,23 @@ impl Providers {
     }
 
     /// Number of providers, at about this moment. Takes no lock.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::mutator) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    pub(super) fn visit(&self, roots: &mut RootVisitor<'_, '_>) {
-        self.with(|inner| inner.providers.iter().for_each(|(_, provider)| provider.visit_roots(roots)));
+    /// Calls `slots` with the slots of all providers, and `pinned` with the addresses that they
+    /// pin. The providers receive the frames from which generated code called.
+    ///
+    /// # Safety
+    /// - The frames are those of threads that cannot return from their calls meanwhile: they are
+    ///   stopped, or kept in a blocking region.
+    pub(in crate::mutator) unsafe fn visit(
+        &self,
+        slots: &mut SlotVisitor<'_>,
+        pinned: &mut dyn FnMut(usize),
+        frames: &[*const GeneratedFrame],
+    ) {
+        let mut roots = RootVisitor { slots, pinned, frames };
+        self.with(|inner| inner.providers.iter().for_each(|(_, provider)| provider.visit_roots(&mut roots)));
     }
 }

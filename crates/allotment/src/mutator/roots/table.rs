@@ -153,12 +153,12 @@ impl RootTable {
         self.in_use.store(inner.chunks.len() * CHUNK - inner.free.len(), Ordering::Relaxed);
     }
 
-    /// A slot that holds `bits`.
+    /// A slot that holds `bits`. Ends the process if the system has no memory.
     pub(in crate::mutator) fn take(&self, bits: u64) -> RootSlot {
         self.try_take(bits).unwrap_or_else(|| out_of_memory())
     }
 
-    /// As [`take`](Self::take); `None` if the system has no memory.
+    /// A slot that holds `bits`; `None` if the system has no memory.
     pub(in crate::mutator) fn try_take(&self, bits: u64) -> Option<RootSlot> {
         let mut inner = self.lock();
         let slot = inner.free()?;
@@ -181,7 +181,7 @@ impl RootTable {
         slot
     }
 
-    /// Takes back a slot. `taken` learns, under the lock, which word it held.
+    /// Takes back a slot. `taken` is called with the word that the slot held, under the lock.
     pub(in crate::mutator) fn give(&self, slot: RootSlot, taken: impl FnOnce(Changed)) {
         let mut inner = self.lock();
         let word = slot.word().swap(FREE, Ordering::Relaxed);

@@ -26,23 +26,25 @@
 
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
-#[derive(Debug)]
+/// The limit of a thread. By default it allows nothing: every allocation takes the slow path.
+#[derive(Debug, Default)]
 #[repr(C)]
 pub(in crate::mutator) struct Limit {
     /// The head of this file describes it. The owner (`arm`) and a requester (0 only) write it.
     /// Relaxed: ordered by fences.
     plain: AtomicUsize,
-    /// As `plain`. Never above `plain` for a thread that reads `plain` first.
+    /// The limit for zeroed memory, written and ordered like `plain`. Never above `plain` for a
+    /// thread that reads `plain` first.
     zeroed: AtomicUsize,
     /// The requests that are not yet acknowledged, as bits of [`Wish`]; 0: none. Requesters set
     /// bits, the owner clears all of them.
     requested: AtomicU32,
 }
 
-/// The demand of a request on the owner, beside its coming to a safepoint.
+/// The demand of a request on the owner, in addition to coming to a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(in crate::mutator) enum Wish {
+pub(crate) enum Wish {
     /// Nothing more: the thread keeps its buffer.
     Halt = 1,
     /// The thread gives its buffer up.
@@ -53,11 +55,6 @@ impl Limit {
     /// Offset in bytes of the request.
     #[cfg(not(loom))]
     pub(in crate::mutator) const REQUESTED_OFFSET: usize = std::mem::offset_of!(Limit, requested);
-
-    /// The limit of a thread without a buffer: every allocation takes the slow path.
-    pub(in crate::mutator) fn new() -> Limit {
-        Limit { plain: AtomicUsize::new(0), zeroed: AtomicUsize::new(0), requested: AtomicU32::new(0) }
-    }
 
     /// The number that an allocation without need of zeroes compares with.
     #[inline(always)]
@@ -74,12 +71,15 @@ impl Limit {
     /// Sets both numbers, unless a stop is requested. Owner only.
     pub(in crate::mutator) fn arm(&self, plain: usize, zeroed: usize) {
         debug_assert!(zeroed <= plain);
-        self.raise(plain, zeroed);
+        self.plain.store(plain, Ordering::Relaxed);
+        self.zeroed.store(zeroed, Ordering::Relaxed);
         // With 0 the next allocation takes the slow path and sees a request there, so nothing has
         // to be taken back.
         if plain != 0 {
             fence(Ordering::SeqCst);
-            self.hear();
+            if self.requested.load(Ordering::Relaxed) != 0 {
+                self.lower();
+            }
         }
     }
 
@@ -107,19 +107,6 @@ impl Limit {
         (self.plain.load(Ordering::Acquire), self.zeroed.load(Ordering::Relaxed))
     }
 
-    fn raise(&self, plain: usize, zeroed: usize) {
-        self.plain.store(plain, Ordering::Relaxed);
-        self.zeroed.store(zeroed, Ordering::Relaxed);
-    }
-
-    /// Takes the numbers back if a stop is requested. Runs after a fence, which comes after
-    /// `raise`.
-    fn hear(&self) {
-        if self.requested.load(Ordering::Relaxed) != 0 {
-            self.lower();
-        }
-    }
-
     fn lower(&self) {
         self.zeroed.store(0, Ordering::Relaxed);
         // Last, so that `both` sees `zeroed <= plain`.
@@ -133,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_request_outlives_arming_and_ends_with_the_acknowledgement() {
-        let limit = Limit::new();
+        let limit = Limit::default();
         limit.arm(64, 32);
         assert_eq!((limit.plain(), limit.zeroed()), (64, 32));
         limit.request(Wish::Halt);
@@ -157,7 +144,7 @@ mod model {
     /// Runs `owner` beside a request: the request is not lost, and both numbers end as 0.
     fn beside_a_request(owner: impl Fn(&Limit) + Send + Sync + 'static) {
         loom::model(move || {
-            let limit = Arc::new(Limit::new());
+            let limit = Arc::new(Limit::default());
             let requester = {
                 let limit = limit.clone();
                 loom::thread::spawn(move || limit.request(Wish::Halt))
@@ -194,7 +181,7 @@ mod model {
         });
     }
 
-    /// During a request, too, the owner finds its numbers in order.
+    /// Even during a request the owner finds its numbers in order.
     #[test]
     fn the_zeroed_limit_is_never_above_the_plain_one() {
         beside_a_request(|limit| {
@@ -210,7 +197,7 @@ mod model {
     #[test]
     fn a_second_request_is_served_or_kept() {
         loom::model(|| {
-            let limit = Arc::new(Limit::new());
+            let limit = Arc::new(Limit::default());
             let served = Arc::new(AtomicU32::new(0));
             limit.request(Wish::Retire);
             let requester = {

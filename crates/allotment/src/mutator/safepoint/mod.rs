@@ -11,7 +11,7 @@
 //! only while a stop is under way. A thread that one stop parked may still sleep when the next stop
 //! begins. That next stop does not wait for it again.
 //!
-//! A stop is full or light. Behind a light stop each thread has a *duty*: leaving the stop or
+//! A stop is full or light. After a light stop each thread has a *duty*: leaving the stop or
 //! `blocking` fails its swap, and the thread does its duty first. So a light stop touches nothing
 //! of a thread but its status, however long the thread's list of roots is.
 //!
@@ -47,7 +47,7 @@ pub use identity::ThreadIdentity;
 pub(in crate::mutator) use identity::renew_system_id;
 pub use late::LateThread;
 pub(crate) use late::{Late, LateThreadHook};
-pub(in crate::mutator) use limit::Wish;
+pub(crate) use limit::Wish;
 pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub use status::ThreadActivity;

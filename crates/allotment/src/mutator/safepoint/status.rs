@@ -15,7 +15,7 @@ const AT_WORK: u32 = 8;
 /// any other work.
 const DUTY: u32 = 16;
 
-/// What a thread was doing that waits for the end of a stop.
+/// What a thread did before it began to wait for the end of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
     /// The thread was stopped during its work.
@@ -39,7 +39,7 @@ pub enum ThreadActivity {
 }
 
 impl ThreadActivity {
-    /// The word for it: `running`, `stopping`, `stopped` or `blocking`.
+    /// The activity's name: `running`, `stopping`, `stopped` or `blocking`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,21 +51,16 @@ impl ThreadActivity {
     }
 }
 
-/// Whether a thread runs, and whether it may run.
+/// Whether a thread runs, and whether it may run. By default it runs.
 ///
 /// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else.
 /// So a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible
 /// to a stopper that finds the thread safe (Release, Acquire). The stopper's writes are visible to
 /// the owner when it leaves.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
 impl Status {
-    /// A thread that runs.
-    pub(in crate::mutator) fn new() -> Status {
-        Status(AtomicU32::new(0))
-    }
-
     /// Becomes safe. `false`: a stop is under way, and has to be told of the arrival. (A thread
     /// that runs has no duty, except while a stop is under way.)
     #[inline]
@@ -79,8 +74,8 @@ impl Status {
         self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// As [`leave`](Self::leave), but waits for the end of a stop by calling `wait`, which may
-    /// return too early. Returns whether the thread has a duty, which it then does at once.
+    /// Runs again after the end of any stop. Waits for that end by calling `wait`, which may return
+    /// too early. Returns whether the thread has a duty, which it then does at once.
     pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) -> bool {
         let bits = if waits == Waits::AtWork { WAITS | AT_WORK } else { WAITS };
         loop {
@@ -102,8 +97,8 @@ impl Status {
         self.0.fetch_or(SAFE, Ordering::Release);
     }
 
-    /// Asks for a stop, which leaves a `duty` to the thread or not. Returns whether the thread has
-    /// to be awaited. Called by the stopper, under the lock.
+    /// Asks for a stop. `duty`: whether the stop leaves a duty to the thread. Returns whether the
+    /// thread has to be awaited. Called by the stopper, under the lock.
     pub(super) fn request(&self, duty: bool) -> bool {
         let bits = if duty { STOP | DUTY } else { STOP };
         self.0.fetch_or(bits, Ordering::Acquire) & SAFE == 0

@@ -52,8 +52,8 @@ pub(in crate::mutator) struct Safepoints<T, D> {
     resumed: Condvar,
     /// The threads to be woken when a stop ends.
     wakes: Wakes,
-    /// The threads that spin meanwhile.
-    volunteers: Volunteers,
+    /// The threads that spin until a stop is over.
+    pub(in crate::mutator) volunteers: Volunteers,
     patience: Patience,
     late: Late,
 }
@@ -93,20 +93,14 @@ const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 impl<T: Participant, D> Safepoints<T, D> {
     /// For a process that may use `cpus` CPUs.
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
-        let statistics = SafepointStatistics::default();
+        let (threads, statistics) = (Vec::new(), SafepointStatistics::default());
         Safepoints {
-            inner: Mutex::new(SafepointState {
-                threads: Vec::new(),
-                data,
-                stop: None,
-                outside: 0,
-                statistics,
-            }),
+            inner: Mutex::new(SafepointState { threads, data, stop: None, outside: 0, statistics }),
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
-            wakes: Wakes::new(),
-            volunteers: Volunteers::new(),
+            wakes: Wakes::default(),
+            volunteers: Volunteers::default(),
             patience: Patience { cpus },
             late,
         }
@@ -140,11 +134,6 @@ impl<T: Participant, D> Safepoints<T, D> {
         let inner = self.lock();
         let safe = |thread: &T| thread.status().is_safe();
         inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
-    }
-
-    /// The threads that spin until a stop is over.
-    pub(in crate::mutator) fn volunteers(&self) -> &Volunteers {
-        &self.volunteers
     }
 
     pub(in crate::mutator) fn statistics(&self) -> SafepointStatistics {
@@ -363,8 +352,8 @@ impl<T: Participant, D> SafepointState<T, D> {
         awaited
     }
 
-    /// All threads have arrived. The limits' requests are served, so no thread stops again for
-    /// them. (Behind a light stop each thread does this itself, as a part of its duty.)
+    /// Serves the limits' requests after all threads have arrived, so that no thread stops again
+    /// for them. (After a light stop each thread does this itself, as a part of its duty.)
     fn acknowledge(&self) {
         for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
             // The owner is held, so the stopper can do the owner's part.

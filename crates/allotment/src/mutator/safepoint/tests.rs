@@ -26,7 +26,7 @@ impl Participant for Arc<Thread> {
 }
 
 fn thread() -> Arc<Thread> {
-    let (limit, status, identity) = (Limit::new(), Status::new(), ThreadIdentity::current());
+    let (limit, status, identity) = (Limit::default(), Status::default(), ThreadIdentity::current());
     Arc::new(Thread { limit, status, identity })
 }
 
@@ -108,7 +108,7 @@ fn who_is_parked_is_not_asked_again_for_what_was_done() {
         other.limit.request(Wish::Retire);
         arrival.last
     });
-    assert!(last.expect("a stop").is_none(), "nobody had to be waited for");
+    assert!(last.expect("a stop").is_none(), "no thread had to be waited for");
     assert!(!other.status.is_requested() && other.limit.pending());
     assert!(other.status.is_safe());
     heap.leave_blocking(&other);

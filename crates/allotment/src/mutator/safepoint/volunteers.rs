@@ -12,9 +12,9 @@
 //! nothing <--leaves--- looking <-- called (withdrawn)      called <= looking
 //! ```
 //!
-//! The three are counts in one word, so a call addresses any of the spinning threads. None of them
-//! leaves while it could be needed. A spinning thread may have lost its CPU meanwhile. So a call
-//! without a prompt answer is withdrawn, because there may be CPUs for other threads.
+//! The three states are counts in one word, so a call addresses any of the spinning threads. None
+//! leaves while it could be needed. A spinning thread may have lost its CPU meanwhile. So a
+//! call without a prompt answer is withdrawn, because there may be CPUs for other threads.
 //! **Invariant:** a counted thread is safe, and held by any stop that calls; so a task touches what
 //! no mutator does.
 //!
@@ -31,6 +31,7 @@ use std::hint::spin_loop;
 type Task<'t> = &'t (dyn Fn(usize) + Sync);
 
 /// The threads that spin.
+#[derive(Default)]
 pub(crate) struct Volunteers {
     /// Three counts of [`BITS`] each. The threads concerned write looking and working. The stopper
     /// and the coming threads write called. The calling stopper and a thread that finishes use
@@ -56,10 +57,6 @@ fn count(counts: u64, unit: u64) -> usize {
 }
 
 impl Volunteers {
-    pub(super) fn new() -> Volunteers {
-        Volunteers { counts: CachePadded::new(AtomicU64::new(0)), task: Mutex::new(None) }
-    }
-
     /// Spins until the stop is `over` or patience ends, and does the work that it is called for.
     /// For a thread that is held.
     pub(super) fn look_on(&self, patience: Patience, over: impl Fn() -> bool) {
@@ -101,7 +98,7 @@ impl Volunteers {
         let abort = AbortOnUnwind::new("a thread that helped a collection panicked (see above)");
         let (task, number) = {
             let mut place = self.task.lock().expect(POISONED);
-            let (task, next) = place.as_mut().expect("there is one while somebody is called or at work");
+            let (task, next) = place.as_mut().expect("there is a task while a thread is called or at work");
             *next += 1;
             (*task, *next - 1)
         };
@@ -156,8 +153,8 @@ impl Volunteers {
             }
             spin_loop();
         }
-        let nobody = |counts| Some(counts - count(counts, CALLED) as u64 * CALLED);
-        let before = self.counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, nobody);
+        let withdraw = |counts| Some(counts - count(counts, CALLED) as u64 * CALLED);
+        let before = self.counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, withdraw);
         count(before.expect("there always is a next"), CALLED)
     }
 }
@@ -172,9 +169,9 @@ mod tests {
     #[test]
     fn each_number_that_is_called_comes_once_and_is_waited_for() {
         if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
-            return eprintln!("one CPU: nobody answers while somebody calls");
+            return eprintln!("one CPU: no thread answers while another calls");
         }
-        let (volunteers, over) = (Volunteers::new(), AtomicBool::new(false));
+        let (volunteers, over) = (Volunteers::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
@@ -209,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn who_is_impatient_leaves_and_is_not_called() {
-        let volunteers = Volunteers::new();
+    fn an_impatient_thread_leaves_and_is_not_called() {
+        let volunteers = Volunteers::default();
         volunteers.look_on(PATIENCE, || true);
-        volunteers.share(1, 9, &|_| unreachable!("nobody looks on"), |called| assert_eq!(called, 0));
+        volunteers.share(1, 9, &|_| unreachable!("no thread looks on"), |called| assert_eq!(called, 0));
     }
 }

@@ -28,6 +28,7 @@ use std::collections::VecDeque;
 const FEW: usize = if cfg!(any(test, loom)) { 1 } else { 4 };
 
 /// Threads that are still to be woken.
+#[derive(Default)]
 pub(super) struct Wakes(Mutex<Lists>);
 
 #[derive(Default)]
@@ -41,7 +42,7 @@ pub(super) struct Lists {
 #[derive(Default)]
 struct List {
     threads: VecDeque<Thread>,
-    /// Whether one of them wakes the others.
+    /// Whether a thread of this list wakes the others.
     attended: bool,
 }
 
@@ -60,10 +61,6 @@ impl Lists {
 }
 
 impl Wakes {
-    pub(super) fn new() -> Wakes {
-        Wakes(Mutex::new(Lists::default()))
-    }
-
     /// Prepares for a stop that `threads` threads may wait for, so that its end needs no memory.
     /// Threads that have not been woken yet meet that stop.
     pub(super) fn prepare(&self, threads: usize) {
@@ -121,7 +118,7 @@ mod tests {
     #[test]
     fn one_of_each_list_wakes_the_rest() {
         let threads: Vec<Thread> = (0..4).map(|_| spawn(|| ()).thread().clone()).collect();
-        let wakes = Wakes::new();
+        let wakes = Wakes::default();
         let mut taken = Vec::new();
         let mut next = |own, first| {
             let thread = wakes.next(own, first);

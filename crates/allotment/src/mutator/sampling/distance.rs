@@ -14,7 +14,7 @@
 //! - Number of points × T, with several points in one object: unbiased, but the variance of an
 //!   object of 10 T is 2000 times as large.
 
-use crate::mutator::random::Random;
+use crate::random::Random;
 
 /// The interval in bytes when sampling is switched on without one: that of JEP 331.
 pub const DEFAULT_SAMPLE_INTERVAL: usize = 512 << 10;
@@ -132,7 +132,8 @@ mod tests {
             }
             for kind in 0..2 {
                 let off = (estimate[kind] - exact[kind]).abs();
-                // A sum of few samples is no normal deviate: its largest single weight may decide.
+                // A sum of few samples is not a normal deviate: its largest single weight may
+                // decide.
                 let most = sizes.iter().map(|&bytes| {
                     [1.0, bytes as f64][kind] / sample_probability(bytes, interval)
                 }).fold(0.0, f64::max);

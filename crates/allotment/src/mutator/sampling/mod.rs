@@ -29,10 +29,12 @@ pub use distance::{DEFAULT_SAMPLE_INTERVAL, sample_probability};
 pub(in crate::mutator) use pending::{Pending, PendingSample};
 pub(in crate::mutator) use stack::frames;
 pub use stack::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
-pub(crate) use store::{Bucket, DroppedSamples};
+use store::SampleLists;
+pub(crate) use store::{Bucket, DroppedSamples, Samples};
 pub(in crate::mutator) use store::{SampleStore, SettledSample};
 
-use crate::sync::{Mutex, MutexGuard};
+use super::roots::RootTable;
+use crate::sync::{Mutex, POISONED};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -51,7 +53,7 @@ pub(crate) struct Sampler {
     /// Whether this library was compiled with frame pointers. Never changes.
     pub(in crate::mutator) frame_pointers: bool,
     pub(in crate::mutator) memory: SampleMemory,
-    store: Mutex<SampleStore>,
+    lists: Mutex<SampleLists>,
 }
 
 /// The memory that samples take.
@@ -59,7 +61,7 @@ pub(crate) struct Sampler {
 /// ```text
 /// used = bytes of all threads' pending samples + bytes of the store <= limit
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::mutator) struct SampleMemory {
     limit: usize,
     /// Any thread. Relaxed: nothing else depends on it.
@@ -94,6 +96,15 @@ impl SampleMemory {
         self.samples.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
+
+    /// The samples that were dropped.
+    fn dropped(&self) -> DroppedSamples {
+        DroppedSamples {
+            samples: self.samples.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            recycled: self.recycled.load(Ordering::Relaxed),
+        }
+    }
 }
 
 impl Sampler {
@@ -103,14 +114,8 @@ impl Sampler {
             seed,
             walker,
             frame_pointers: stack::has_frame_pointers(),
-            memory: SampleMemory {
-                limit,
-                used: AtomicUsize::new(0),
-                samples: AtomicU64::new(0),
-                bytes: AtomicU64::new(0),
-                recycled: AtomicU64::new(0),
-            },
-            store: Mutex::new(SampleStore::default()),
+            memory: SampleMemory { limit, ..SampleMemory::default() },
+            lists: Mutex::default(),
         }
     }
 
@@ -119,26 +124,24 @@ impl Sampler {
         self.interval.load(Ordering::Relaxed)
     }
 
-    /// The caller then requests a safepoint of each thread, at which the thread adopts it.
+    /// Sets the mean bytes from one point to the next. The caller then requests a safepoint of each
+    /// thread, at which the thread adopts the interval.
     pub(crate) fn set_interval(&self, bytes: usize) {
         self.interval.store(bytes, Ordering::Relaxed);
     }
 
     /// Whether no thread holds the lock. Asked in a child of `fork()`.
     pub(in crate::mutator) fn is_at_rest(&self) -> bool {
-        self.store.try_lock().is_ok()
+        self.lists.try_lock().is_ok()
     }
 
-    pub(in crate::mutator) fn store(&self) -> MutexGuard<'_, SampleStore> {
-        self.store.lock().expect("nothing panics while it has the samples")
+    /// Locks the samples, whose weak roots are in `table`.
+    pub(in crate::mutator) fn store<'s>(&'s self, table: &'s RootTable) -> SampleStore<'s> {
+        SampleStore { lists: self.lists.lock().expect(POISONED), memory: &self.memory, table }
     }
 
     /// The samples that were dropped.
     pub(crate) fn dropped(&self) -> DroppedSamples {
-        DroppedSamples {
-            samples: self.memory.samples.load(Ordering::Relaxed),
-            bytes: self.memory.bytes.load(Ordering::Relaxed),
-            recycled: self.memory.recycled.load(Ordering::Relaxed),
-        }
+        self.memory.dropped()
     }
 }

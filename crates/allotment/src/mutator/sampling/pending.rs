@@ -10,8 +10,8 @@ use super::stack::{FrameSink, MAX_FRAMES};
 use std::cell::{Cell, RefCell};
 
 /// Entries after which a thread hands over what is complete: objects of their own without a
-/// safepoint, and all at a call that counts as one. So the thread takes the heap's lock once for so
-/// many samples, and a stop waits for no more than twice as many.
+/// safepoint, and all at a call that counts as one. So the thread takes the heap's lock once for
+/// this many samples, and a stop waits for at most twice as many.
 const HAND_OVER: usize = 64;
 
 /// Words of a stack at most: whether it was cut off, and the frames.
@@ -64,14 +64,14 @@ impl Pending {
         self.count.get() >= HAND_OVER
     }
 
-    /// Whether it is time to hand over what is complete.
-    pub(in crate::mutator) fn is_long(&self) -> bool {
+    /// Whether it is time to hand over the complete entries.
+    pub(in crate::mutator) fn are_many_complete(&self) -> bool {
         self.complete.get() >= HAND_OVER
     }
 
-    /// Adds a sample, whose stack `walk` pushes. Where there is no memory for it, it is dropped and
-    /// counted, and the answer is `false`. Dropped is also a sample of an allocation that `walk`
-    /// makes.
+    /// Adds a sample, whose stack `walk` pushes. Without memory for it the sample is dropped and
+    /// counted, and the answer is `false`. A sample of an allocation that `walk` makes is dropped
+    /// and counted, too.
     pub(in crate::mutator) fn push(
         &self,
         memory: &SampleMemory,
@@ -103,8 +103,8 @@ impl Pending {
         pushed != Some(false)
     }
 
-    /// Calls `take` with each entry and its stack, oldest first. It stays if `take` returns
-    /// `false`.
+    /// Calls `take` with each entry and its stack, oldest first. The entry stays if
+    /// `take` returns `false`.
     pub(in crate::mutator) fn drain(&self, mut take: impl FnMut(&PendingSample, &[u64]) -> bool) {
         // A walker that reached a safepoint finds the lists in use: the entries wait for the next.
         let Ok(mut lists) = self.lists.try_borrow_mut() else { return };
@@ -159,16 +159,10 @@ fn grow<T>(list: &mut Vec<T>, wanted: usize, first: usize, memory: &SampleMemory
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
 
     fn memory(limit: usize) -> SampleMemory {
-        SampleMemory {
-            limit,
-            used: AtomicUsize::new(0),
-            samples: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            recycled: AtomicU64::new(0),
-        }
+        SampleMemory { limit, ..SampleMemory::default() }
     }
 
     fn entry(number: u64) -> PendingSample {
@@ -196,12 +190,12 @@ mod tests {
                 (0..frames).for_each(|frame| assert!(sink.push(number * 10 + frame)));
             });
         }
-        assert!(pending.is_long());
+        assert!(pending.are_many_complete());
         let stack =
             |number: u64| (number, [0].into_iter().chain((0..number % 5).map(|f| number * 10 + f)).collect());
         let odd: Vec<_> = (0..100).filter(|number| number % 2 == 1).map(stack).collect();
         assert_eq!(numbers(&pending, |number| number % 2 == 1), odd);
-        assert!(!pending.is_long() && !pending.is_empty());
+        assert!(!pending.are_many_complete() && !pending.is_empty());
         let even: Vec<_> = (0..100).filter(|number| number % 2 == 0).map(stack).collect();
         assert_eq!(numbers(&pending, |_| true), even);
         assert!(pending.is_empty());

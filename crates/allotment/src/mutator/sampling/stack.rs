@@ -12,6 +12,8 @@
 //! address from there: the entry of the heap has no frame of its own.
 
 use crate::mutator::GeneratedFrame;
+use crate::object::WORD;
+use crate::platform::frame_pointer;
 use std::ops::Range;
 use std::ptr;
 
@@ -98,8 +100,6 @@ impl<'f> FrameSink<'f> {
     }
 }
 
-const WORD: usize = size_of::<usize>();
-
 /// Pushes the return addresses of a stack, innermost first.
 ///
 /// `at` is the innermost frame pointer, or anything. `generated` is the frame from which generated
@@ -144,10 +144,7 @@ pub(in crate::mutator) unsafe fn frames(
 
 /// Whether this library was compiled with frame pointers: whether a function's frame leads to its
 /// caller's. A program's flags hold for all of its libraries.
-#[cfg(not(any(miri, loom)))]
 pub(super) fn has_frame_pointers() -> bool {
-    use crate::platform::frame_pointer;
-
     #[inline(never)]
     fn callee(callers: usize) -> bool {
         // First, so that the function makes its frame before the register is read.
@@ -170,11 +167,6 @@ pub(super) fn has_frame_pointers() -> bool {
     }
 
     caller()
-}
-
-#[cfg(any(miri, loom))]
-pub(super) fn has_frame_pointers() -> bool {
-    false
 }
 
 #[cfg(all(test, not(loom)))]
@@ -218,7 +210,7 @@ mod tests {
         ] {
             assert_eq!(walk(words, first).0, expected, "{words:?}");
         }
-        // A register that is no frame pointer.
+        // A register that is not a frame pointer.
         let (mut none, words) = (Vec::new(), [0_usize; 4]);
         let low = words.as_ptr().expose_provenance();
         let bounds = low..low + size_of_val(&words);

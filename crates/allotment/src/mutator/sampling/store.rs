@@ -16,13 +16,14 @@
 
 use super::SampleMemory;
 use crate::mutator::roots::{RootSlot, RootTable};
+use crate::sync::MutexGuard;
 use std::collections::HashMap;
 
-/// Living samples up to which no search for dead ones is worth while.
+/// Number of living samples up to which a search for dead ones does not pay.
 const FIRST_SEARCH: usize = 1024;
 
 /// Bytes of a stack beside its words, of a bucket, and of a living sample. Upper bounds: lists and
-/// maps are up to twice as large as what is in them, and maps have 1/7 and a byte more.
+/// maps are up to twice as large as their contents, and maps have 1/7 and a byte more.
 const STACK_BYTES: usize = 3 * (size_of::<(Box<[u64]>, u32)>() + 1) + 32;
 const BUCKET_BYTES: usize = 2 * size_of::<Bucket>() + 3 * (size_of::<(Key, u32)>() + 1);
 const LIVING_BYTES: usize = 2 * size_of::<Living>() + 3 * size_of::<RootSlot>();
@@ -66,6 +67,14 @@ pub(crate) struct DroppedSamples {
     pub(crate) recycled: u64,
 }
 
+/// What a heap's threads sampled so far.
+pub(crate) struct Samples {
+    /// Stacks by number: whether it was cut off (0 or 1), then its frames, innermost first.
+    pub(crate) stacks: Vec<Box<[u64]>>,
+    pub(crate) buckets: Vec<Bucket>,
+    pub(crate) dropped: DroppedSamples,
+}
+
 type Key = (u32, u32, usize, usize);
 
 #[derive(Clone, Copy)]
@@ -76,7 +85,7 @@ struct Living {
 
 /// All samples of a heap, under one lock.
 #[derive(Default)]
-pub(in crate::mutator) struct SampleStore {
+pub(super) struct SampleLists {
     stacks: HashMap<Box<[u64]>, u32>,
     numbers: HashMap<Key, u32>,
     buckets: Vec<Bucket>,
@@ -87,132 +96,116 @@ pub(in crate::mutator) struct SampleStore {
     searched: Option<u64>,
 }
 
-impl SampleStore {
-    /// Counts a sample. Returns its bucket; `None` if there is no memory for it.
-    pub(in crate::mutator) fn count(
-        &mut self,
-        memory: &SampleMemory,
-        table: &RootTable,
-        sample: &SettledSample<'_>,
-    ) -> Option<u32> {
-        let bucket = self.bucket(memory, table, sample);
+/// All samples of a heap while they are locked, and where they take memory and slots from.
+pub(in crate::mutator) struct SampleStore<'s> {
+    pub(super) lists: MutexGuard<'s, SampleLists>,
+    pub(in crate::mutator) memory: &'s SampleMemory,
+    /// Weak roots of the living samples.
+    pub(super) table: &'s RootTable,
+}
+
+impl SampleStore<'_> {
+    /// Counts a sample. Returns its bucket; `None` if there is no memory for the sample.
+    pub(in crate::mutator) fn count(&mut self, sample: &SettledSample<'_>) -> Option<u32> {
+        let bucket = self.bucket(sample);
         match bucket {
-            Some(bucket) => self.buckets[bucket as usize].samples += 1,
-            None => memory.drop_sample(sample.bytes),
+            Some(bucket) => self.lists.buckets[bucket as usize].samples += 1,
+            None => self.memory.drop_sample(sample.bytes),
         }
         bucket
     }
 
-    fn bucket(
-        &mut self,
-        memory: &SampleMemory,
-        table: &RootTable,
-        sample: &SettledSample<'_>,
-    ) -> Option<u32> {
+    fn bucket(&mut self, sample: &SettledSample<'_>) -> Option<u32> {
         let SettledSample { shape, bytes, interval, stack } = *sample;
-        let stack = match self.stacks.get(stack) {
+        let stack = match self.lists.stacks.get(stack) {
             Some(&number) => number,
             None => {
-                let number = u32::try_from(self.stacks.len()).ok()?;
+                let number = u32::try_from(self.lists.stacks.len()).ok()?;
                 let taken = STACK_BYTES + size_of_val(stack);
-                if !self.take(memory, table, taken) {
+                if !self.take(taken) {
                     return None;
                 }
                 let mut words = Vec::new();
-                if self.stacks.try_reserve(1).and(words.try_reserve_exact(stack.len())).is_err() {
-                    memory.give(taken);
+                if self.lists.stacks.try_reserve(1).and(words.try_reserve_exact(stack.len())).is_err() {
+                    self.memory.give(taken);
                     return None;
                 }
                 words.extend_from_slice(stack);
-                self.stacks.insert(words.into(), number);
+                self.lists.stacks.insert(words.into(), number);
                 number
             }
         };
         let key = (stack, shape, bytes, interval);
-        if let Some(&number) = self.numbers.get(&key) {
+        if let Some(&number) = self.lists.numbers.get(&key) {
             return Some(number);
         }
-        let number = u32::try_from(self.buckets.len()).ok()?;
-        if !self.take(memory, table, BUCKET_BYTES) {
+        let number = u32::try_from(self.lists.buckets.len()).ok()?;
+        if !self.take(BUCKET_BYTES) {
             return None;
         }
-        if self.buckets.try_reserve(1).and(self.numbers.try_reserve(1)).is_err() {
-            memory.give(BUCKET_BYTES);
+        let SampleLists { buckets, numbers, .. } = &mut *self.lists;
+        if buckets.try_reserve(1).and(numbers.try_reserve(1)).is_err() {
+            self.memory.give(BUCKET_BYTES);
             return None;
         }
-        self.buckets.push(Bucket { stack, shape, bytes, interval, samples: 0, living: 0 });
-        self.numbers.insert(key, number);
+        buckets.push(Bucket { stack, shape, bytes, interval, samples: 0, living: 0 });
+        numbers.insert(key, number);
         Some(number)
     }
 
-    /// Follows the sampled object at `address`, in a slot of `table`. Without memory for that, the
-    /// object counts as dead, and its sample as dropped.
-    pub(in crate::mutator) fn follow(
-        &mut self,
-        memory: &SampleMemory,
-        table: &RootTable,
-        address: usize,
-        bucket: u32,
-    ) {
-        if self.living.len() >= self.search_at.max(FIRST_SEARCH) {
-            self.forget_dead(memory, table);
-            self.search_at = 2 * self.living.len();
+    /// Follows the sampled object at `address`, in a slot of the table. Without memory for that,
+    /// the object counts as dead, and its sample as dropped.
+    pub(in crate::mutator) fn follow(&mut self, address: usize, bucket: u32) {
+        if self.lists.living.len() >= self.lists.search_at.max(FIRST_SEARCH) {
+            self.forget_dead();
+            self.lists.search_at = 2 * self.lists.living.len();
         }
-        if self.take(memory, table, LIVING_BYTES) {
-            let slot = self.living.try_reserve(1).ok().and_then(|()| table.try_take(address as u64));
-            if let Some(slot) = slot {
-                return self.living.push(Living { slot, bucket });
+        if self.take(LIVING_BYTES) {
+            let room = self.lists.living.try_reserve(1).ok();
+            if let Some(slot) = room.and_then(|()| self.table.try_take(address as u64)) {
+                return self.lists.living.push(Living { slot, bucket });
             }
-            memory.give(LIVING_BYTES);
+            self.memory.give(LIVING_BYTES);
         }
-        memory.drop_sample(self.buckets[bucket as usize].bytes);
+        self.memory.drop_sample(self.lists.buckets[bucket as usize].bytes);
     }
 
     /// Takes `bytes` of the memory. If less is left, it gives up the dead samples first.
-    pub(in crate::mutator) fn take(
-        &mut self,
-        memory: &SampleMemory,
-        table: &RootTable,
-        bytes: usize,
-    ) -> bool {
-        memory.take(bytes) || (self.forget_newly_dead(memory, table) && memory.take(bytes))
+    pub(in crate::mutator) fn take(&mut self, bytes: usize) -> bool {
+        self.memory.take(bytes) || (self.forget_newly_dead() && self.memory.take(bytes))
     }
 
     /// Gives up the dead samples, if a collection may have found some since the last call. Returns
     /// whether it looked.
-    pub(in crate::mutator) fn forget_newly_dead(&mut self, memory: &SampleMemory, table: &RootTable) -> bool {
-        let visits = Some(table.visits());
-        let looks = self.searched != visits;
+    pub(in crate::mutator) fn forget_newly_dead(&mut self) -> bool {
+        let visits = Some(self.table.visits());
+        let looks = self.lists.searched != visits;
         if looks {
-            self.searched = visits;
-            self.forget_dead(memory, table);
+            self.lists.searched = visits;
+            self.forget_dead();
         }
         looks
     }
 
     /// Gives up the slots of sampled objects that died.
-    fn forget_dead(&mut self, memory: &SampleMemory, table: &RootTable) {
-        let before = self.living.len();
-        self.living.retain(|living| !table.give_if_cleared(living.slot));
-        memory.give(LIVING_BYTES * (before - self.living.len()));
+    fn forget_dead(&mut self) {
+        let before = self.lists.living.len();
+        self.lists.living.retain(|living| !self.table.give_if_cleared(living.slot));
+        self.memory.give(LIVING_BYTES * (before - self.lists.living.len()));
     }
 
-    /// The stacks, by number, and all buckets. What lives is as the last collection found it that
-    /// looked.
-    pub(in crate::mutator) fn read(
-        &mut self,
-        memory: &SampleMemory,
-        table: &RootTable,
-    ) -> (Vec<Box<[u64]>>, Vec<Bucket>) {
-        self.forget_dead(memory, table);
-        let mut stacks = vec![Box::default(); self.stacks.len()];
-        for (stack, &number) in &self.stacks {
+    /// The samples so far. An object lives if the last collection that looked at it found it
+    /// alive.
+    pub(in crate::mutator) fn read(&mut self) -> Samples {
+        self.forget_dead();
+        let mut stacks = vec![Box::default(); self.lists.stacks.len()];
+        for (stack, &number) in &self.lists.stacks {
             stacks[number as usize] = stack.clone();
         }
-        let mut buckets = self.buckets.clone();
-        for living in &self.living {
+        let mut buckets = self.lists.buckets.clone();
+        for living in &self.lists.living {
             buckets[living.bucket as usize].living += 1;
         }
-        (stacks, buckets)
+        Samples { stacks, buckets, dropped: self.memory.dropped() }
     }
 }

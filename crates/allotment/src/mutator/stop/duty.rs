@@ -19,6 +19,7 @@
 use crate::mutator::roots::visit_links;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::thread::Threads;
+use crate::mutator::thread::registry::Attached;
 use crate::mutator::thread::state::State;
 
 const PANICKED: &str =
@@ -62,9 +63,10 @@ impl Threads {
     /// threads were visited: the others run, and do so before any other work. For a worker of the
     /// collector.
     pub(crate) fn visit_roots_of_safe_threads(&self) -> bool {
-        let mut number = 0;
-        // One thread at a time: a stop needs the registry.
-        while self.registry.with_thread(number, |state| {
+        for number in 0.. {
+            // One thread at a time: a stop needs the registry.
+            let inner = self.registry.threads.lock();
+            let Some(state) = inner.threads.get(number).map(Attached::state) else { break };
             let mut visited = state.lock_roots();
             // Asked under the lock: a thread that is safe now cannot run past its duty.
             if state.status.is_safe() {
@@ -72,10 +74,9 @@ impl Threads {
                 state.visit_if_due(&mut visited);
                 abort.disarm();
             }
-        }) {
-            number += 1;
         }
         let wanted = self.root_visits();
-        self.registry.all_threads(|state| state.visited.try_lock().is_ok_and(|visited| *visited == wanted))
+        let is_done = |state: &State| state.visited.try_lock().is_ok_and(|visited| *visited == wanted);
+        self.registry.threads.lock().threads.iter().map(Attached::state).all(is_done)
     }
 }

@@ -1,10 +1,12 @@
 //! The two kinds of stops, and what a thread does after the light one.
 
+mod buffers;
 mod duty;
 mod halted;
 mod pause;
 mod world;
 
+pub(crate) use buffers::BufferSizes;
 pub(crate) use halted::Halted;
 pub(crate) use pause::Pause;
 pub use world::{StopError, World};

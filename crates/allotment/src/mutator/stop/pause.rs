@@ -41,14 +41,15 @@ impl Pause<'_> {
 
     /// Visits the slots of providers, and calls `pinned` with what they pin.
     pub(crate) fn visit_providers(&self, slots: &mut SlotVisitor<'_>, pinned: &mut dyn FnMut(usize)) {
-        if !self.shared.threads.roots.has_providers() {
+        let providers = &self.shared.threads.roots.providers;
+        if providers.count() == 0 {
             return;
         }
         let states = self.shared.threads.registry.attached();
         // SAFETY: no thread detaches while the threads are stopped.
         let frames = super::generated_frames(states.iter().map(|state| unsafe { state.as_ref() }));
         // SAFETY: the frames are of threads that this pause keeps.
-        unsafe { self.shared.threads.roots.visit_providers(slots, pinned, &frames) };
+        unsafe { providers.visit(slots, pinned, &frames) };
     }
 }
 

@@ -16,9 +16,8 @@ use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity
 use crate::mutator::thread::registry::{Attached, runs_attached};
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
-use crate::mutator::{BufferSizes, ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
+use crate::mutator::{ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
 use crate::object::{SlotVisitor, reference};
-use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -53,7 +52,7 @@ pub enum StopError {
     )]
     Attached,
     /// The thread has stopped this world already, or that of another heap.
-    #[error("this thread is stopping the world already: stops do not nest")]
+    #[error("this thread is stopping the world already: end that stop before the next")]
     Stopping,
     /// The process is a child of `fork()` in which the heap cannot be used.
     #[error(transparent)]
@@ -116,30 +115,31 @@ impl<'w> World<'w> {
         self.stopper_state.map(Mutator::new)
     }
 
-    /// Visits every root slot: those in the frames of all threads, of handles and of providers.
-    pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+    /// Visits the roots in the frames of all threads.
+    fn visit_frames(&self, slots: &mut SlotVisitor<'_>) {
         for state in self.states() {
             let _walks = state.lock_roots();
             // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
             unsafe { visit_links(state.roots(), slots) };
         }
+    }
+
+    /// Visits every root slot: those in the frames of all threads, of handles and of providers.
+    pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+        self.visit_frames(slots);
         // SAFETY: the frames are of threads that this world keeps.
         unsafe { self.shared.threads.roots.visit(slots, &self.frames) };
     }
 
     /// Calls `visit` with the kind and the referent of every root that refers to an object.
     pub(crate) fn visit_root_targets(&self, visit: &mut RootTargets<'_>) {
-        for state in self.states() {
-            let _walks = state.lock_roots();
-            let mut word = |slot: *mut u64, kind| {
-                // SAFETY: a root of a stopped thread is readable.
-                if let Some(address) = reference(unsafe { slot.read() }) {
-                    visit(RootKind::Frame, address, kind);
-                }
-            };
-            // SAFETY: the thread is stopped or held in `blocking`, and its lock is held.
-            unsafe { visit_links(state.roots(), &mut SlotVisitor::new(&mut word)) };
-        }
+        let mut word = |slot: *mut u64, kind| {
+            // SAFETY: a root of a stopped thread is readable.
+            if let Some(address) = reference(unsafe { slot.read() }) {
+                visit(RootKind::Frame, address, kind);
+            }
+        };
+        self.visit_frames(&mut SlotVisitor::new(&mut word));
         // SAFETY: the frames are of threads that this world keeps, and no thread writes to slots.
         unsafe { self.shared.threads.roots.visit_targets(visit, &self.frames) };
     }
@@ -169,29 +169,9 @@ impl<'w> World<'w> {
         self.states().for_each(|state| *state.lock_roots() = visits);
     }
 
-    /// What the threads' buffers did since the last call, or since the heap was reset. To be called
-    /// once for each collection.
-    pub(crate) fn end_buffer_count(&self) -> TlabTotals {
-        self.shared.threads.registry.end_count_stopped()
-    }
-
-    /// Ends a cycle of the threads' buffers, which did what was
-    /// [`counted`](Self::end_buffer_count), while `used` bytes of `capacity` were allocated. The
-    /// next buffers have the sizes that follow from this. Together they keep to what `next` bytes
-    /// allow. Returns these sizes.
-    pub(crate) fn end_buffer_cycle(
-        &self,
-        counted: &TlabTotals,
-        used: usize,
-        capacity: usize,
-        next: usize,
-    ) -> BufferSizes {
-        self.shared.threads.registry.end_cycle_stopped(&self.shared.policy, counted, used, capacity, next)
-    }
-
     /// Threads that wait for the end of the stop, and may be called to help.
     pub(crate) fn volunteers(&self) -> &'w Volunteers {
-        self.shared.threads.registry.threads.volunteers()
+        &self.shared.threads.registry.threads.volunteers
     }
 
     /// How many threads are attached.

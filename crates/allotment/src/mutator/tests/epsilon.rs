@@ -49,7 +49,7 @@ fn where_they_do_not_each_region_loses_less_than_an_object() {
             let (left, waste) = (room(&heap), heap.tlab_totals().sum);
             assert_eq!(census.object_bytes() as usize + left + census.fillers.1 as usize, 64 * 4096);
             assert!(left < 64 * kit.bytes(kind), "{left} bytes for {kind:?} with {options}");
-            // The tail of the last buffer is kept for the next thread, and is no waste yet.
+            // The tail of the last buffer is kept for the next thread, and is not waste yet.
             let tail = census.fillers.1 - waste.refill_waste - waste.gc_waste;
             assert!(tail < kit.bytes(kind) as u64, "{tail} bytes for {kind:?} with {options}");
             // The rests of regions serve smaller objects.

@@ -23,7 +23,7 @@ pub(super) struct Model {
     kit: Kit,
     /// Oldest first.
     live: Vec<Live>,
-    /// The same, address to end.
+    /// The objects' ends, by their addresses.
     ranges: BTreeMap<usize, usize>,
     stamps: u64,
 }
@@ -156,7 +156,7 @@ impl Model {
             }
             return;
         }
-        assert_eq!((0..table.len()).find(unused), None, "{bytes} bytes fit a region nobody uses");
+        assert_eq!((0..table.len()).find(unused), None, "{bytes} bytes fit a region that nothing uses");
         if !private {
             let room = |index: &usize| table.end(*index) - table.get(*index).top();
             let hole =

@@ -33,7 +33,7 @@ fn stop(heap: &Heap, mutator: &mut Mutator<'_>) {
 }
 
 /// Regression: between mark and recycling the thread gave the buffer up, took a smaller one at the
-/// same place, and put an object outside buffers behind it. The top of the smaller buffer was taken
+/// same place, and put an object outside buffers after it. The top of the smaller buffer was taken
 /// for the end of the written part of the mark's buffer.
 #[test]
 fn memory_written_outside_the_buffer_since_the_mark_is_not_taken_for_clean() {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Two roots behind a link.
+/// A link with two roots.
 #[repr(C)]
 struct Pair {
     link: RootLink,

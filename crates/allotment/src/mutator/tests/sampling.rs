@@ -1,4 +1,4 @@
-//! Samples: what is sampled, what it stands for, and which sampled objects live.
+//! Samples: which objects are sampled, what a sample stands for, and which sampled objects live.
 //!
 //! Heaps of these tests draw the same distances in each run. So sums of one thread either are
 //! within three standard deviations of exact ones, or are not, in each run. Where threads run
@@ -37,7 +37,7 @@ impl Exact {
         self.check_within(3.0, heap);
     }
 
-    /// The same, with so many standard deviations allowed.
+    /// Checks the estimates, and allows this many standard deviations.
     fn check_within(&self, deviations: f64, heap: &Heap) {
         let mut found: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         for bucket in heap.shared.samples().buckets {
@@ -80,7 +80,7 @@ fn heap_of(collector: CollectorKind, options: &str, sizes: &[usize]) -> (Heap, S
 }
 
 fn allocate(mutator: &mut Mutator<'_>, shape: ShapeRef, length: usize) -> *mut u8 {
-    // SAFETY: the shape is the heap's, and nothing uses the object behind a safepoint.
+    // SAFETY: the shape is the heap's, and nothing uses the object after a safepoint.
     unsafe { mutator.raw_mut().alloc_raw(shape, length) }.unwrap().as_ptr()
 }
 
@@ -355,7 +355,7 @@ fn reserved_memory_is_sampled_when_it_holds_objects() {
         assert_eq!(of(&heap, kit.shape(what.kind)), (4, 4));
     })
     .unwrap();
-    assert_eq!(heap.shared.samples().buckets.len(), 1, "the rest is no object");
+    assert_eq!(heap.shared.samples().buckets.len(), 1, "the rest is not an object");
 }
 
 proptest! {
@@ -427,12 +427,10 @@ fn a_profile_taken_in_blocking_leaves_the_state_of_the_thread_alone() {
             mutator.raw_mut().mark();
             (0..10).for_each(|_| _ = allocate(mutator, fixed[0], 0));
             mutator.blocking(|| {
-                let found = heap.shared.threads.registry.with_thread(0, |state| {
-                    // As a stopper has it.
-                    let _owned = state.owned.borrow_mut();
-                    assert_eq!(of(&heap, fixed[0]).0, 10, "{collector:?} {options}");
-                });
-                assert!(found);
+                let inner = heap.shared.threads.registry.threads.lock();
+                // As a stopper has it.
+                let _owned = inner.threads[0].state().owned.borrow_mut();
+                assert_eq!(of(&heap, fixed[0]).0, 10, "{collector:?} {options}");
             });
             allocate(mutator, fixed[0], 0);
             assert_eq!(of(&heap, fixed[0]).0, 11, "a thread that runs sees its own");

@@ -77,7 +77,7 @@ struct Attached<'r, 'm, 't> {
 }
 
 /// The sampling points of one attachment, by the rule: a block of more bytes than the distance left
-/// passes one, and the next distance begins behind the block.
+/// passes one, and the next distance begins after the block.
 struct Points {
     distances: Distances,
     /// 0: off.

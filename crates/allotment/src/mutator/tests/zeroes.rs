@@ -8,7 +8,7 @@ use crate::mutator::Mutator;
 const PLAIN: What = What { kind: Kind::Fixed(0), by: By::Caller };
 const ZEROED: What = What { kind: Kind::Fixed(0), by: By::Window };
 
-/// Bytes behind the top that are known to be zero.
+/// Bytes above the top that are known to be zero.
 fn ahead(mutator: &Mutator<'_>) -> usize {
     mutator.state().hot.zeroed.get().saturating_sub(mutator.state().hot.top())
 }
@@ -46,7 +46,7 @@ fn the_window_is_as_wide_as_the_option_says_and_follows_the_top() {
         let (heap, kit) = used(&format!("MinTLABSize=32k,ZeroWindowSize={window}"));
         heap.attach(|mutator| {
             kit.allocate(&*mutator, PLAIN).unwrap();
-            assert_eq!(ahead(mutator), 0, "nobody asked for zeroes");
+            assert_eq!(ahead(mutator), 0, "no caller asked for zeroes");
             kit.allocate(&*mutator, ZEROED).unwrap();
             assert_eq!(ahead(mutator), window);
             for _ in 0..200 {

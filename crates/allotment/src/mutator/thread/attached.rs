@@ -5,7 +5,8 @@
 //! often asks because one of the threads does not come to a safepoint, and a stop would wait for
 //! that thread.
 
-use super::registry::Registry;
+use super::registry::{Attached, Registry};
+use super::state::State;
 use crate::mutator::safepoint::{ThreadActivity, ThreadIdentity};
 use crate::tlab::statistics::TlabStatistics;
 
@@ -36,18 +37,13 @@ impl AttachedThread {
 impl Registry {
     /// The attached threads, in the order in which they stand in the registry.
     pub(crate) fn attached_threads(&self) -> Vec<AttachedThread> {
-        let mut threads = Vec::new();
-        self.all_threads(|state| {
-            let shared = &state.shared;
-            threads.push(AttachedThread {
-                identity: state.identity.clone(),
-                activity: state.status.activity(),
-                buffer_bytes: if shared.policy.use_tlab { state.published.read().size } else { 0 },
-                buffer_used_bytes: state.hot.used_about_now().min(shared.space.region_bytes()),
-                statistics: state.statistics(),
-            });
-            true
-        });
-        threads
+        let thread = |state: &State| AttachedThread {
+            identity: state.identity.clone(),
+            activity: state.status.activity(),
+            buffer_bytes: if state.shared.policy.use_tlab { state.published.read().size } else { 0 },
+            buffer_used_bytes: state.hot.used_about_now().min(state.shared.space.region_bytes()),
+            statistics: state.statistics(),
+        };
+        self.threads.lock().threads.iter().map(Attached::state).map(thread).collect()
     }
 }

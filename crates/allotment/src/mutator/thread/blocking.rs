@@ -30,7 +30,9 @@ impl Mutator<'_> {
         // This comes before a stop may see the thread as safe. From here on every unlinking takes
         // the slow path.
         state.parked.set(state.links.replace(OUTSIDE));
-        state.shared.threads.registry.enter_blocking(state);
+        state.satb.give(&state.shared.threads.satb);
+        state.hand_over_before_blocking();
+        state.shared.threads.registry.threads.enter_blocking(&state.into());
         let _leave = Leave(state);
         f()
     }

@@ -76,8 +76,8 @@ pub(crate) trait Concurrent: Send + Sync {
     /// it has yet to move.
     fn forward(&self, space: &Space, address: usize) -> usize;
 
-    /// Visits the roots of one thread, which `visit` calls the visitor with: as the current visit
-    /// of roots wants it.
+    /// Visits the roots of one thread in the way that the current visit of roots needs. `visit`
+    /// calls the visitor with these roots.
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>));
 
     /// A thread took memory from another region.

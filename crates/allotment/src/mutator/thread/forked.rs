@@ -25,12 +25,12 @@
 //! - A handler of `pthread_atfork`. `platform/process_mark.rs` gives the reasons.
 //! - To hold all locks over a fork. That needs such a handler.
 
-use super::registry::own_state;
+use super::registry::{Attached, own_state};
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;
+use crate::mutator::ForkError;
 use crate::mutator::safepoint::renew_system_id;
-use crate::mutator::{ForkError, Mutator};
 use crate::platform::{abort_because, is_first_thread};
 use crate::sync::yield_now;
 use std::ptr::NonNull;
@@ -52,8 +52,7 @@ impl Shared {
         if self.process.load() == HERE { Ok(()) } else { self.find_out() }
     }
 
-    /// As [`after_fork`](Self::after_fork), for functions without an error to return: the process
-    /// ends instead.
+    /// Ends the process if the heap cannot be used in it. For functions without an error to return.
     #[inline]
     pub(crate) fn after_fork_or_abort(&self) {
         if self.process.load() != HERE {
@@ -99,9 +98,11 @@ impl Shared {
         if !is_first_thread() && self.threads.registry.count() > 0 {
             return Err(ForkError::NotYet);
         }
-        let own = own_state(self);
+        let own = own_state(self).map(Attached::from);
         let stopping = is_stopping_that(&self.threads.registry);
-        let others = self.threads.registry.others_at_rest(own, stopping)?;
+        let mut others = Vec::new();
+        let threads = &self.threads.registry.threads;
+        threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
         // SAFETY: the threads were safe when the process was forked, so their states are in order.
         let lists_at_rest = others.iter().all(|state| unsafe { state.as_ref() }.visited.try_lock().is_ok());
         // A thread that stops the world holds the `regions` lock itself.
@@ -142,13 +143,5 @@ impl Drop for Shared {
         if self.process.load() != HERE {
             self.collector.forget_threads();
         }
-    }
-}
-
-impl Mutator<'_> {
-    /// As [`Shared::after_fork_or_abort`].
-    #[inline]
-    pub(in crate::mutator) fn after_fork_or_abort(&self) {
-        self.state().shared.after_fork_or_abort();
     }
 }

@@ -8,7 +8,7 @@
 //! start <= top <= end                       buffer
 //! plain <= end, zeroed limit <= plain       unless a stop is requested: both 0
 //! [top, zeroed) and [clean, end) are zero   zeroed <= end, clean <= end
-//! byte [cards + (slot >> 9)] = 1            behind every store to a slot of an object
+//! byte [cards + (slot >> 9)] = 1            after every store to a slot of an object
 //! ```
 
 use super::barrier_calls::BarrierCalls;
@@ -33,7 +33,8 @@ pub struct Hot {
     top: AtomicUsize,
     /// The limits that the fast path compares with.
     pub(in crate::mutator) limit: Limit,
-    /// Address behind the buffer. Owner only, as are all following fields unless stated otherwise.
+    /// Address after the buffer's last byte. Owner only, as are all following fields unless stated
+    /// otherwise.
     end: Cell<usize>,
     /// The barriers in force, as bits ([`Hot::MARKING`] and so on). Written by the owner after a
     /// light stop, before its next work, and by the stopper of the world. Plain, so that a
@@ -123,7 +124,7 @@ impl Hot {
     /// From a region's address, the offset in bytes of the address of its next free byte.
     /// Compare-and-swap moves that address.
     pub const REGION_TOP_OFFSET: usize = Region::TOP_OFFSET;
-    /// From a region's address, the offset in bytes of the address behind its last byte, which
+    /// From a region's address, the offset in bytes of the address after its last byte, which
     /// never changes.
     pub const REGION_END_OFFSET: usize = Region::END_OFFSET;
     /// The number of a slot's card is the slot's address shifted right by this many bits.
@@ -132,10 +133,10 @@ impl Hot {
     pub const DIRTY_CARD: u8 = DIRTY;
 
     /// A hot part without a buffer, in the heap whose biased card table is at `cards`.
-    pub(in crate::mutator) fn new(cards: usize, barrier_calls: BarrierCalls) -> Hot {
+    pub(in crate::mutator) fn new(cards: usize) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
-            limit: Limit::new(),
+            limit: Limit::default(),
             end: Cell::new(0),
             barriers: Cell::new(0),
             watermark: Cell::new(0),
@@ -144,8 +145,8 @@ impl Hot {
             zeroed: Cell::new(0),
             clean: Cell::new(0),
             frame: AtomicUsize::new(0),
-            barrier_calls,
-            pointer: Pointer::new(),
+            barrier_calls: BarrierCalls::new(),
+            pointer: Pointer::default(),
         }
     }
 

@@ -4,7 +4,6 @@
 mod attached;
 mod barrier_calls;
 mod blocking;
-mod buffer_sizes;
 mod collector;
 mod forked;
 mod handle;
@@ -27,7 +26,6 @@ mod watch;
 
 pub use attached::AttachedThread;
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
-pub(crate) use buffer_sizes::BufferSizes;
 pub use collector::Cause;
 pub(crate) use collector::{Collector, Concurrent, Outcome};
 pub(crate) use forked::HERE;
@@ -37,7 +35,6 @@ pub(crate) use policy::Policy;
 pub(super) use private::{LogPosition, Private};
 pub use registry::{AttachError, Attachments};
 pub(crate) use registry::{Registry, attach};
-pub(crate) use sampling::Samples;
 pub(crate) use satb::SatbQueue;
 pub(crate) use shared::Shared;
 pub use stalls::Stalls;

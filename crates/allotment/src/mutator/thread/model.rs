@@ -26,7 +26,7 @@ fn table(barriers: u32) -> (Arc<Roots>, RootSlot) {
     (Arc::new(roots), handle)
 }
 
-/// As the heap does it.
+/// Hands over the word of a dropped handle, as the heap does.
 fn dropped(queue: &SatbQueue, taken: Changed) {
     if taken.barriers & Hot::MARKING != 0 {
         queue.give_word(taken.word);
@@ -61,7 +61,7 @@ fn a_handle_that_changes_its_place_is_marked() {
     });
 }
 
-/// The same, with the visit that gives handles the new places.
+/// A thread that is not attached copies a handle while a visit gives handles the new places.
 #[test]
 fn a_copy_of_a_handle_gets_the_new_place() {
     loom::model(|| {

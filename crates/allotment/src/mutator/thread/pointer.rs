@@ -11,12 +11,12 @@
 //! all mutators have come to a safepoint. So a thread that still has its address finds room in it,
 //! or finds it full. Each safepoint closes the pointer. The top may move on and back between the
 //! load and the swap ([`FreeSet::undo`](crate::region::FreeSet)). That is as good as a top that
-//! never moved: the swap only needs the memory behind the top to be free.
+//! never moved: the swap only needs the memory above the top to be free.
 //!
 //! Refused: the address of the top of the heap's one current region (as HotSpot's eden). Other
 //! threads would replace it while a thread bumps it.
 
-use crate::region::Region;
+use crate::region::{Carve, Region};
 use crate::sync::{AtomicU64, Ordering};
 use crate::tlab::statistics::{TlabStatistics, add};
 use std::cell::Cell;
@@ -32,7 +32,7 @@ use std::ptr;
 ///
 /// Owner only. The stopper may use it while the owner is held. Other threads read the counts.
 /// Generated code adds to them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(in crate::mutator) struct Pointer {
     /// The region. Null if the pointer is closed.
@@ -50,11 +50,6 @@ impl Pointer {
     pub(in crate::mutator) const BYTES_OFFSET: usize = std::mem::offset_of!(Pointer, bytes);
     pub(in crate::mutator) const FAILURES_OFFSET: usize = std::mem::offset_of!(Pointer, failures);
 
-    pub(in crate::mutator) fn new() -> Pointer {
-        let zero = || AtomicU64::new(0);
-        Pointer { region: Cell::new(ptr::null()), objects: zero(), bytes: zero(), failures: zero() }
-    }
-
     /// Closes the pointer: the next object takes the slow path.
     pub(in crate::mutator) fn close(&self) {
         self.region.set(ptr::null());
@@ -71,10 +66,9 @@ impl Pointer {
         !self.region.get().is_null()
     }
 
-    /// Takes `bytes` of the region. Returns their start, and the address from which on they are
-    /// zero. `None` if the pointer is closed or the region has less room.
+    /// Takes `bytes` of the region. `None` if the pointer is closed or the region has less room.
     #[inline(always)]
-    pub(in crate::mutator) fn bump(&self, bytes: usize) -> Option<(usize, usize)> {
+    pub(in crate::mutator) fn bump(&self, bytes: usize) -> Option<Carve> {
         // SAFETY: null, or an entry of the heap's table, which outlives the thread's state.
         let region = unsafe { self.region.get().as_ref() }?;
         let mut top = region.top();
@@ -89,7 +83,7 @@ impl Pointer {
                     add(&self.objects, 1);
                     add(&self.bytes, bytes as u64);
                     // Not `clamp`, which checks the order of its bounds.
-                    return Some((top, region.dirty().max(top).min(end)));
+                    return Some(Carve { start: top, end, dirty: region.dirty().max(top).min(end) });
                 }
                 Err(now) => {
                     add(&self.failures, 1);

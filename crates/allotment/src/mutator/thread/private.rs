@@ -66,7 +66,7 @@ impl Private {
     }
 
     /// Takes `[top, end)`, the rest of the buffer, back into the region, if nothing was allocated
-    /// behind it.
+    /// after it.
     pub(in crate::mutator) fn undo(&mut self, space: &Space, top: usize, end: usize) -> bool {
         let Some(index) = self.current else { return false };
         let region = space.free.table().get(index);

@@ -5,18 +5,16 @@
 //! readers of statistics, and by the check whether the heap idles. An allocation never takes it.
 //! The counts of detached threads are kept as a sum, so totals do not shrink.
 
-use super::Policy;
 use super::shared::Shared;
 use super::state::State;
-use super::stopping;
+use super::stopping::{is_stopping, is_stopping_that};
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
     Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
-use crate::mutator::{BufferSizes, ForkError, Mutator};
+use crate::mutator::{ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
-use crate::tlab::budget::CensusEntry;
-use crate::tlab::sizing::{Averages, Config, Cycle, HeapCycle, Sizing};
+use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
 use crate::tlab::statistics::TlabTotals;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -32,7 +30,7 @@ pub enum AttachError {
     AlreadyAttached,
     /// The thread has stopped the world, or is about to, of this heap or another.
     #[error(
-        "this thread is stopping the world, and would wait for its own end of it: attach before or after"
+        "this thread is stopping the world, and would wait for the end of its own stop: attach before the stop or after it"
     )]
     WorldStopped,
     /// The process is a child of `fork()` in which the heap cannot be used.
@@ -47,7 +45,7 @@ crate::debug::debug_is_display!(AttachError);
 pub struct Attachments {
     /// Attached now.
     pub now: usize,
-    /// Attached at any time so far.
+    /// Attached at any time so far. A thread that waits for the end of a stop to attach counts.
     pub ever: u64,
 }
 
@@ -65,34 +63,40 @@ pub(in crate::mutator) struct ThreadTotals {
     /// Totals of the threads that detached.
     left: TlabTotals,
     /// What those threads did since the end of the last cycle.
-    left_in_cycle: TlabTotals,
+    pub(in crate::mutator) left_in_cycle: TlabTotals,
     /// The averages that newly attached threads start from.
-    averages: Averages,
+    pub(in crate::mutator) averages: Averages,
 }
 
-pub(in crate::mutator) type Guard<'a> = MutexGuard<'a, SafepointState<Attached, ThreadTotals>>;
+impl ThreadTotals {
+    /// Adds a cycle to the averages: the threads' counts, and the `used` of `capacity` bytes.
+    pub(in crate::mutator) fn end_cycle(&mut self, counted: &TlabTotals, used: usize, capacity: usize) {
+        let requested = counted.sum.allocated_in_all() as usize;
+        self.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
+    }
+}
 
 /// No thread is attached, and none attaches while the value lives.
-pub(crate) struct Detached<'r>(Guard<'r>);
+pub(crate) struct Detached<'r>(MutexGuard<'r, SafepointState<Attached, ThreadTotals>>);
 
 impl Detached<'_> {
     /// Ends a cycle: the averages take in what was allocated since the last one, for a heap that
     /// had `used` of `capacity` bytes in use.
     pub(crate) fn end_cycle(&mut self, used: usize, capacity: usize) {
-        let counted = end_count(&mut self.0);
-        take_in(&mut self.0, &counted, used, capacity);
+        let counted = std::mem::take(&mut self.0.data.left_in_cycle);
+        self.0.data.end_cycle(&counted, used, capacity);
     }
 }
 
 /// The state of an attached thread.
-pub(in crate::mutator) struct Attached(NonNull<State>);
+pub(in crate::mutator) struct Attached(pub(super) NonNull<State>);
 
 // SAFETY: a state is removed from the registry before its thread frees it. Other threads read only
 // its atomics, unless a stop holds its thread: then only the stopper uses the whole state.
 unsafe impl Send for Attached {}
 
 impl Attached {
-    fn state(&self) -> &State {
+    pub(in crate::mutator) fn state(&self) -> &State {
         // SAFETY: as above; the holder of an `Attached` is the thread itself, or holds the
         // registry's lock.
         unsafe { self.0.as_ref() }
@@ -167,19 +171,6 @@ impl Registry {
         self.threads.is_idle()
     }
 
-    /// In a child of `fork()`: the states of the other threads, as [`Safepoints::others_at_rest`]
-    /// finds them.
-    pub(in crate::mutator) fn others_at_rest(
-        &self,
-        own: Option<&State>,
-        stopping: bool,
-    ) -> Result<Vec<NonNull<State>>, ForkError> {
-        let mut others = Vec::new();
-        let own = own.map(Attached::from);
-        self.threads.others_at_rest(own.as_ref(), stopping, |other| others.push(other.0))?;
-        Ok(others)
-    }
-
     /// Removes a thread that is not in this process.
     pub(in crate::mutator) fn forget(&self, state: &State) {
         self.threads.forget(&state.into(), |ledger| self.count_out(ledger, state));
@@ -193,105 +184,16 @@ impl Registry {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(in crate::mutator) fn census(&self, count: impl FnOnce(&mut dyn Iterator<Item = CensusEntry>)) {
-        let inner = self.threads.lock();
-        count(&mut inner.threads.iter().map(|thread| thread.state().published.read()));
-    }
-
-    /// Asks every attached thread to come to a safepoint. Does not wait.
-    pub(crate) fn request_safepoint(&self) {
-        self.request(Wish::Retire);
-    }
-
-    /// Asks every attached thread to adopt what has changed for all. Does not wait.
-    pub(crate) fn request_adoption(&self) {
-        self.request(Wish::Halt);
-    }
-
-    fn request(&self, wish: Wish) {
+    /// Asks every attached thread to come to a safepoint, where it adopts what has changed for all.
+    /// Does not wait.
+    pub(crate) fn request(&self, wish: Wish) {
         self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
-    }
-
-    /// Calls `body` with the state of attached thread `number`, which does not detach meanwhile;
-    /// `false`: there is no such thread.
-    pub(in crate::mutator) fn with_thread(&self, number: usize, body: impl FnOnce(&State)) -> bool {
-        let inner = self.threads.lock();
-        let thread = inner.threads.get(number);
-        thread.map(Attached::state).map(body).is_some()
-    }
-
-    /// Whether `holds` is true for each attached thread at this moment.
-    pub(in crate::mutator) fn all_threads(&self, holds: impl FnMut(&State) -> bool) -> bool {
-        self.threads.lock().threads.iter().map(Attached::state).all(holds)
-    }
-
-    pub(in crate::mutator) fn enter_blocking(&self, own: &State) {
-        own.satb.give(&own.shared.threads.satb);
-        own.hand_over_before_blocking();
-        self.threads.enter_blocking(&own.into());
     }
 
     /// The states of the attached threads. While the world is stopped, this list is complete and
     /// the states stay where they are.
     pub(in crate::mutator) fn attached(&self) -> Box<[NonNull<State>]> {
         self.threads.lock().threads.iter().map(|thread| thread.0).collect()
-    }
-
-    /// Runs `action` if no thread is attached, and keeps threads from attaching meanwhile.
-    /// Otherwise returns the number of attached threads.
-    pub(crate) fn while_detached<R>(&self, action: impl FnOnce() -> R) -> Result<R, usize> {
-        self.detached().map(|_lock| action())
-    }
-
-    /// Ends a cycle's counts while the world is stopped. Returns what all threads did in the cycle,
-    /// detached ones included.
-    pub(in crate::mutator) fn end_count_stopped(&self) -> TlabTotals {
-        end_count(&mut self.threads.lock())
-    }
-
-    /// Sizes the buffers of the next cycle while the world is stopped. `counted` is what all
-    /// threads did in the last cycle, in which `used` of `capacity` bytes were allocated. The
-    /// averages take in these numbers. A thread's next buffers follow from the averages, from what
-    /// the thread allocated, and from the `next` bytes that can be allocated now.
-    pub(in crate::mutator) fn end_cycle_stopped(
-        &self,
-        policy: &Policy,
-        counted: &TlabTotals,
-        used: usize,
-        capacity: usize,
-        next: usize,
-    ) -> BufferSizes {
-        let mut inner = self.threads.lock();
-        take_in(&mut inner, counted, used, capacity);
-        let mut before = 0;
-        for state in inner.threads.iter().map(Attached::state) {
-            let mut owned = state.owned.borrow_mut();
-            before += owned.sizing.desired_size;
-            let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
-            policy.budget.end_cycle(&policy.sizing, &inner.data.averages, &mut owned.sizing, &cycle);
-        }
-        policy.budget.forget_census();
-        policy.budget.set_capacity(next);
-        let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
-        for state in inner.threads.iter().map(Attached::state) {
-            let mut owned = state.owned.borrow_mut();
-            let wished = owned.sizing.desired_size;
-            policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
-            let size = owned.sizing.desired_size;
-            after += size;
-            cut += usize::from(size < wished);
-            state.published.publish(&owned.sizing);
-        }
-        BufferSizes {
-            policy: policy.sizing.policy,
-            threads: inner.threads.len(),
-            allocators: counted.threads,
-            allocated: counted.sum.allocated_in_all() as usize,
-            capacity,
-            sizes: (before, after),
-            cut,
-            share,
-        }
     }
 
     /// Keeps threads from attaching, if none is attached and the world is not stopped. Otherwise
@@ -302,51 +204,20 @@ impl Registry {
             0 => {}
             attached => return Err(attached),
         }
-        let inner = self.between_stops();
+        assert!(!is_stopping_that(self), "this would wait for the end of the stop that it is a part of");
+        let inner = self.threads.lock_resumed();
         match inner.threads.len() {
             0 => Ok(Detached(inner)),
             attached => Err(attached),
         }
     }
 
-    /// Waits for the end of a stop. No stop begins while the returned guard is kept. An attached
-    /// thread that runs must not call this; a thread in `blocking` may.
-    pub(in crate::mutator) fn between_stops(&self) -> Guard<'_> {
-        assert!(
-            !stopping::is_stopping_that(self),
-            "this would wait for the end of the stop that it is a part of"
-        );
-        self.threads.lock_resumed()
-    }
-
-    /// The sizing of a thread that attaches, and the number of threads that attached before it.
+    /// The sizing and the number, from 1, of a thread that attaches.
     fn start(&self, config: &Config) -> (Sizing, u64) {
-        let inner = self.threads.lock();
+        let mut inner = self.threads.lock();
+        inner.data.ever += 1;
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
-}
-
-/// What all threads did since the last call. None of the attached threads runs.
-fn end_count(inner: &mut SafepointState<Attached, ThreadTotals>) -> TlabTotals {
-    let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
-    for state in inner.threads.iter().map(Attached::state) {
-        let now = state.statistics();
-        let in_cycle = now.since(&state.counted.replace(now));
-        state.owned.borrow_mut().allocated_in_cycle = in_cycle.allocated_in_all();
-        cycle.add(&in_cycle);
-    }
-    cycle
-}
-
-/// Adds a cycle to the averages.
-fn take_in(
-    inner: &mut SafepointState<Attached, ThreadTotals>,
-    counted: &TlabTotals,
-    used: usize,
-    capacity: usize,
-) {
-    let requested = counted.sum.allocated_in_all() as usize;
-    inner.data.averages.end_cycle(&HeapCycle { used, capacity, requested, threads: counted.threads });
 }
 
 thread_local! {
@@ -356,16 +227,14 @@ thread_local! {
 
 /// Whether this thread is attached to some heap, and not in `blocking`.
 pub(in crate::mutator) fn runs_attached() -> bool {
-    let state = ATTACHED.get();
-    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
-    // the state is freed.
-    !state.is_null() && !unsafe { &*state }.status.is_safe()
+    // SAFETY: if not null, the pointer leads to the state of this very thread; `Detach` resets the
+    // pointer before the state is freed.
+    unsafe { ATTACHED.get().as_ref() }.is_some_and(|state| !state.status.is_safe())
 }
 
-/// The calling thread's state in this heap, if it is attached to it.
+/// The calling thread's state in this heap, if the thread is attached to it.
 pub(in crate::mutator) fn own_state(shared: &Shared) -> Option<&State> {
-    // SAFETY: if not null, it is the state of this very thread; `Detach` resets the pointer before
-    // the state is freed. No caller detaches while it has the reference.
+    // SAFETY: as above, and no caller detaches while it has the reference.
     let state = unsafe { ATTACHED.get().as_ref() };
     state.filter(|state| std::ptr::eq(&*state.shared, shared))
 }
@@ -378,19 +247,18 @@ pub(crate) fn attach<R>(
     if !ATTACHED.get().is_null() {
         return Err(AttachError::AlreadyAttached);
     }
-    if stopping::is_stopping() {
+    if is_stopping() {
         return Err(AttachError::WorldStopped);
     }
     shared.after_fork()?;
-    let (sizing, before) = shared.threads.registry.start(&shared.policy.sizing);
-    let state = Box::new(State::new(shared.clone(), sizing, before + 1));
-    shared.threads.registry.threads.attach(Attached::from(&*state), |ledger| {
-        ledger.ever += 1;
+    let (sizing, number) = shared.threads.registry.start(&shared.policy.sizing);
+    let state = Box::new(State::new(shared.clone(), sizing, number));
+    shared.threads.registry.threads.attach(Attached::from(&*state), |_| {
         shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
         // Read after the end of any stop that this thread waited for, and before the next: such a
         // stop changes both.
         state.hot.barriers.set(shared.threads.barriers());
-        // Under the lock too: whoever changes it then requests a safepoint of all threads.
+        // Under the lock, too: a thread that changes the interval then requests a safepoint of all.
         state.sampling.restart(&state.hot, shared.watch.sampler.interval());
         *state.lock_roots() = shared.threads.root_visits();
     });

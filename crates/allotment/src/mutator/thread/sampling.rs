@@ -19,11 +19,9 @@ use super::hot::Hot;
 use super::registry::own_state;
 use super::shared::Shared;
 use super::state::State;
-use crate::mutator::roots::RootTable;
 use crate::mutator::safepoint::AbortOnUnwind;
 use crate::mutator::sampling::{
-    Bucket, Distances, DroppedSamples, FrameSink, Pending, PendingSample, SampleMemory, SampleStore, Sampler,
-    SettledSample, frames,
+    Distances, FrameSink, Pending, PendingSample, SampleMemory, SampleStore, Samples, SettledSample, frames,
 };
 use crate::object::{Header, Kind, Shapes, settle, size_of_object};
 use crate::platform::{frame_pointer, own_stack};
@@ -37,8 +35,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// while the owner is held.
 #[derive(Debug)]
 pub(in crate::mutator) struct Sampling {
-    /// Its address in the buffer, at which an allocation must take the slow path. `NEVER` if
-    /// sampling is off or there is no buffer.
+    /// The address of the next point in the buffer, where an allocation must take the slow path.
+    /// `NEVER` if sampling is off or there is no buffer.
     pub(in crate::mutator) point: Cell<usize>,
     /// Bytes from the start of the buffer to the point. Without a buffer, bytes from now on.
     distance: Cell<usize>,
@@ -61,7 +59,7 @@ const PANICKED: &str =
     "a StackWalker panicked (see above): the object that was being allocated would have no header";
 
 impl Sampling {
-    /// That of the `thread`-th thread of a heap with this seed, switched off.
+    /// The sampling of the `thread`-th thread of a heap with this seed, switched off.
     pub(in crate::mutator) fn new(seed: u64, thread: u64) -> Sampling {
         Sampling {
             point: Cell::new(NEVER),
@@ -132,8 +130,7 @@ impl Sampling {
     }
 
     /// Passes the point, if a block of `bytes` outside the buffer holds it. The block may move the
-    /// point in the buffer.
-    /// Sampling is on.
+    /// point in the buffer. To be called while sampling is on.
     pub(in crate::mutator) fn pass_outside(&self, hot: &Hot, bytes: usize) -> Option<usize> {
         self.lift(hot);
         let distance = self.distance.get();
@@ -218,7 +215,7 @@ enum Moment {
     Safepoint,
     /// Between two safepoints: objects that were allocated alone.
     Span,
-    /// Before the memory behind all points after this one is used again.
+    /// Before the memory of all samples after this many points is used again.
     Recycle(u64),
 }
 
@@ -235,27 +232,20 @@ struct Follow {
 }
 
 impl Followed {
-    /// Bytes that one takes in a list that is up to half empty.
+    /// Bytes that one object takes in a list that is up to half empty.
     const BYTES: usize = 2 * size_of::<Follow>();
 
-    fn push(
-        &mut self,
-        memory: &SampleMemory,
-        store: &mut SampleStore,
-        table: &RootTable,
-        follow: Follow,
-        bytes: usize,
-    ) {
-        if store.take(memory, table, Followed::BYTES) {
+    fn push(&mut self, store: &mut SampleStore<'_>, follow: Follow, bytes: usize) {
+        if store.take(Followed::BYTES) {
             if self.0.try_reserve(1).is_ok() {
                 return self.0.push(follow);
             }
-            memory.give(Followed::BYTES);
+            store.memory.give(Followed::BYTES);
         }
-        memory.drop_sample(bytes);
+        store.memory.drop_sample(bytes);
     }
 
-    /// Forgets the objects behind all points after that one.
+    /// Forgets the objects of all points after the first `points`.
     fn recycle(&mut self, memory: &SampleMemory, points: u64) {
         let before = self.0.len();
         self.0.retain(|follow| follow.number <= points);
@@ -263,14 +253,14 @@ impl Followed {
     }
 
     /// Lets the heap follow the objects: their regions are everyone's now.
-    pub(in crate::mutator) fn hand_over(&mut self, sampler: &Sampler, sampled: &RootTable) {
+    pub(in crate::mutator) fn hand_over(&mut self, shared: &Shared) {
         if self.0.is_empty() {
             return;
         }
-        let (memory, mut store) = (&sampler.memory, sampler.store());
-        memory.give(Followed::BYTES * self.0.len());
+        let mut store = shared.sample_store();
+        store.memory.give(Followed::BYTES * self.0.len());
         for follow in std::mem::take(&mut self.0) {
-            store.follow(memory, sampled, follow.address, follow.bucket);
+            store.follow(follow.address, follow.bucket);
         }
     }
 }
@@ -283,7 +273,7 @@ impl State {
     pub(in crate::mutator) fn sample(&self, start: usize, bytes: usize, offset: usize, is_group: bool) {
         probe!(sample, bytes);
         let (sampling, sampler) = (&self.sampling, &self.shared.watch.sampler);
-        if sampling.pending.is_long() {
+        if sampling.pending.are_many_complete() {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Span);
         }
@@ -292,7 +282,7 @@ impl State {
         if !sampling.pending.push(&sampler.memory, entry, |sink| self.walk_stack(sink)) {
             // The dead samples of the heap may have the memory.
             self.shared.after_fork_or_abort();
-            sampler.store().forget_newly_dead(&sampler.memory, &self.shared.threads.roots.sampled);
+            self.shared.sample_store().forget_newly_dead();
         }
     }
 
@@ -342,7 +332,7 @@ impl State {
         }
     }
 
-    /// Before the memory behind all points after `points` is used again.
+    /// Settles the samples after the first `points` points: their memory is about to be used again.
     pub(in crate::mutator) fn recycle_samples(&self, points: u64) {
         if self.sampling.passed() > points {
             self.shared.after_fork_or_abort();
@@ -354,9 +344,7 @@ impl State {
     #[cold]
     fn hand_over(&self, moment: Moment) {
         let shared = &*self.shared;
-        let (sampler, memory) = (&shared.watch.sampler, &shared.watch.sampler.memory);
-        let (mut owned, mut store, table) =
-            (self.owned.borrow_mut(), sampler.store(), &shared.threads.roots.sampled);
+        let (mut owned, mut store) = (self.owned.borrow_mut(), shared.sample_store());
         self.sampling.pending.drain(|entry, stack| {
             let (number, interval) = (entry.number, entry.interval);
             let is_recycled = match moment {
@@ -365,21 +353,19 @@ impl State {
                 Moment::Span => false,
                 Moment::Recycle(points) if number <= points => return false,
                 Moment::Recycle(_) if entry.is_group => {
-                    memory.drop_recycled();
+                    store.memory.drop_recycled();
                     return true;
                 }
                 Moment::Recycle(_) => true,
             };
             let found = |address, shape, bytes| {
                 let sample = SettledSample { shape, bytes, interval, stack };
-                match store.count(memory, table, &sample) {
+                match store.count(&sample) {
                     Some(bucket) if !is_recycled && owned.private.is_some() => {
                         let follow = Follow { number, address, bucket };
-                        owned.sampled.push(memory, &mut store, table, follow, bytes);
+                        owned.sampled.push(&mut store, follow, bytes);
                     }
-                    Some(bucket) if !is_recycled => {
-                        store.follow(memory, table, address, bucket);
-                    }
+                    Some(bucket) if !is_recycled => store.follow(address, bucket),
                     _ => {}
                 }
             };
@@ -390,24 +376,19 @@ impl State {
     }
 }
 
-/// What a heap's threads sampled so far.
-pub(crate) struct Samples {
-    /// Stacks by number: whether it was cut off (0 or 1), then its frames, innermost first.
-    pub(crate) stacks: Vec<Box<[u64]>>,
-    pub(crate) buckets: Vec<Bucket>,
-    pub(crate) dropped: DroppedSamples,
-}
-
 impl Shared {
+    /// Locks the samples of all threads.
+    fn sample_store(&self) -> SampleStore<'_> {
+        self.watch.sampler.store(&self.threads.roots.sampled)
+    }
+
     /// The samples so far, without those that other threads took since their last safepoints.
     pub(crate) fn samples(&self) -> Samples {
         // While this thread is in `blocking`, a stopper or a worker may use its state.
         if let Some(own) = own_state(self).filter(|own| !own.status.is_safe()) {
             own.hand_over(Moment::Span);
         }
-        let (stacks, buckets) =
-            self.watch.sampler.store().read(&self.watch.sampler.memory, &self.threads.roots.sampled);
-        Samples { stacks, buckets, dropped: self.watch.sampler.dropped() }
+        self.sample_store().read()
     }
 }
 

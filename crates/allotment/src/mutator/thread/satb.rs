@@ -88,7 +88,7 @@ impl SatbQueue {
         self.lost.store(true, Ordering::Relaxed);
     }
 
-    /// A buffer, if there is one.
+    /// A buffer, if there is one. May overlook a buffer that is just being given.
     pub(crate) fn take(&self) -> Option<Vec<u64>> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;
@@ -96,7 +96,7 @@ impl SatbQueue {
         self.take_surely()
     }
 
-    /// As [`take`](Self::take), for a stop: finds every buffer that was given before the stop.
+    /// A buffer, if there is one. In a stop this finds every buffer that was given before the stop.
     pub(crate) fn take_surely(&self) -> Option<Vec<u64>> {
         let mut buffers = self.buffers.lock().expect(POISONED);
         let buffer = buffers.pop();

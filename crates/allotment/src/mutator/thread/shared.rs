@@ -45,7 +45,8 @@ impl Shared {
     #[cold]
     fn run_census(&self, now_ms: u64) {
         self.after_fork_or_abort();
-        self.threads.registry.census(|threads| self.policy.budget.census(threads, now_ms));
+        let inner = self.threads.registry.threads.lock();
+        self.policy.budget.census(inner.threads.iter().map(|thread| thread.state().published.read()), now_ms);
     }
 
     /// Whether the embedder released something, so that another attempt may succeed.

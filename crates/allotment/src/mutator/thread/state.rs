@@ -5,10 +5,10 @@ use super::private::Private;
 use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
-use crate::mutator::random::Random;
 use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
+use crate::random::Random;
 use crate::sync::{Mutex, MutexGuard};
 use crate::tlab::budget::CensusEntry;
 use crate::tlab::sizing::Sizing;
@@ -45,15 +45,15 @@ pub(in crate::mutator) struct State {
     /// Safepoints reached. Owner only, as are all following fields unless stated otherwise. The
     /// stopper uses them too while the owner is held.
     pub(in crate::mutator) safepoints: Cell<u64>,
-    /// Owner only.
+    /// The thread's position in the schedule of zeal. Owner only.
     pub(in crate::mutator) zeal: Zeal,
-    /// Owner only.
+    /// The thread's next sampling point, and its samples. Owner only.
     pub(in crate::mutator) sampling: Sampling,
     /// The sizing policy's data about this thread, and the rest of the cold state. Owner only.
     pub(in crate::mutator) owned: RefCell<Owned>,
     /// The values that a census reads. The owner writes, other threads read.
     pub(in crate::mutator) published: Published,
-    /// The owner writes, other threads read. Relaxed.
+    /// Counts of the thread's buffers. The owner writes, other threads read. Relaxed.
     pub(in crate::mutator) counters: StripedCounters,
     /// The counters when the last cycle ended. Used by the thread that ends a cycle, and by the
     /// owner when it detaches.
@@ -80,7 +80,7 @@ impl Owned {
         if let Some(mut private) = self.private.take() {
             private.release(&shared.space);
             self.dissolved += 1;
-            self.sampled.hand_over(&shared.watch.sampler, &shared.threads.roots.sampled);
+            self.sampled.hand_over(shared);
         }
     }
 }
@@ -123,14 +123,14 @@ impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
         State {
-            hot: Hot::new(shared.space.cards.biased(), shared.threads.barrier_calls),
+            hot: Hot::new(shared.space.cards.biased()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
             satb: SatbBuffer::default(),
             // Seeds that are far apart on the way of the generator.
             hashes: Random::new(thread << 32),
-            status: Status::new(),
+            status: Status::default(),
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),

@@ -1,11 +1,13 @@
 //! Whether a thread stops a world. Such a thread must not wait for a thread that may be waiting for
 //! it.
 
+use super::registry::Registry;
 use std::cell::Cell;
+use std::ptr;
 
 thread_local! {
-    /// The thread registry of the world that this thread stops, or has stopped. Null if none.
-    static STOPPING: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+    /// The threads whose world this thread stops, or has stopped. Null if there are none.
+    static STOPPING: Cell<*const Registry> = const { Cell::new(ptr::null()) };
 }
 
 /// Whether this thread stops a world, or has stopped it. Other threads may be waiting for it.
@@ -14,22 +16,22 @@ pub(in crate::mutator) fn is_stopping() -> bool {
 }
 
 /// Whether this thread stops the world of these threads. It must not wait for the end of that stop.
-pub(in crate::mutator) fn is_stopping_that<T>(threads: &T) -> bool {
-    std::ptr::eq(STOPPING.get(), std::ptr::from_ref(threads).cast())
+pub(in crate::mutator) fn is_stopping_that(threads: &Registry) -> bool {
+    ptr::eq(STOPPING.get(), threads)
 }
 
 /// Marks this thread as stopping a world until the value is dropped.
 pub(in crate::mutator) struct Stopping;
 
 impl Stopping {
-    pub(in crate::mutator) fn begin<T>(threads: &T) -> Stopping {
-        STOPPING.set(std::ptr::from_ref(threads).cast());
+    pub(in crate::mutator) fn begin(threads: &Registry) -> Stopping {
+        STOPPING.set(threads);
         Stopping
     }
 }
 
 impl Drop for Stopping {
     fn drop(&mut self) {
-        STOPPING.set(std::ptr::null());
+        STOPPING.set(ptr::null());
     }
 }

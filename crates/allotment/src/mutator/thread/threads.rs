@@ -1,7 +1,6 @@
 //! The threads of a heap: who is attached, what they keep alive, and what they record for a
 //! collector.
 
-use super::barrier_calls::BarrierCalls;
 use super::satb::SatbQueue;
 use super::stalls::StallCounters;
 use crate::mutator::Registry;
@@ -22,8 +21,6 @@ pub(crate) struct Threads {
     pub(crate) barriers: AtomicU32,
     /// How many visits of the threads' roots were begun. Written in stops. Relaxed, as above.
     pub(crate) root_visits: AtomicU64,
-    /// The slow paths of barriers, for generated code. Each thread's hot part has them.
-    pub(crate) barrier_calls: BarrierCalls,
     /// The words that slots held before they were overwritten while the collector marks.
     pub(crate) satb: SatbQueue,
 }
@@ -38,7 +35,6 @@ impl Threads {
             stalls: StallCounters::default(),
             barriers: AtomicU32::new(0),
             root_visits: AtomicU64::new(0),
-            barrier_calls: BarrierCalls::new(),
             satb: SatbQueue::default(),
         }
     }

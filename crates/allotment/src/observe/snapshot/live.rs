@@ -19,8 +19,8 @@ use super::{SnapshotError, SnapshotSummary};
 use crate::collector::work::{Trace, WorkEntry, chunk_slots, trace};
 use crate::mutator::{RootKind, World};
 use crate::object::{
-    Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, Shapes, SlotKind, WORD,
-    for_each_fixed_slot, for_each_word, reference, tail_slots,
+    Element, Header, Kind, LENGTH_OFFSET, Layout, MIN_OBJECT_BYTES, Shape, ShapeId, ShapePlace, Shapes,
+    SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
 use crate::region::{Committer, FreeSet};
@@ -197,21 +197,21 @@ impl<'w> LiveHeap<'w> {
 
     /// The place of a shape among those of live objects.
     fn place_of(&mut self, id: ShapeId, address: usize) -> Result<usize, SnapshotError> {
-        let (list, number) = Shapes::number_of(id);
-        match self.places[list].get(number) {
+        let ShapePlace { list, index } = Shapes::place_of(id);
+        match self.places[list].get(index) {
             Some(place) if *place != 0 => return Ok(*place as usize - 1),
             _ => {}
         }
         let shape = self.world.shared().space.shapes.get(id).ok_or(SnapshotError::Broken { address })?;
         let places = &mut self.places[list];
-        if places.len() <= number {
+        if places.len() <= index {
             // At least twice as many: shapes may come in the order of their numbers.
-            let more = (number + 1 - places.len()).max(places.len());
+            let more = (index + 1 - places.len()).max(places.len());
             reserve(places, more)?;
-            places.resize(number + 1, 0);
+            places.resize(index + 1, 0);
         }
         push(&mut self.shapes, LiveShape { id, shape, objects: 0, bytes: 0 })?;
-        self.places[list][number] = self.shapes.len() as u32;
+        self.places[list][index] = self.shapes.len() as u32;
         Ok(self.shapes.len() - 1)
     }
 
@@ -232,8 +232,8 @@ impl<'w> LiveHeap<'w> {
             let header = Header::from_bits(unsafe { (address as *const u64).read() });
             let Kind::Object(id) = header.kind() else { return None };
             if !matches!(&last, Some((last, ..)) if *last == id) {
-                let (list, number) = Shapes::number_of(id);
-                let shape = self.places[list][number] as usize - 1;
+                let ShapePlace { list, index } = Shapes::place_of(id);
+                let shape = self.places[list][index] as usize - 1;
                 last = Some((id, shape, Layout::of(self.shapes[shape].shape)));
             }
             let (_, shape, layout) = last.as_ref()?;

@@ -130,7 +130,6 @@ impl Config {
         let policy_max = match policy {
             TlabPolicy::Shenandoah8359947 => shenandoah::max_tlab_size_8359947(region),
             TlabPolicy::Epsilon => epsilon::MAX_TLAB_SIZE,
-            TlabPolicy::Shenandoah => shenandoah::max_tlab_size(region),
             _ => region,
         };
         let max_tlab_size = given(settings.max_tlab_size, policy_max).max(min_tlab_size);

@@ -1,19 +1,12 @@
 //! Shenandoah's limits on buffers, before and after JDK-8359947.
 //!
-//! Before, a buffer could be a whole region. A few hundred threads that start together take one
+//! Before, a buffer could be a whole region. (The source's other bound, the humongous threshold, is
+//! a whole region by default.) A few hundred threads that start together take one
 //! each and hardly use it. The other regions run out before the next collection, and the other
 //! threads wait for that collection. The change bounds the largest and the first buffer. The sizing
 //! is HotSpot's in both.
 
 use super::align_down;
-
-/// The largest buffer before JDK-8359947, in bytes: a whole region.
-///
-/// The source's other bound, the humongous threshold, is a whole region by default.
-#[must_use]
-pub(crate) const fn max_tlab_size(region_size: usize) -> usize {
-    align_down(region_size)
-}
 
 /// The largest buffer since JDK-8359947, in bytes: min(region, max(region / 32, 256 KiB)).
 #[must_use]

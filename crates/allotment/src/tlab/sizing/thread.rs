@@ -166,8 +166,8 @@ impl Sizing {
         self.last_refill_ms = now_ms;
     }
 
-    /// As [`granted`](Self::granted), for a buffer of `actual` bytes that no policy chose: the rest
-    /// of a region that the thread fills alone.
+    /// Notes that the thread was given a buffer of `actual` bytes that no policy chose: the rest of
+    /// a region that the thread fills alone.
     #[inline]
     pub fn granted_of_own(&mut self, config: &Config, actual: usize) {
         self.refills += 1;

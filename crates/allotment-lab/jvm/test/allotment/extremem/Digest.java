@@ -4,9 +4,9 @@ import allotment.Random;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** What a shop consists of, as numbers: the lab's own tests compare them with those of the same shop in our heap. */
+/** Hashes of the contents of a shop. The lab's tests compare them with those of the same shop in our heap. */
 final class Digest {
-    /** Words and customers that are looked at, and queries that are made. */
+    /** Queries that are made, and pairs of words that are compared. */
     private static final int SOME = 500;
 
     private Digest() {}

@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.StringJoiner;
 
-/** What the rows of a run are computed from: the lab's own tests look at percentiles and at figures of logs. */
+/** Percentiles, and the figures of logs, for the lab's tests. */
 final class Said {
     private Said() {}
 
-    /** {@code percentiles} of 1 to each number that follows, or those of the {@code log} on standard input. */
+    /** Prints {@code percentiles} of 1 to each number that follows, or the figures of the {@code log} on standard input. */
     public static void main(String[] arguments) throws IOException {
         if (arguments[0].equals("log")) {
             String text = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
@@ -25,7 +25,7 @@ final class Said {
         }
     }
 
-    /** Of two logs of half the numbers each, not in order. */
+    /** The percentiles of two logs with half of the numbers each, not in order. */
     private static String percentiles(int most) {
         Log[] logs = {new Log(most), new Log(most)};
         for (int sample = most; sample > 0; sample--) {

@@ -126,34 +126,32 @@ impl Young {
         let shared = graph.heap.shared.clone();
         let table = shared.space.free.table();
         let pins: Vec<usize> = graph.model.pins.iter().map(|number| graph.addresses[number]).collect();
-        let collection = || {
-            shared.space.free.age_quarantine();
-            set.choose_young(&shared.space.free, ranges).expect("memory for a list");
-            for &address in &pins {
-                let index = table.index_of(address);
-                if set.role(index).is_in_set() {
-                    set.set(index, Role::STAYS);
-                }
+        let _detached = shared.threads.registry.detached().expect("no thread is attached");
+        shared.space.free.age_quarantine();
+        set.choose_young(&shared.space.free, ranges).expect("memory for a list");
+        for &address in &pins {
+            let index = table.index_of(address);
+            if set.role(index).is_in_set() {
+                set.set(index, Role::STAYS);
             }
-            let evacuation = Evacuation {
-                space: &shared.space,
-                set,
-                ranges,
-                tables: OldTables { cards: &shared.space.cards, starts },
-                survivors,
-                old,
-                home: &|| shared.space.home(),
-                queue_pool,
-                limits: *limits,
-            };
-            let slots = &mut graph.roots;
-            let roots = Roots {
-                slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
-                pinned: &mut |pin| pins.iter().copied().for_each(pin),
-            };
-            run(set, &evacuation, roots, graph.tools.workers())
+        }
+        let evacuation = Evacuation {
+            space: &shared.space,
+            set,
+            ranges,
+            tables: OldTables { cards: &shared.space.cards, starts },
+            survivors,
+            old,
+            home: &|| shared.space.home(),
+            queue_pool,
+            limits: *limits,
         };
-        shared.threads.registry.while_detached(collection).expect("no thread is attached")
+        let slots = &mut graph.roots;
+        let roots = Roots {
+            slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
+            pinned: &mut |pin| pins.iter().copied().for_each(pin),
+        };
+        run(set, &evacuation, roots, graph.tools.workers())
     }
 
     /// Runs a young collection on both, and compares all that can be compared.
@@ -209,12 +207,9 @@ impl Young {
             let shared = &heap.shared;
             let space = &shared.space;
             let tables = OldTables { cards: &shared.space.cards, starts };
-            let adopted = shared.threads.registry.while_detached(|| {
-                // SAFETY: no thread is attached, and after a full collection every region is
-                // parsable.
-                unsafe { adopt_all(space, &tables, old, Workers::new(&tools.gang, tools.workers)) };
-            });
-            adopted.expect("no thread is attached");
+            let _detached = shared.threads.registry.detached().expect("no thread is attached");
+            // SAFETY: no thread is attached, and after a full collection every region is parsable.
+            unsafe { adopt_all(space, &tables, old, Workers::new(&tools.gang, tools.workers)) };
         });
         let shared = self.graph.heap.shared.clone();
         self.graph.model.old = self.graph.model.nodes.keys().copied().collect();

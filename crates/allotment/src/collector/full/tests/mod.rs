@@ -70,22 +70,14 @@ fn collect_detached(
     compaction: Compaction,
 ) -> Statistics {
     let shared = &heap.shared;
-    let collection = || {
-        let roots = Roots {
-            slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
-            pinned: &mut |pin| pinned.iter().copied().for_each(pin),
-        };
-        let space = &shared.space;
-        // SAFETY: no thread is attached, tests write only addresses of objects to slots, and
-        // neither `slots` nor `pinned` unwinds.
-        unsafe {
-            collect(space, &mut tools.tables, roots, compaction, Workers::new(&tools.gang, tools.workers))
-        }
+    let _detached = shared.threads.registry.detached().expect("no thread is attached");
+    let roots = Roots {
+        slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
+        pinned: &mut |pin| pinned.iter().copied().for_each(pin),
     };
-    shared
-        .threads
-        .registry
-        .while_detached(collection)
-        .expect("no thread is attached")
-        .expect("memory for tables")
+    let workers = Workers::new(&tools.gang, tools.workers);
+    // SAFETY: no thread is attached, tests write only addresses of objects to slots, and neither
+    // `slots` nor `pinned` unwinds.
+    let statistics = unsafe { collect(&shared.space, &mut tools.tables, roots, compaction, workers) };
+    statistics.expect("memory for tables")
 }

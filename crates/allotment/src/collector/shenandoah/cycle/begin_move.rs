@@ -1,7 +1,7 @@
-//! BeginMove: the stop from which on objects of the set move.
+//! BeginMove: the stop after which objects of the set move.
 //!
-//! All spans have ended, so no thread has a reference to an old place. Regions to which objects
-//! came since the choice, and those with pinned objects, stay.
+//! All spans have ended, so no thread has a reference to an old place. Regions in which objects
+//! were allocated since the choice stay, and so do those with pinned objects.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -17,7 +17,6 @@ use crate::collector::concurrent::{Membership, Part};
 use crate::mutator::{Hot, Pause, Shared};
 use crate::object::SlotVisitor;
 use crate::region::State;
-use crate::sync::POISONED;
 
 impl Chosen {
     /// Does the step. Returns the next one, which is the last of the cycle if nothing is worth a
@@ -33,23 +32,24 @@ impl Chosen {
         self.make_final(engine, account, shared);
         grow_older(engine, account, &self, shared);
         let Chosen { immediate, set, promoted, .. } = self;
+        let freeing = Freeing { immediate, emptied: Vec::new(), promoted };
         if set.is_empty() {
             stop.set_barriers(engine.resting_barriers());
-            return Step::Free(Freeing { immediate, emptied: set, promoted });
+            return Step::Free(freeing);
         }
-        let to_update = set_watermarks(account, shared, &immediate, &promoted);
+        let to_update = set_watermarks(account, shared, &freeing);
         engine.to_evacuate.fill(set.iter().map(|&region| Part { region, from: 0 }).collect());
-        // In the stopped world nobody loads a reference before all are updated.
+        // In the stopped world no thread loads a reference before all are updated.
         if let Stop::Pause(pause) = stop {
             pause.set_barriers(Hot::FORWARDING | engine.resting_barriers());
             pause.begin_root_visit();
             forward_roots_of_providers(engine, pause);
         }
-        Step::Evacuate(Moving { immediate, set, promoted, to_update })
+        Step::Evacuate(Moving { set, to_update, freeing })
     }
 
-    /// Makes the choice final: regions to which objects came since, and those with pinned objects,
-    /// stay.
+    /// Makes the choice final. Regions in which objects were allocated since marking began stay,
+    /// and so do those with pinned objects.
     fn make_final(&mut self, engine: &Engine, account: &mut Account, shared: &Shared) {
         let (free, table, tables) = (&shared.space.free, shared.space.free.table(), &engine.tables);
         let stays = |index: usize| tables.membership(index) == Membership::Kept;
@@ -74,7 +74,7 @@ impl Chosen {
             tables.set_membership(index, Membership::InSet);
         }
         if let Some(old) = &engine.old {
-            let mut plan = old.plan.lock().expect(POISONED);
+            let mut plan = old.plan();
             if account.scope.ends_old() {
                 plan.candidates = std::mem::take(&mut self.old_candidates);
             }
@@ -90,28 +90,23 @@ fn leave_pinned(engine: &Engine, stop: Stop<'_>) {
     match stop {
         Stop::World(world) => world.visit_pinned(&mut leave),
         Stop::Pause(pause) => {
-            pause.shared().threads.roots.visit_pins(&mut leave);
+            pause.shared().threads.roots.pins.visit(&mut leave);
             pause.visit_providers(&mut SlotVisitor::new(&mut |_, _| {}), &mut leave);
         }
     }
 }
 
-/// Sets the borders below which objects may refer to the set. Returns which slots have to be
+/// Sets the borders below which objects may refer to the set. Returns the slots that have to be
 /// updated.
-fn set_watermarks(
-    account: &Account,
-    shared: &Shared,
-    immediate: &[usize],
-    promoted: &[usize],
-) -> Vec<ToUpdate> {
+fn set_watermarks(account: &Account, shared: &Shared, freeing: &Freeing) -> Vec<ToUpdate> {
     let (free, table) = (&shared.space.free, shared.space.free.table());
     // Old slots in clean cards refer to old objects, which may move in other cycles.
     let old_stay = !account.scope.ends_old() && account.old.set_regions == 0;
     let mut to_update = Vec::new();
     for index in free.in_use() {
         table.set_watermark(index);
-        if table.get(index).state().begins_objects() && immediate.binary_search(&index).is_err() {
-            let is_old = table.get(index).is_tenured() && promoted.binary_search(&index).is_err();
+        if table.get(index).state().begins_objects() && freeing.immediate.binary_search(&index).is_err() {
+            let is_old = table.get(index).is_tenured() && freeing.promoted.binary_search(&index).is_err();
             to_update.push(match old_stay && is_old {
                 true => ToUpdate::DirtyCards(index),
                 false => ToUpdate::All(index),
@@ -121,7 +116,7 @@ fn set_watermarks(
     to_update
 }
 
-/// Gives the roots of providers the places of their referents.
+/// Gives the roots of providers the new places of their referents.
 fn forward_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
     pause.visit_providers(
         &mut SlotVisitor::new(&mut |slot, _| {

@@ -1,5 +1,5 @@
-//! Free: the end of a cycle, beside mutators. Memory that nothing refers to is given back, and old
-//! regions are put in order.
+//! Free: the end of a cycle, beside mutators. Memory without references to it is given back, and
+//! old regions are put in order.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -10,7 +10,8 @@ use crate::region::State;
 
 /// The step.
 pub(super) struct Freeing {
-    /// Regions, and first regions of runs, without a live object: of a cycle that moves nothing.
+    /// Regions, and first regions of runs, without a live object, until they are free. A cycle that
+    /// moves objects frees them before it copies.
     pub(super) immediate: Vec<usize>,
     /// Regions of the set without a reference to them.
     pub(super) emptied: Vec<usize>,
@@ -19,11 +20,11 @@ pub(super) struct Freeing {
 }
 
 impl Freeing {
-    /// Gives back the memory of the set and what is left of that for copies. Puts regions in order
-    /// whose objects are old; `false`: it was interrupted there.
+    /// Gives back the memory of the set and the rest of the memory for copies. Puts regions in
+    /// order whose objects are old. Returns `false` if the step was interrupted there.
     pub(super) fn run(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
-        free_immediate(&mut self.immediate, account, shared);
+        self.free_immediate(account, shared);
         account.record.moved_by_mutators += engine.copies.take_count() as usize;
         let free = &shared.space.free;
         for index in self.emptied.drain(..) {
@@ -32,19 +33,19 @@ impl Freeing {
         account.old.copied_bytes += engine.copies.close(shared);
         settle(engine, account, &mut self.promoted, work)
     }
-}
 
-/// Frees regions without live objects, in which no thread allocates.
-pub(super) fn free_immediate(immediate: &mut Vec<usize>, account: &mut Account, shared: &Shared) {
-    let (free, table) = (&shared.space.free, shared.space.free.table());
-    for index in immediate.drain(..) {
-        if table.get(index).state() == State::HumongousStart {
-            account.record.immediate_regions += table.get(index).run();
-            account.record.humongous_freed += 1;
-            free.give_humongous(index);
-        } else {
-            account.record.immediate_regions += 1;
-            free.retire_region(index, table.get(index).home());
+    /// Frees the regions without live objects. No thread allocates in them.
+    pub(super) fn free_immediate(&mut self, account: &mut Account, shared: &Shared) {
+        let (free, table) = (&shared.space.free, shared.space.free.table());
+        for index in self.immediate.drain(..) {
+            if table.get(index).state() == State::HumongousStart {
+                account.record.immediate_regions += table.get(index).run();
+                account.record.humongous_freed += 1;
+                free.give_humongous(index);
+            } else {
+                account.record.immediate_regions += 1;
+                free.retire_region(index, table.get(index).home());
+            }
         }
     }
 }

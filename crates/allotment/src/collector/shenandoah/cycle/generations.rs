@@ -1,5 +1,5 @@
-//! What a cycle does for generations: in the stop in which moves begin, objects become older, and
-//! some regions old as they are. At the end, old regions are put in order.
+//! The work of a cycle for generations. In the stop in which moves begin, objects become older, and
+//! some regions become old as they are. At the end, old regions are put in order.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -9,17 +9,14 @@ use crate::collector::concurrent::settle_old;
 use crate::mutator::Shared;
 use crate::object::MAX_AGE;
 use crate::region::State;
-use crate::sync::POISONED;
 
-/// Makes regions old that are to be promoted as they are, and all others older. Lists the old
-/// regions that have to be put in order. In a stop, once the set is withdrawn.
+/// Makes the regions old that are to be promoted as they are, and all others older. Lists the old
+/// regions that have to be put in order. In a stop, after the set is withdrawn.
 pub(super) fn grow_older(engine: &Engine, account: &Account, chosen: &Chosen, shared: &Shared) {
     let Some(old) = &engine.old else { return };
     let (free, table) = (&shared.space.free, shared.space.free.table());
     // No copy comes to a region that is to be emptied, now or later.
-    let plan = old.plan.lock().expect(POISONED);
-    let mut leave: Vec<usize> = plan.candidates.iter().map(|candidate| candidate.region).collect();
-    drop(plan);
+    let mut leave: Vec<usize> = old.plan().candidates.iter().map(|candidate| candidate.region).collect();
     leave.sort_unstable();
     engine
         .copies
@@ -42,7 +39,7 @@ pub(super) fn grow_older(engine: &Engine, account: &Account, chosen: &Chosen, sh
             && (region.top() > table.mark_start(index) || region.top() == table.bottom(index));
         region.set_age(if is_new { 0 } else { region.age().saturating_add(1).min(MAX_AGE) });
         let leaves = chosen.immediate.binary_search(&index).is_ok() || region.state() == State::CollectionSet;
-        // Which old objects are dead is known where their marking ends.
+        // The dead old objects are known where the marking of old objects ends.
         let is_known = account.scope.ends_old() || chosen.promoted.binary_search(&index).is_ok();
         let was_marked = table.mark_start(index) > table.bottom(index);
         if region.is_tenured() && is_known && !leaves && was_marked {
@@ -52,8 +49,8 @@ pub(super) fn grow_older(engine: &Engine, account: &Account, chosen: &Chosen, sh
     old.to_settle.fill(to_settle);
 }
 
-/// Puts regions in order whose objects are old, before a young cycle looks at their cards; `false`:
-/// it was interrupted. Takes regions out of `promoted` that became old as they were.
+/// Puts regions in order whose objects are old, before a young cycle looks at their cards. Drains
+/// the regions that became old as they were from `promoted`. Returns `false` if it was interrupted.
 pub(super) fn settle(
     engine: &Engine,
     account: &mut Account,
@@ -65,17 +62,16 @@ pub(super) fn settle(
     let (table, tables) = (shared.space.free.table(), old.tables(&shared.space));
     for index in promoted.drain(..) {
         account.old.promoted_regions += table.get(index).run().max(1);
-        // Which of its slots refer to young objects is not known.
+        // The slots of the region that refer to young objects are not known.
         tables.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
     }
     work.workers.run(&|_| {
-        while !interrupt.is_set()
-            && let Some(region) = old.to_settle.take()
-        {
+        let settle_next = |region| {
             // SAFETY: no thread allocates in an old region, and the cycle has ended its moves.
             unsafe { settle_old(&shared.space, &engine.tables, &tables, region) };
-            old.to_settle.end(None);
-        }
+            None
+        };
+        while !interrupt.is_set() && old.to_settle.do_next(settle_next) {}
     });
     old.to_settle.is_done() == Some(true)
 }

@@ -1,5 +1,5 @@
-//! InitMark: the stop at whose moment all that is reachable is found. Objects that are born later
-//! lie above the borders that are drawn here, and are live.
+//! InitMark: the stop whose moment is the snapshot. All objects that are reachable then will be
+//! marked. Objects that are born later lie above the borders that are drawn here, and are live.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -11,7 +11,7 @@ use crate::object::SlotVisitor;
 /// Does the step.
 pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
     begin_marking(engine, account, stop.shared());
-    // In the stopped world nobody overwrites a word that marking has yet to find.
+    // In the stopped world no thread overwrites a word that marking has yet to find.
     if let Stop::Pause(pause) = stop {
         pause.set_barriers(Hot::MARKING);
         pause.begin_root_visit();
@@ -19,11 +19,10 @@ pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
     }
 }
 
-/// Sets the borders of regions, and forgets what is left of earlier markings.
+/// Sets the borders of regions, and forgets the rest of earlier markings.
 fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
     let (free, table) = (&shared.space.free, shared.space.free.table());
-    engine.leftover.forget();
-    engine.weak_objects.forget();
+    engine.left.forget();
     engine.take_over_old(account, shared);
     free.forget_spares();
     let mut to_scan = Vec::new();
@@ -43,7 +42,7 @@ fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
     engine.tables.set_sought(account.scope.sought(engine.marks_old()));
 }
 
-/// Lets marking find what providers refer to.
+/// Lets marking find the referents of providers.
 fn note_roots_of_providers(engine: &Engine, pause: &Pause<'_>) {
     engine.note_roots(pause.shared(), |note| {
         // A weak word of a provider counts as a strong one: the provider has no barrier.

@@ -1,7 +1,7 @@
-//! Mark and FinalMark: finds all that was reachable at InitMark.
+//! Mark and FinalMark: the objects that were reachable at InitMark are marked.
 //!
-//! Workers trace beside mutators. A stop then takes what mutators recorded last. If that is much,
-//! it is traced beside mutators, and another stop follows.
+//! Workers trace beside mutators. A stop then takes the words that mutators recorded last. If these
+//! lead to many objects, workers trace them beside mutators, and another stop follows.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -12,9 +12,8 @@ use crate::object::{SlotKind, SlotVisitor};
 use crate::sync::yield_now;
 use std::time::{Duration, Instant};
 
-/// Time for which a pause marks what mutators recorded last. Words that are left then are marked
-/// beside mutators.
-const MOST_MARKING: Duration = Duration::from_micros(200);
+/// The time for which a pause marks. The entries that are left then are marked beside mutators.
+const MOST_MARKING: Duration = Duration::from_micros(if cfg!(test) { 20 } else { 200 });
 
 /// Marking under way.
 #[derive(Default)]
@@ -23,7 +22,7 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    /// Marks from roots, until nothing is left; `false`: it was interrupted.
+    /// Marks from roots until nothing is left. Returns `false` if it was interrupted.
     pub(super) fn mark(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> bool {
         let shared = work.shared;
         match work.world {
@@ -36,9 +35,9 @@ impl Marking {
             if work.interrupt.is_set() {
                 return false;
             }
-            // Mutators that help leave what they have not done, here or for the pause. With many
-            // threads there is always one that helps, so nobody waits for the last.
-            if engine.has_lost(shared) || engine.leftover.is_empty() {
+            // Mutators that help leave their rest, for this loop or for the pause. Among many
+            // threads one always helps, so the workers do not wait for the last.
+            if engine.has_lost(shared) || engine.left.found.is_empty() {
                 return true;
             }
             yield_now();
@@ -51,25 +50,21 @@ impl Marking {
         let Work { shared, workers, interrupt, .. } = work;
         let marking = engine.marking(shared, interrupt, account.scope.sought(engine.marks_old()));
         self.found.add(engine.run_markers(shared, workers, marking, |marker| {
-            while !interrupt.is_set()
-                && let Some(old) = &engine.old
-                && let Some(region) = old.to_scan.take()
-            {
-                // SAFETY: the list has old regions only, and nothing has moved.
-                let done = unsafe { marker.remembered(region) };
-                old.to_scan.end((!done).then_some(region));
-            }
+            let Some(old) = &engine.old else { return };
+            // SAFETY: the list has old regions only, and nothing has moved.
+            let mut scan = |region| (!unsafe { marker.remembered(region) }).then_some(region);
+            while !interrupt.is_set() && old.to_scan.do_next(&mut scan) {}
         }));
     }
 
-    /// Marks what is left and recorded. A pause gives up after a while, a stopped world does not.
-    /// Returns whether marking has ended. It has lost something if the account says so
-    /// ([`lost`](Account::lost)).
+    /// Marks from the entries that are left and from recorded words. A pause marks for a short
+    /// time, a stopped world until the end. Returns whether marking has ended. The account tells
+    /// whether it has lost entries ([`lost`](Account::lost)).
     pub(super) fn finish(&mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> bool {
         let shared = stop.shared();
         let sought = account.scope.sought(engine.marks_old());
-        // First: threads that are not attached record under the locks of handles, and nothing of
-        // theirs must be left in the queue.
+        // First: threads that are not attached record words under the locks of handles, and the
+        // queue must not keep any of these.
         engine.tables.set_sought(sought.after_young());
         stop.set_barriers(engine.resting_barriers());
         let begun = Instant::now();
@@ -91,8 +86,8 @@ impl Marking {
         true
     }
 
-    /// Marks what is left and recorded, on this thread, until nothing is or until `enough`. Returns
-    /// whether nothing is left.
+    /// Marks on this thread until nothing is left or until `enough`. Returns whether nothing is
+    /// left.
     fn mark_stopped(
         &mut self,
         engine: &Engine,
@@ -101,7 +96,7 @@ impl Marking {
         enough: impl FnMut() -> bool,
     ) -> bool {
         let Ok(queues) = engine.queue_pool.take(1, engine.stack) else {
-            engine.leftover.lose();
+            engine.left.found.lose();
             return true;
         };
         let marking = engine.marking(shared, &engine.interrupt, sought);
@@ -113,16 +108,16 @@ impl Marking {
     }
 }
 
-/// Lets marking find what handles and pins refer to. Threads have visited their frames.
+/// Lets marking find the referents of handles and pins. Threads have visited their frames.
 fn note_handles_and_pins(engine: &Engine, shared: &Shared) {
     let roots = &shared.threads.roots;
     engine.note_roots(shared, |note| {
         roots.visit_handles(false, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
-        roots.visit_pins(&mut |address| note(address as u64));
+        roots.pins.visit(&mut |address| note(address as u64));
     });
 }
 
-/// Lets marking find what all roots of a stopped world refer to.
+/// Lets marking find the referents of all roots of a stopped world.
 fn note_all_roots(engine: &Engine, world: &World<'_>) {
     engine.note_roots(world.shared(), |note| {
         world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {

@@ -9,8 +9,8 @@ use crate::collector::work::Claimer;
 use crate::region::State;
 use crate::sync::{Mutex, POISONED};
 
-/// Measures the regions that the cycle has marked and in which no thread allocates. In the order of
-/// their numbers. A region for which there is no memory in the list stays as it is.
+/// Measures the regions that the cycle has marked and in which no thread allocates. The list is in
+/// the order of their numbers. A region for which the list has no memory stays as it is.
 pub(super) fn measure(engine: &Engine, account: &Account, work: Work<'_>) -> Vec<Measured> {
     let (free, table) = (&work.shared.space.free, work.shared.space.free.table());
     let (ends_old, tables) = (account.scope.ends_old(), &engine.tables);

@@ -15,11 +15,28 @@
 //! Free       beside  the set is free                                           (free.rs)
 //! ```
 //!
-//! A step is a value that owns what it needs from the steps before it. An interrupted step is the
-//! next one again: the work that is left is in the value or in lists of the engine, never on a
-//! stack. So another thread can go on with it, or one that has stopped the world
-//! ([`Place`](super::place::Place)). Refused: one record with the fields of all steps. Nothing says
-//! which of them hold at which step.
+//! A step is a value that owns the results of the steps before it. An interrupted step is the next
+//! one again: the work that is left is in the value or in lists of the engine, never on a stack. So
+//! another thread can continue it, even one that has stopped the world
+//! ([`Place`](super::place::Place)). Refused: one record with the fields of all steps, because a
+//! reader could not tell which fields are valid at which step.
+//!
+//! ```text
+//! interrupted  the rest is in                 a stop of the world at this step
+//! Reset        its next region                gives the cycle up: the next Reset clears the marks
+//! Mark         left, to_scan, the SATB queue  gives up (nothing has moved), or notes all roots and
+//!                                             marks the rest
+//! FinalMark    left, the SATB queue           gives up, or marks the rest
+//! Weak         left, weak slots               finishes: threads may have seen null
+//! BeginMove    (is a pause)                   gives up (weak slots are null, nothing has moved),
+//!                                             or finishes
+//! Evacuate     to_evacuate, duties            forwards all roots, copies the rest
+//! Update       to_update                      updates the rest
+//! Free         its lists, to_settle           frees the rest, puts it in order
+//! ```
+//!
+//! A young cycle that is given up keeps the recorded words of old objects, unless it begins their
+//! marking ([`old_marking`](super::old_marking)).
 
 mod begin_move;
 mod free;
@@ -49,7 +66,7 @@ pub(super) struct Cycle {
     pub(super) account: Account,
 }
 
-/// The next step of a cycle, and what it works on.
+/// The next step of a cycle, with its data.
 enum Step {
     /// No cycle is under way.
     Idle,
@@ -117,7 +134,7 @@ impl Cycle {
         Cycle { step: Step::Reset(Reset::default()), account }
     }
 
-    /// The cycle ends where it is. What its steps have on lists is the caller's to forget.
+    /// Ends the cycle where it is. The caller forgets the entries of its steps on lists.
     pub(super) fn abandon(&mut self) {
         self.step = Step::Idle;
     }
@@ -144,8 +161,8 @@ impl Cycle {
         matches!(self.step, Step::Idle)
     }
 
-    /// Does the next step, at a place that it can be done at, and goes to the one after it. A step
-    /// that was interrupted, or has to wait for threads, is the next one again.
+    /// Does the next step at `place`, which suits the step. An interrupted step, or one that waits
+    /// for threads, is the next one again.
     pub(super) fn advance(&mut self, engine: &Engine, place: Place<'_>) {
         let account = &mut self.account;
         self.step = match std::mem::replace(&mut self.step, Step::Idle) {

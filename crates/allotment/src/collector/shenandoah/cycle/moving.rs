@@ -8,23 +8,21 @@ use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::{Stop, Work};
 use super::super::work_list::WorkList;
-use super::free::{Freeing, free_immediate};
-use crate::collector::concurrent::{Buffers, Interrupt, Membership, Piece, Updater};
+use super::free::Freeing;
+use crate::collector::concurrent::{Copier, Interrupt, Membership, UpdatePiece, Updater};
 use crate::mutator::{Shared, World};
 use crate::object::SlotVisitor;
 use crate::region::State;
-use crate::sync::{AtomicU64, Ordering, Waiting};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, Waiting};
 
 /// A move under way.
 pub(super) struct Moving {
-    /// Regions, and first regions of runs, without a live object, until they are free.
-    pub(super) immediate: Vec<usize>,
     /// Regions that are being emptied.
     pub(super) set: Vec<usize>,
-    /// Young regions that became old as they were.
-    pub(super) promoted: Vec<usize>,
-    /// Regions whose slots are to be updated, until that begins.
+    /// Regions whose slots are to be updated, until the update begins.
     pub(super) to_update: Vec<ToUpdate>,
+    /// The last step of the cycle, which adds the emptied regions.
+    pub(super) freeing: Freeing,
 }
 
 /// Which slots of a region, or of a run, may refer to the set.
@@ -37,10 +35,10 @@ pub(super) enum ToUpdate {
 }
 
 impl Moving {
-    /// Copies the live objects of the set; `false`: it was interrupted.
+    /// Copies the live objects of the set. Returns `false` if some are left.
     pub(super) fn evacuate(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
-        free_immediate(&mut self.immediate, account, shared);
+        self.freeing.free_immediate(account, shared);
         match work.world {
             Some(world) => forward_roots(engine, world),
             None if !work.await_duties() => return false,
@@ -56,30 +54,28 @@ impl Moving {
         done
     }
 
-    /// Updates the slots that refer to the set; `false`: it was interrupted.
+    /// Updates the slots that refer to the set. Returns `false` if some are left.
     pub(super) fn update(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let (shared, interrupt) = (work.shared, work.interrupt);
         if !self.to_update.is_empty() {
-            // Here and not before: mutators help as soon as there is something.
+            // Not before: mutators help as soon as the list has a piece.
             engine.to_update.fill(pieces(engine, std::mem::take(&mut self.to_update), shared));
         }
         let updated = AtomicU64::new(0);
         work.workers.run(&|_| {
-            let (mut halted, home) = (|| interrupt.is_set(), shared.space.home());
-            let mut updater = Updater::new(engine.evacuator(&shared.space), &mut halted, home);
-            while !interrupt.is_set() && engine.update_next(&mut updater) {}
+            let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
+            while !interrupt.is_set() && engine.update_next(&mut updater, &mut || interrupt.is_set()) {}
             updated.fetch_add(updater.updated, Ordering::Relaxed);
         });
         account.record.updated_slots += updated.into_inner();
         await_end(&engine.to_update, interrupt)
     }
 
-    /// Ends the move: regions of the set are free from here on, except those with kept objects.
-    pub(super) fn end(self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Freeing {
+    /// Ends the move. Nothing refers to the regions of the set any more, except to kept objects.
+    pub(super) fn end(mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Freeing {
         stop.set_barriers(engine.resting_barriers());
         let shared = stop.shared();
         let (free, table) = (&shared.space.free, shared.space.free.table());
-        let mut emptied = Vec::new();
         for index in self.set {
             let kept = engine.tables.membership(index) == Membership::Kept;
             engine.tables.set_membership(index, Membership::None);
@@ -87,12 +83,12 @@ impl Moving {
             let end = if kept { unsafe { engine.evacuator(&shared.space).settle_kept(index) } } else { 0 };
             let region = table.get(index);
             if end <= table.bottom(index) {
-                emptied.push(index);
+                self.freeing.emptied.push(index);
                 continue;
             }
             account.record.kept_regions += 1;
             if region.is_tenured() {
-                // Old objects stay old: nobody knows which objects refer to them.
+                // Old objects stay old: the objects that refer to them are not known.
                 free.lower_top(index, end);
                 region.set_state(State::Old);
                 // The marks are also those of objects that have moved.
@@ -101,26 +97,24 @@ impl Moving {
                 free.offer_region(index, end);
             }
         }
-        Freeing { immediate: self.immediate, emptied, promoted: self.promoted }
+        self.freeing
     }
 }
 
-/// Copies the set, until all is copied or workers are interrupted. Returns whether all is.
+/// Copies the set until workers are interrupted. Returns whether nothing is left to copy.
 fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
     let (shared, interrupt) = (work.shared, work.interrupt);
-    let copied = AtomicU64::new(0);
+    let copied = AtomicUsize::new(0);
     work.workers.run(&|_| {
-        let (home, mut buffers, mut bytes) = (shared.space.home(), Buffers::default(), 0);
-        let (evacuator, mut halted) = (engine.evacuator(&shared.space), || interrupt.is_set());
-        while !halted() && engine.copy_next(&evacuator, home, &mut buffers, &mut halted, &mut bytes) {}
-        evacuator.end_buffers(&mut buffers);
-        copied.fetch_add(bytes, Ordering::Relaxed);
+        let mut copier = Copier::new(engine.evacuator(&shared.space), shared.space.home());
+        while !interrupt.is_set() && engine.copy_next(&mut copier, &mut || interrupt.is_set()) {}
+        copied.fetch_add(copier.finish(), Ordering::Relaxed);
     });
-    account.record.moved_by_workers += copied.into_inner() as usize;
+    account.record.moved_by_workers += copied.into_inner();
     await_end(&engine.to_evacuate, interrupt)
 }
 
-/// Waits for mutators that are at work on the last pieces. Returns whether nothing is left.
+/// Waits for mutators that are at work on the last pieces. Returns whether no piece is left.
 fn await_end<T>(list: &WorkList<T>, interrupt: &Interrupt) -> bool {
     let mut waiting = Waiting::new();
     loop {
@@ -134,8 +128,7 @@ fn await_end<T>(list: &WorkList<T>, interrupt: &Interrupt) -> bool {
 
 /// Gives handles the new places of their referents.
 fn heal_handles(engine: &Engine, shared: &Shared) {
-    let mut never = || false;
-    let mut updater = Updater::new(engine.evacuator(&shared.space), &mut never, shared.space.home());
+    let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
     for weak in [false, true] {
         shared.threads.roots.visit_handles(weak, |slot| updater.slot(slot));
     }
@@ -151,9 +144,8 @@ fn forward_roots(engine: &Engine, world: &World<'_>) {
 }
 
 /// The pieces of an update.
-fn pieces(engine: &Engine, regions: Vec<ToUpdate>, shared: &Shared) -> Vec<Piece> {
-    let mut never = || false;
-    let mut updater = Updater::new(engine.evacuator(&shared.space), &mut never, shared.space.home());
+fn pieces(engine: &Engine, regions: Vec<ToUpdate>, shared: &Shared) -> Vec<UpdatePiece> {
+    let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
     let mut pieces = Vec::new();
     for region in regions {
         match region {

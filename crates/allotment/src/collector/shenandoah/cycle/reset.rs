@@ -1,4 +1,4 @@
-//! Reset: the tables forget what the last cycle found, beside mutators.
+//! Reset: the marks of the last cycle are cleared, beside mutators.
 
 use super::super::account::Account;
 use super::super::engine::Engine;
@@ -12,7 +12,7 @@ pub(super) struct Reset {
 }
 
 impl Reset {
-    /// Clears the tables of the regions that are left; `false`: interrupted.
+    /// Clears the marks of the regions that are left. Returns `false` if it was interrupted.
     pub(super) fn run(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> bool {
         let table = work.shared.space.free.table();
         for index in self.from..table.len() {

@@ -1,11 +1,12 @@
 //! Weak: weak slots of dead objects become null, and the set is chosen.
 //!
-//! Threads have seen null where slots do not hold it yet. So a cycle that has come here is never
-//! given up.
+//! Threads may have seen null in slots that still refer to dead objects. So a stop that comes in
+//! this step never gives the cycle up.
 
 use super::super::account::Account;
 use super::super::choose::Candidate;
 use super::super::engine::Engine;
+use super::super::old::Old;
 use super::super::place::Work;
 use super::super::select::{Effort, FreeRegions, select, sort};
 use super::measure::measure;
@@ -13,16 +14,17 @@ use crate::collector::concurrent::{Clearing, passage};
 use crate::collector::work::Claimer;
 use crate::mutator::{Cause, World};
 use crate::object::{SlotKind, SlotVisitor, reference};
-use crate::sync::{AtomicU64, Ordering, POISONED};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The step.
 #[derive(Default)]
 pub(super) struct Weak {
-    /// Cycles after which objects become old; `None`: not decided yet, or there are no generations.
+    /// Cycles after which objects become old. `None` before that is decided, and in a heap without
+    /// generations.
     tenuring_threshold: Option<u8>,
 }
 
-/// The choice of regions. Some of them may have to stay.
+/// The choice of regions, some of which may have to stay.
 pub(super) struct Chosen {
     /// Regions, and first regions of runs, without a live object.
     pub(super) immediate: Vec<usize>,
@@ -30,12 +32,12 @@ pub(super) struct Chosen {
     pub(super) set: Vec<usize>,
     /// Young regions that are to become old as they are.
     pub(super) promoted: Vec<usize>,
-    /// Old regions that are worth a move, most garbage first, where marking has found them.
+    /// Old regions that are worth a move, most garbage first, in a cycle that ends their marking.
     pub(super) old_candidates: Vec<Candidate>,
 }
 
 impl Weak {
-    /// Clears weak slots, and chooses; `None`: it was interrupted.
+    /// Clears weak slots, and chooses. Returns `None` if it was interrupted.
     pub(super) fn run(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> Option<Chosen> {
         clear(engine, account, work);
         if let Some(world) = work.world {
@@ -53,7 +55,7 @@ impl Weak {
         let free = &work.shared.space.free;
         let table = free.table();
         let region_bytes = table.geometry().region_bytes();
-        // Once for each cycle: this step may have been interrupted.
+        // Once for each cycle: this step may be done again.
         if self.tenuring_threshold.is_none() {
             self.tenuring_threshold = engine.old.as_ref().map(|old| old.decide_tenuring(&account.found));
         }
@@ -72,18 +74,18 @@ impl Weak {
             regions_left: free.regions_left(),
             reserve_regions: engine.reserve,
         };
-        let plan = engine.old.as_ref().map(|old| old.plan.lock().expect(POISONED));
+        let plan = engine.old.as_ref().map(Old::plan);
         let waiting = match &plan {
-            // Else this cycle finds out anew which old regions are worth a move.
+            // A cycle that ends the marking finds such regions anew.
             Some(plan) if !account.scope.ends_old() => plan.candidates.as_slice(),
             _ => &[],
         };
         let is_old = |region: usize| table.get(region).is_tenured();
-        let mut selection = select(&mut sorted, waiting, (&engine.choice, effort), &memory, is_old);
+        let mut selection = select(&mut sorted, waiting, &engine.choice, effort, &memory, is_old);
         drop(plan);
         let old_candidates = std::mem::take(&mut selection.old_candidates);
         passage();
-        // Without memory for the list of them, nothing moves.
+        // Without memory for the list of regions for copies, nothing moves.
         let set = match engine.copies.provide(free, selection.copy_regions()) {
             Ok(regions) => selection.fitting(regions),
             Err(_) => Vec::new(),
@@ -96,11 +98,12 @@ impl Weak {
 fn clear(engine: &Engine, account: &mut Account, work: Work<'_>) {
     let (space, interrupt) = (&work.shared.space, work.interrupt);
     let cleared = AtomicU64::new(0);
-    let regions = Claimer::new(if engine.weak_objects.has_lost() { space.free.table().len() } else { 0 });
+    let regions =
+        Claimer::new(if engine.left.weak_objects.has_lost() { space.free.table().len() } else { 0 });
     work.workers.run(&|_| {
         let mut clearing = Clearing::new(space, &engine.tables);
         while !interrupt.is_set()
-            && let Some(objects) = engine.weak_objects.take()
+            && let Some(objects) = engine.left.weak_objects.take()
         {
             // SAFETY: markers found these objects, and nothing has moved.
             objects.into_iter().for_each(|address| _ = unsafe { clearing.object(address) });
@@ -116,8 +119,8 @@ fn clear(engine: &Engine, account: &mut Account, work: Work<'_>) {
     account.weak_cleared += cleared.into_inner() + clearing.cleared;
 }
 
-/// Weak root slots of dead objects become null. Those of handles are null already; providers have
-/// others.
+/// Clears weak root slots of dead objects: those of providers, and of handles that other threads
+/// copied during the visit before.
 fn clear_weak_roots(engine: &Engine, world: &World<'_>) {
     let free = &world.shared().space.free;
     world.visit_roots(&mut SlotVisitor::new(&mut |slot, kind| {
@@ -125,7 +128,7 @@ fn clear_weak_roots(engine: &Engine, world: &World<'_>) {
         let bits = unsafe { slot.read() };
         let dead = |address| !engine.tables.is_live(free, address);
         if kind == SlotKind::Weak && reference(bits).is_some_and(dead) {
-            // SAFETY: as above.
+            // SAFETY: a root slot of a stopped world.
             unsafe { slot.write(0) };
         }
     }));

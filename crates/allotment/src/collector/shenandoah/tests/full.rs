@@ -34,7 +34,7 @@ fn the_gains_of_young_cycles_are_forgotten() {
         let kit = Kit::new(4096, 60, BY_HAND);
         let next = || {
             let old = kit.collector().engine.old.as_ref().expect("generations");
-            old.plan.lock().unwrap().next(Garbage::Young, false)
+            old.plan().next(Garbage::Young, false)
         };
         kit.heap
             .attach(|mutator| {

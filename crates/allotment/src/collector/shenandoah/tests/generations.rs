@@ -87,7 +87,7 @@ fn a_stop_that_loses_marks_ends_the_marking_of_old_objects() {
         mutator.blocking(|| kit.advance_to(Stage::Mark));
         let engine = &kit.collector().engine;
         assert!(engine.marks_old());
-        engine.leftover.lose();
+        engine.left.found.lose();
         // The next stop finishes the cycle.
         kit.collector().given_up_in_row.store(2, Ordering::Relaxed);
         mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread");

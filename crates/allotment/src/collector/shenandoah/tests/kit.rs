@@ -4,6 +4,7 @@
 //! comes between two steps of a cycle. A thread that is attached makes a step from `blocking`.
 
 use crate::Heap;
+use crate::collector::concurrent::Interrupt;
 use crate::collector::shenandoah::Shenandoah;
 use crate::collector::shenandoah::cycle::Stage;
 use crate::collector::shenandoah::place::{Place, Work};
@@ -126,16 +127,7 @@ impl Kit {
     /// Makes the next step beside mutators, or begins a cycle.
     fn advance(&self) {
         let (collector, shared) = (self.collector(), self.shared());
-        let cycle = &mut *loop {
-            let cycle = collector.lock();
-            collector.engine.interrupt.set(false);
-            // Otherwise a thread has stopped the world.
-            if collector.halts.load(Ordering::SeqCst) == 0 {
-                break cycle;
-            }
-            drop(cycle);
-            std::thread::yield_now();
-        };
+        let cycle = &mut *collector.lock_unhalted();
         if cycle.is_idle() {
             let turn = self.begun.fetch_add(1, Ordering::Relaxed);
             let has_generations = collector.engine.old.is_some();
@@ -148,36 +140,32 @@ impl Kit {
                 _ => Scope::Young,
             };
             collector.begin_cycle(cycle, shared, Cause::Requested, scope);
-            if scope.begins_old() {
-                collector.engine.forget_old(shared);
-            } else if turn.is_multiple_of(2) && collector.engine.marks_old() {
+            if turn.is_multiple_of(2) && collector.engine.marks_old() {
                 collector.engine.mark_old(shared, Workers::new(&collector.workers, 1));
             }
         } else if !cycle.stage().is_pause() {
-            let workers = Workers::new(&collector.workers, 1);
-            let work = Work { shared, workers, interrupt: &collector.engine.interrupt, world: None };
-            cycle.advance(&collector.engine, Place::Work(work));
-            if cycle.is_idle() {
-                collector.cycle_ended(cycle, shared);
-            }
+            collector.step_beside(cycle, shared);
         }
     }
 
-    /// Makes the next step, which needs a stop.
-    fn pause(&self) {
-        let (collector, shared) = (self.collector(), self.shared());
-        let stage = self.stage();
-        shared.pause(|pause| {
-            let cycle = &mut *collector.lock();
-            if cycle.stage() == stage && stage.is_pause() {
-                cycle.advance(&collector.engine, Place::Pause(pause));
-            }
-        });
+    /// Makes the next step with workers that are interrupted, as far as they come. Not a step that
+    /// needs a stop.
+    pub(super) fn interrupted(&self) {
+        let (collector, shared, interrupt) = (self.collector(), self.shared(), Interrupt::default());
+        interrupt.set(true);
+        let cycle = &mut *collector.lock_unhalted();
+        let workers = Workers::new(&collector.workers, 1);
+        let work = Work { shared, workers, interrupt: &interrupt, world: None };
+        cycle.advance(&collector.engine, Place::Work(work));
+        if cycle.is_idle() {
+            collector.cycle_ended(cycle, shared);
+        }
     }
 
     /// Makes the next step, or begins a cycle. On a thread that is not attached, or in `blocking`.
     pub(super) fn next(&self) {
-        if self.stage().is_pause() { self.pause() } else { self.advance() }
+        let stage = self.stage();
+        if stage.is_pause() { self.collector().pause(stage, self.shared()) } else { self.advance() }
     }
 
     /// Makes steps until `step` is the next one. A cycle that moves nothing passes over some.

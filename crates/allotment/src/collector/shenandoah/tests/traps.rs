@@ -114,6 +114,107 @@ fn a_cycle_is_ended_at_each_step() {
     });
 }
 
+/// A step with workers that are interrupted is the next one again. Mutators that help, other
+/// workers or a stop do the rest.
+#[test]
+fn an_interrupted_step_is_continued_wherever_the_cycle_ends() {
+    in_both_modes(|| {
+        for step in STAGES.into_iter().filter(|step| !step.is_pause()) {
+            for way in 0..3 {
+                let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+                let mut random = Random(stress_seed::of_part(0x5151 + step as u64 * 5 + way));
+                let run = kit.heap.attach(|mutator| {
+                    let mut lists = Lists::new(&kit, mutator, 16, 1);
+                    let mut interrupted = 0;
+                    for _ in 0..6 {
+                        (0..200).for_each(|_| lists.change(&kit, mutator, &mut random));
+                        mutator.blocking(|| kit.advance_to(step));
+                        for _ in 0..3 {
+                            if kit.stage() == step {
+                                mutator.blocking(|| kit.interrupted());
+                                interrupted += 1;
+                            }
+                            lists.check(mutator);
+                            (0..20).for_each(|_| lists.change(&kit, mutator, &mut random));
+                        }
+                        match way {
+                            0 => mutator.blocking(|| kit.end_cycle()),
+                            1 => mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread"),
+                            _ => assert!(mutator.collect()),
+                        }
+                        lists.check(mutator);
+                    }
+                    assert!(interrupted > 0, "{step:?} {way}");
+                });
+                run.unwrap();
+                kit.heap.verify().unwrap();
+            }
+        }
+    });
+}
+
+/// A pause marks for a short time only. The rest is marked beside threads, or in a stop.
+#[test]
+fn a_pause_leaves_long_marking_to_the_next_step() {
+    in_both_modes(|| {
+        for way in 0..3 {
+            let kit = Kit::new(16 << 10, 200, &format!("+ZealPoison,{BY_HAND}"));
+            let run = kit.heap.attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 4, 1);
+                (0..10_000).for_each(|_| assert!(lists.push(&kit, mutator, 0)));
+                // SAFETY: a live object.
+                let weak = unsafe { mutator.raw().new_weak_root(lists.first(mutator, 0)) };
+                let numbers = lists.numbers[0].clone();
+                lists.clear(mutator, 0);
+                mutator.blocking(|| kit.advance_to(Stage::FinalMark));
+                let node = kit.node(mutator).unwrap();
+                let held = weak.get(mutator).unwrap();
+                assert_ne!(held, 0, "nothing is dead yet");
+                lists.link_before(mutator, 2, node, (held, numbers));
+                mutator.blocking(|| kit.next());
+                assert_eq!(kit.stage(), Stage::Mark);
+                match way {
+                    0 => mutator.blocking(|| kit.end_cycle()),
+                    1 => mutator.raw_mut().stop_the_world(|_| ()).expect("no other thread"),
+                    _ => assert!(mutator.collect()),
+                }
+                lists.check(mutator);
+                assert_eq!(kit.stage(), Stage::Idle);
+            });
+            run.unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
+}
+
+/// A full collection follows a pause that finds marks lost.
+#[test]
+fn a_pause_that_finds_marks_lost_ends_in_a_full_collection() {
+    in_both_modes(|| {
+        let kit = Kit::new(4096, 40, &format!("+ZealPoison,{BY_HAND}"));
+        let run = kit.heap.attach(|mutator| {
+            let fulls = || kit.heap.collections().recent.iter().filter(|one| one.full().is_some()).count();
+            let mut lists = Lists::new(&kit, mutator, 4, 1);
+            // The second time, old objects are being marked in a heap with generations.
+            for count in 1..3 {
+                lists.add_half_dead(&kit, mutator, 200);
+                mutator.blocking(|| kit.cycle());
+                mutator.blocking(|| kit.advance_to(Stage::FinalMark));
+                let engine = &kit.collector().engine;
+                engine.left.found.lose();
+                mutator.blocking(|| kit.next());
+                assert_eq!((kit.stage(), fulls()), (Stage::Idle, count));
+                assert_eq!((engine.marks_old(), kit.shared().threads.barriers()), (false, 0));
+                lists.check(mutator);
+            }
+            mutator.blocking(|| kit.cycle());
+            lists.check(mutator);
+        });
+        run.unwrap();
+        kit.heap.verify().unwrap();
+    });
+}
+
 /// A thread that is asked for its buffer during a cycle gives it back, but not after
 /// the stop in which the borders were drawn.
 #[test]

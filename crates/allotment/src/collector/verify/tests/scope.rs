@@ -11,7 +11,7 @@ use std::sync::Arc;
 const STALE: u64 = 0x7FFF_FFFF_FFF8;
 
 impl World {
-    fn fault_in(&self, scope: Scope) -> Option<Fault> {
+    fn fault_in(&self, objects: CheckedObjects) -> Option<Fault> {
         let shared = &self.heap.shared;
         let level = Level::from_number(self.heap.options().values().verify_gc_level);
         let mut roots = Roots {
@@ -21,13 +21,13 @@ impl World {
             pinned: &mut |pinned| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) },
         };
         // SAFETY: as above; handles are readable.
-        unsafe { verify(&shared.space, &mut roots, level, scope) }.err()
+        unsafe { verify(&shared.space, &mut roots, level, objects) }.err()
     }
 
     /// Whether the check of all objects finds a fault, and that of live objects.
     fn faults(&self) -> (bool, bool) {
-        let found = |scope| self.fault_in(scope).is_some();
-        (found(Scope::AllObjects), found(Scope::LiveObjects))
+        let found = |objects| self.fault_in(objects).is_some();
+        (found(CheckedObjects::All), found(CheckedObjects::Live))
     }
 
     fn root(&self, object: usize) -> RootHandle {
@@ -94,8 +94,8 @@ fn a_dead_object_must_be_parsable_in_both_scopes() {
     let [pair, bytes, _] = world.objects([(world.pair, 0), (world.bytes, 100), (world.pair, 0)]);
     for (address, word) in [(pair, 3), (bytes + 8, 1 << 40)] {
         let before = poke(address, word);
-        for scope in [Scope::AllObjects, Scope::LiveObjects] {
-            assert!(matches!(world.fault_in(scope), Some(Fault::Walk { .. })), "{address:#x}");
+        for objects in [CheckedObjects::All, CheckedObjects::Live] {
+            assert!(matches!(world.fault_in(objects), Some(Fault::Walk { .. })), "{address:#x}");
         }
         poke(address, before);
     }
@@ -144,7 +144,7 @@ fn a_live_object_with_a_stale_reference_is_broken_in_both_scopes() {
         let root = world.root(start);
         assert_eq!(world.faults(), (true, alive), "{way}: a handle");
         if alive {
-            let Some(Fault::Reference(bad)) = world.fault_in(Scope::LiveObjects) else { panic!("{way}") };
+            let Some(Fault::Reference(bad)) = world.fault_in(CheckedObjects::Live) else { panic!("{way}") };
             let slot = SlotPlace::Named("cdr".into());
             let kind = SlotKind::Strong;
             assert_eq!(bad.holder, Holder::Object { address: holder, shape: "Pair".into(), slot, kind });
@@ -178,8 +178,8 @@ fn roots_and_pins_themselves_are_checked_in_both_scopes() {
         [(Own(STALE, 0), "root at"), (Own(pair as u64 + 8, 0), "root at"), (Own(0, pair + 8), "a pin holds")]
     {
         let id = world.heap.add_root_provider(Box::new(provider));
-        for scope in [Scope::AllObjects, Scope::LiveObjects] {
-            let text = world.fault_in(scope).unwrap().to_string();
+        for objects in [CheckedObjects::All, CheckedObjects::Live] {
+            let text = world.fault_in(objects).unwrap().to_string();
             assert!(text.starts_with(holder), "{text}");
         }
         world.heap.remove_root_provider(id).unwrap();
@@ -263,7 +263,7 @@ fn a_clean_card_is_a_fault_of_objects_in_scope() {
     let [young] = world.objects([(world.pair, 0)]);
     poke(old + 8, young as u64);
     assert_eq!(world.faults(), (true, true));
-    let Some(Fault::Reference(bad)) = world.fault_in(Scope::LiveObjects) else { panic!("a clean card") };
+    let Some(Fault::Reference(bad)) = world.fault_in(CheckedObjects::Live) else { panic!("a clean card") };
     assert_eq!(bad.problem, Problem::CleanCard { slot: old + 8 });
     drop(root);
     assert_eq!(world.faults(), (true, false));

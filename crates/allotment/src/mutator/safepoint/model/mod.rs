@@ -24,17 +24,17 @@ struct Thread {
     own: UnsafeCell<u32>,
     /// The number of the last visit of the thread's roots.
     visited: Mutex<u32>,
-    /// How many visits were begun. As the heap has it: written in stops, Relaxed.
+    /// How many visits were begun. Written in stops, Relaxed, as in the heap.
     begun: loom::sync::atomic::AtomicU32,
-    /// The same as both, at every moment: the model checker does not see these.
+    /// Copies of `visited` and `begun` that the model checker does not see.
     truth: [AtomicU32; 2],
 }
 
 impl Thread {
     fn new() -> Arc<Thread> {
         Arc::new(Thread {
-            limit: Limit::new(),
-            status: Status::new(),
+            limit: Limit::default(),
+            status: Status::default(),
             identity: ThreadIdentity::current(),
             own: UnsafeCell::new(0),
             visited: Mutex::new(0),
@@ -78,7 +78,7 @@ impl Participant for Arc<Thread> {
     fn identity(&self) -> &ThreadIdentity {
         &self.identity
     }
-    /// As the mutator's.
+    /// Has the steps of the mutator's duty.
     fn do_duty(&self) {
         let mut visited = self.visited.lock().unwrap();
         self.limit.acknowledge();
@@ -350,7 +350,7 @@ fn share(heap: &Heap, tasks: u32, helped: &AtomicU32) {
             cells.note(number);
             held.touch();
         };
-        heap.volunteers().share(1, 1, &task, |came| {
+        heap.volunteers.share(1, 1, &task, |came| {
             cells.note(0);
             helpers = came;
         });
@@ -383,7 +383,7 @@ fn of_two_that_look_on_one_is_called() {
     let mut three = loom::model::Builder::new();
     three.preemption_bound = Some(3);
     three.check(|| {
-        let volunteers = Arc::new(Volunteers::new());
+        let volunteers = Arc::new(Volunteers::default());
         let looks_on = || {
             let volunteers = volunteers.clone();
             thread::spawn(move || volunteers.look_on(Patience { cpus: 8 }, || true))

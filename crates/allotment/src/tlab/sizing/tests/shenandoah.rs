@@ -1,7 +1,7 @@
 //! Shenandoah's limits before and after JDK-8359947.
 
 use super::*;
-use crate::tlab::sizing::shenandoah::{max_tlab_size, max_tlab_size_8359947, tlab_size_8359947};
+use crate::tlab::sizing::shenandoah::{max_tlab_size_8359947, tlab_size_8359947};
 
 #[test]
 fn limits_by_region_size() {
@@ -16,7 +16,6 @@ fn limits_by_region_size() {
         (32768, 1024, 128),
     ];
     for (region, max, first) in table.map(|(region, max, first)| (region * KIB, max * KIB, first * KIB)) {
-        assert_eq!(max_tlab_size(region), region);
         assert_eq!(max_tlab_size_8359947(region), max, "region {region}");
         assert_eq!(tlab_size_8359947(region), first, "region {region}");
         let (after, _, sizing) = start(&settings(TlabPolicy::Shenandoah8359947, 64 * GIB, region));

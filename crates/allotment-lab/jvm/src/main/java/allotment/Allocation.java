@@ -13,10 +13,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Objects of one size, allocated and dropped: beside the modes of {@code tlab} and {@code prefetch}. An operation is one object.
+ * Objects of one size, allocated and dropped: the counterpart of modes of {@code tlab} and {@code prefetch}. An operation is one
+ * object.
  *
- * <p>What differs: eden is what the collector makes of it, and is not started over by a mark but collected; the header has 12
- * bytes, or 8 with compact headers, of which all are written as well; buffers come from an eden that all threads share.
+ * <p>Differences: the eden is collected, and a mark does not start it over. The header has 12 bytes, or 8 with compact headers,
+ * and is written whole. Buffers come from an eden that all threads share.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)

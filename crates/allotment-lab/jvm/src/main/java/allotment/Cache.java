@@ -13,11 +13,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * Reads of memory in an order that a cache likes or does not: beside {@code cache.gather} and {@code cache.chase}, with the same
- * numbers in the same order. An operation is one element. Nothing is allocated.
+ * Reads of memory in an order that caches serve well or badly: the counterpart of {@code cache.gather} and {@code cache.chase},
+ * with the same numbers in the same order. An operation is one element. Nothing is allocated.
  *
- * <p>What differs: each read has its index compared with the array's length; links are indexes and not addresses; arrays lie
- * where the heap has put them, on the heap's pages, those of several threads perhaps in the same sets of a cache.
+ * <p>Differences: each read compares its index with the array's length. Links are indexes instead of addresses. Arrays lie
+ * where the heap has put them, on the heap's pages. Those of several threads may use the same sets of a cache.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -74,7 +74,7 @@ public class Cache {
             }
         }
 
-        /** The sum of the next {@link #BLOCK} values, over the end of the arrays as often as need be. */
+        /** The sum of the next {@link #BLOCK} values. The pass wraps around at the end of the arrays as often as needed. */
         private int block() {
             int[] values = this.values;
             int[] indexes = this.indexes;

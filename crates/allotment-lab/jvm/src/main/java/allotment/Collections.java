@@ -3,7 +3,7 @@ package allotment;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
-/** How often this virtual machine has collected, of any kind, as the beans count it. */
+/** The number of collections of any kind so far, as the beans of this virtual machine count them. */
 final class Collections {
     private Collections() {}
 

@@ -16,16 +16,16 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * A graph that is rebuilt all the time, at random, and always has the same size: beside {@code graph.mutate}. An operation is one
- * step. The graph begins as ours does, is changed by the same steps, and is looked at after each iteration.
+ * A graph that is rebuilt all the time, at random, and always has the same size: the counterpart of {@code graph.mutate}. An
+ * operation is one step. The graph begins as ours does, is changed by the same steps, and is checked after each iteration.
  *
- * <p>What differs: places and ways back have 4 bytes and ours 8, half of a leaf's inverted number is missing, and what is left of
- * an object is unused, so that all have the bytes that ours have, and {@code live} bytes are alive.
+ * <p>Differences: places and ways back have 4 bytes and ours 8, and half of a leaf's inverted number is missing. The rest of an
+ * object is unused. So all objects have as many bytes as ours, and {@code live} bytes are alive.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class Graph {
-    /** Steps between two looks at the harness. */
+    /** Steps between two checks of the harness. */
     private static final int STEPS = 64;
 
     /** The least live bytes of a thread: some dozens of vertices. */

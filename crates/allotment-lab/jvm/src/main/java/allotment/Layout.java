@@ -10,12 +10,12 @@ import org.openjdk.jol.vm.VM;
 import org.openjdk.jol.vm.VirtualMachine;
 
 /**
- * What objects take on this virtual machine, by JOL: a workload whose objects have other sizes than those it stands beside would
- * measure something else, and says so before it begins.
+ * The sizes of objects on this virtual machine, as JOL finds them. A workload whose objects have other sizes than ours would
+ * measure something else, so it fails before it begins.
  *
- * <p>JOL is kept from attaching to the process, which takes seconds and more rights than a benchmark should need: offsets of
- * fields, which it has without, are all that is asked. What it says about that on standard output is dropped, since that belongs
- * to JMH.
+ * <p>JOL is kept from attaching to the process, which takes seconds and more rights than a benchmark should need. Only offsets of
+ * fields are needed here, and JOL finds these without attaching. Its messages about that are dropped, since standard output
+ * belongs to JMH.
  */
 final class Layout {
     private static final VirtualMachine MACHINE = quietly();
@@ -48,7 +48,7 @@ final class Layout {
         return padded(ClassLayout.parseInstance(object));
     }
 
-    /** JOL's own sum is of no use where references are not compressed: it guesses the alignment by addresses then. */
+    /** The aligned end of the last field. JOL's own sum is wrong where references have 8 bytes: it guesses the alignment. */
     private static long padded(ClassLayout layout) {
         long end = layout.headerSize();
         for (FieldLayout field : layout.fields()) {
@@ -58,8 +58,8 @@ final class Layout {
     }
 
     /**
-     * Whether references are compressed. A class of a workload has 8 bytes for a reference, so that with our objects it has the
-     * size in common; a subclass has what is left of them if references have 4.
+     * Whether references are compressed to 4 bytes. A workload's class has the size of our object if references have 8 bytes. A
+     * subclass adds the missing bytes if they have 4.
      */
     static boolean hasNarrowReferences() {
         return referenceBytes() == 4;
@@ -81,27 +81,27 @@ final class Layout {
     }
 
     /**
-     * Demands that objects of {@code type} have {@code bytes} bytes.
+     * Checks that objects of {@code type} have {@code bytes} bytes.
      *
-     * @throws IllegalStateException if they have not; says how many they have, and what decides that
+     * @throws IllegalStateException if they do not; the message says how many they have, and the settings that decide it
      */
     static void demand(Class<?> type, long bytes) {
         long found = bytes(type);
         if (found != bytes) {
-            throw wrong(type.getSimpleName() + " of " + bytes + " bytes wanted, " + found + " found");
+            throw wrong(type.getSimpleName() + " has to have " + bytes + " bytes, and has " + found);
         }
     }
 
     /**
-     * Demands that size of what is made here: {@code padded} where references have 4 bytes, else {@code plain}.
+     * Checks the size of the class that is used here: {@code padded} where references have 4 bytes, else {@code plain}.
      *
-     * @throws IllegalStateException if it has another
+     * @throws IllegalStateException if it has another size
      */
     static void demand(Class<?> plain, Class<?> padded, long bytes) {
         demand(hasNarrowReferences() ? padded : plain, bytes);
     }
 
-    /** The fault, and the setting of the machine that decides it. */
+    /** The fault, and the settings of the machine that decide it. */
     static IllegalStateException wrong(String what) {
         return new IllegalStateException(what + ": headers have " + headerBytes() + " bytes and references " + referenceBytes()
                 + " here; headers of 12, or 8 with -XX:+UseCompactObjectHeaders, are expected, so no"

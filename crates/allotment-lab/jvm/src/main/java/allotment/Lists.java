@@ -16,23 +16,23 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * Long lists of nodes of 32 bytes: beside {@code lists.queue} and {@code lists.forced}. Nodes, keys, values and the order in
- * which they are made are ours, and all lists are walked after each iteration.
+ * Long lists of nodes of 32 bytes: the counterpart of {@code lists.queue} and {@code lists.forced}. Nodes, keys, values and the
+ * order in which they are made are those of our program. All lists are walked after each iteration.
  *
- * <p>What differs: values have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8; what is left of 32 is
- * zeroed and unused.
+ * <p>Differences: values have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8. The rest of the 32
+ * bytes is zeroed and unused.
  */
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Lists {
-    /** Steps between two looks at the harness. */
+    /** Steps between two checks of the harness. */
     private static final int STEPS = 256;
 
     /** The default of {@link Forced#nodes}: {@code -opi} has to be the same. */
     private static final int NODES = 1_000_000;
 
     /**
-     * A node. Each of a list has a key one larger than the one before it. One class for these and the nodes of {@link Trees} was
-     * refused: a second reference is one more that a collector looks at, in each node.
+     * A node. Its key is one larger than that of the node before it in the list. Refused: one class for these nodes and those of
+     * {@link Trees}. A collector would look at a second reference in each node.
      */
     private static class Node {
         Node next;
@@ -69,7 +69,7 @@ public class Lists {
         return (int) key ^ 0x5555;
     }
 
-    /** The number of nodes from {@code first} on, where keys rise by one and values are what the key asks for; else -1. */
+    /** The number of nodes from {@code first} on; -1 unless keys rise by one and each value matches its key. */
     private static long count(Node first) {
         long found = 0;
         for (Node at = first; at != null; at = at.next) {
@@ -116,7 +116,7 @@ public class Lists {
             }
         }
 
-        /** A node is stored into the last. */
+        /** Stores a new node into the last node. */
         private void append() {
             Node node = node(null, nextKey, value(nextKey));
             tail.next = node;
@@ -124,7 +124,7 @@ public class Lists {
             nextKey++;
         }
 
-        /** The first is forgotten; it refers to the second still. */
+        /** Forgets the first node, which still refers to the second. */
         private void dropFirst() {
             head = head.next;
         }
@@ -141,7 +141,7 @@ public class Lists {
         }
     }
 
-    /** Lists that are made anew before each shot, nodes of all of them in turn and garbage between. */
+    /** Lists that are made anew before each shot, with garbage between their nodes. Nodes of all lists are made in turn. */
     @State(Scope.Benchmark)
     public static class Forced {
         /** Live nodes, of all lists. */
@@ -172,8 +172,8 @@ public class Lists {
                 throw new IllegalArgumentException(params.getThreads() + " threads: one thread at a time forces a collection");
             }
             if (params.getOpsPerInvocation() != count) {
-                throw new IllegalArgumentException("the score is by the live node: -opi " + count + " is wanted with " + nodes
-                        + " nodes, and it is " + params.getOpsPerInvocation());
+                throw new IllegalArgumentException("the score is by the live node: with " + nodes + " nodes -opi has to be "
+                        + count + ", and it is " + params.getOpsPerInvocation());
             }
             ends = new Node[lists];
         }
@@ -185,7 +185,7 @@ public class Lists {
             System.gc();
             for (long made = 0; made < count; made++) {
                 for (int dead = 0; dead < garbage; dead++) {
-                    // Into a field that others could read, or the compiler would leave it out.
+                    // Stored into a field that other threads could read; otherwise the compiler would leave it out.
                     dropped = node(null, 0, 0);
                 }
                 int list = (int) (made % lists);
@@ -199,8 +199,8 @@ public class Lists {
         @TearDown(Level.Iteration)
         public void check() {
             if (Collections.count() == collections) {
-                throw new IllegalStateException("the machine was asked for a collection, and made none: without"
-                        + " -XX:+DisableExplicitGC, and with another collector than Epsilon, it does");
+                throw new IllegalStateException("the machine was asked for a collection, and made none: run it"
+                        + " without -XX:+DisableExplicitGC, and with another collector than Epsilon");
             }
             long found = 0;
             for (Node end : ends) {

@@ -3,9 +3,9 @@ package allotment;
 import java.util.Arrays;
 
 /**
- * What hangs on a vertex of the graph beside its leaf, with the lengths that ours has: bytes, and references of 8 bytes. Arrays
- * here have as many bytes in all, whatever the header takes; where references have 4, arrays have twice as many of them, and the
- * leaves in them lie as many bytes apart.
+ * The load of a vertex beside its leaf, with the lengths of our loads: bytes, and references of 8 bytes. Arrays here have as many
+ * bytes in all, whatever the header takes. Where references have 4 bytes, arrays have twice as many of them, and the leaves in
+ * them lie as many bytes apart.
  */
 record Load(Kind kind, int length) {
     enum Kind { NOTHING, MEDIUM, BYTES, ARRAY }
@@ -53,7 +53,7 @@ record Load(Kind kind, int length) {
             };
         }
 
-        /** The load of some vertex. */
+        /** The load of a random vertex. */
         Load load(Random random) {
             int drawn = random.below(100);
             int fromArray = 100 - array;
@@ -70,7 +70,7 @@ record Load(Kind kind, int length) {
         }
     }
 
-    /** Bytes of a vertex with this load, all that hangs on it included. */
+    /** Bytes of a vertex with this load, all its objects included. */
     long bytes() {
         long load = switch (kind) {
             case NOTHING -> 0;

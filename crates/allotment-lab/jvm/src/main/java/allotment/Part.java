@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A thread's part of the graph: its vertices, in a table that keeps them alive, and the steps that change them. Steps are drawn
- * from the sequence that ours are drawn from, so that the graphs are the same after as many.
+ * from the same sequence as in our program, so after as many steps both graphs are the same.
  */
 final class Part {
     /** Places on the board that all parts share. */
@@ -20,7 +20,7 @@ final class Part {
     /** Places of vertices with an array of references. */
     private final int[] arrays;
     private final int vertices;
-    /** Of 100 steps. */
+    /** The number of deaths in 100 steps. */
     private final int death;
     /** The sum of the vertices' numbers. */
     private long sum;
@@ -28,12 +28,12 @@ final class Part {
 
     /**
      * A part of about {@code bytes} bytes, of thread {@code index}: every vertex is in a ring in the order of the table and in
-     * one in any order.
+     * one in random order.
      */
     Part(Vertex.Leaf[] board, Load.Mix mix, long bytes, int index, int death) {
         this.board = board;
         this.death = death;
-        // Not the sequence that steps are drawn from.
+        // A different sequence from the one that steps are drawn from.
         List<Load> loads = plan(new Random(~(long) index), mix, bytes);
         random = new Random(index);
         nextNumber = index * NUMBERS;
@@ -89,7 +89,7 @@ final class Part {
         table[place * Load.PLACES] = vertex;
     }
 
-    /** One change of the graph, any. */
+    /** One random change of the graph. */
     void step() {
         if (random.below(100) < death) {
             replace();
@@ -105,7 +105,7 @@ final class Part {
         }
     }
 
-    /** A vertex dies. One like it takes its place and its edges. */
+    /** Replaces a vertex: one like it takes its place and its edges. */
     private void replace() {
         int place = random.below(vertices);
         Vertex old = vertex(place);
@@ -120,7 +120,7 @@ final class Part {
         sum += number - old.number;
     }
 
-    /** Two edges exchange their ends (a double edge swap: every vertex keeps its number of edges). */
+    /** Exchanges the ends of two edges (a double edge swap: every vertex keeps its number of edges). */
     private void rewire() {
         Vertex one = vertex(random.below(vertices));
         int i = random.below(Vertex.EDGES);
@@ -137,7 +137,7 @@ final class Part {
         }
     }
 
-    /** A leaf of an array of references is replaced. */
+    /** Replaces a leaf of an array of references. */
     private void renew() {
         int place = arrays[random.below(arrays.length)];
         Vertex.Leaf leaf = new Vertex.Leaf(nextNumber);
@@ -146,7 +146,7 @@ final class Part {
         array[slot * Load.PLACES] = leaf;
     }
 
-    /** A vertex takes a leaf from the board, and leaves a new one. Two threads may take the same; then both refer to it. */
+    /** A vertex takes a leaf from the board, and leaves a new one. Two threads may take the same leaf; then both refer to it. */
     private void exchange() {
         Vertex.Leaf leaf = new Vertex.Leaf(nextNumber);
         int place = random.below(BOARD) * Load.PLACES;
@@ -156,9 +156,9 @@ final class Part {
     }
 
     /**
-     * Looks whether the graph is as the steps must have left it.
+     * Checks that the graph is as the steps must have left it.
      *
-     * @throws IllegalStateException says what is lost or wrong
+     * @throws IllegalStateException if an object is lost or wrong; the message names the object
      */
     void check() {
         long found = 0;

@@ -1,8 +1,8 @@
 package allotment;
 
 /**
- * Numbers without a pattern that are the same in every run: Marsaglia's xorshift (2003), the sequence that the workloads of our
- * own heap draw from the same seed.
+ * Pseudo-random numbers that are the same in every run: Marsaglia's xorshift (2003). The workloads of our own heap draw the same
+ * sequence from the same seed.
  */
 public final class Random {
     private long state;
@@ -13,7 +13,7 @@ public final class Random {
         state = 0x9E37_79B9_7F4A_7C15L * (2 * seed + 1);
     }
 
-    /** Any number but 0. */
+    /** A number except 0. */
     public long draw() {
         state ^= state << 13;
         state ^= state >>> 7;
@@ -40,7 +40,7 @@ public final class Random {
         }
     }
 
-    /** Sattolo's: whoever goes on from each place to the one it names comes through all of them. */
+    /** Sattolo's shuffle: a walk from each place to the place that it names passes through all places. */
     void shuffleToOneCycle(int[] values) {
         for (int last = values.length - 1; last >= 1; last--) {
             swap(values, last, below(last));

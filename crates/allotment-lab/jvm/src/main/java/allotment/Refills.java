@@ -17,15 +17,16 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * Each thread allocates objects and keeps all of them in an array, in one shot: beside the modes of {@code tlab-size}.
+ * Each thread allocates objects and keeps all of them in an array, in one shot: the counterpart of {@code tlab-size}.
  *
  * <p>The array is made and filled before the shot, which therefore only stores into it. Before each shot all threads forget their
  * objects, one of them asks for a collection, and they begin together. A shot in which something was collected is an error, since
  * copying would be measured: docs/jvm.md says how large the heap has to be, with a collector and without (Epsilon, where the
  * objects of all shots stay).
  *
- * <p>What differs: our array is outside of the heap; here it is an object, whose stores have the collector's barrier (a card mark
- * with Parallel, none with Epsilon) and 4 bytes each and not 8. Buffers are set by flags, pages are there with AlwaysPreTouch.
+ * <p>Differences: our array is outside the heap. Here the array is an object. Its references have 4 bytes instead of 8, and its
+ * stores have the collector's barrier: a card mark with Parallel, none with Epsilon. Flags set the size of buffers, and
+ * AlwaysPreTouch touches the pages.
  */
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -65,7 +66,7 @@ public class Refills {
 
         @Setup(Level.Iteration)
         public void forget(Heap heap) throws InterruptedException, BrokenBarrierException {
-            // Written to, so that its pages are there; with what is no object of a shot.
+            // The array is written to, so that its pages are there. The value is not an object of a shot.
             Arrays.fill(array, this);
             heap.forgotten.await();
             heap.ready.await();
@@ -75,8 +76,8 @@ public class Refills {
         public void check(Heap heap) {
             long collections = Collections.count() - heap.collections;
             if (collections != 0) {
-                throw new IllegalStateException("the heap was collected " + collections + " times within the shot: a young"
-                        + " generation (-Xmn) that holds the objects of all threads is wanted, or fewer objects");
+                throw new IllegalStateException("the heap was collected " + collections + " times within the shot: take a"
+                        + " young generation (-Xmn) that holds the objects of all threads, or fewer objects");
             }
             for (Object object : array) {
                 if (object == this) {

@@ -5,9 +5,9 @@ final class Size {
     private Size() {}
 
     /**
-     * The number that {@code text} is.
+     * The number of bytes that {@code text} means.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it means none
      */
     static long of(String text) {
         int digits = text.length() - 1;
@@ -16,11 +16,11 @@ final class Size {
             long number = Long.parseLong(shift < 0 ? text : text.substring(0, digits));
             return Math.multiplyExact(number, 1L << (10 * (shift + 1)));
         } catch (NumberFormatException | ArithmeticException error) {
-            throw new IllegalArgumentException("`" + text + "` is no number of bytes: 4096, 4k, 64m and 1g are", error);
+            throw new IllegalArgumentException("`" + text + "` is not a number of bytes: write it as 4096, 4k, 64m or 1g", error);
         }
     }
 
-    /** As {@link #of}, where the number has to fit an {@code int}, as lengths of arrays do. */
+    /** The number of bytes that {@code text} means, if it fits an {@code int}, as lengths of arrays have to. */
     static int small(String text) {
         long number = of(text);
         if (number < 0 || number > Integer.MAX_VALUE) {

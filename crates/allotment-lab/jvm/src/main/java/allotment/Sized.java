@@ -8,18 +8,18 @@ import org.openjdk.jmh.infra.Blackhole;
 /**
  * Allocates objects of one size.
  *
- * <p>The size is chosen once in a process and is a constant to the compiler from then on, as it is in our own code: a handle to a
- * constructor in a static final field is compiled to what {@code new} is. An interface with an implementation for each class was
- * refused: the same with a loop for each of fourteen classes.
+ * <p>The size is chosen once in a process. From then on it is a constant to the compiler, as in our own code: a handle to a
+ * constructor in a static final field is compiled like {@code new}. Refused: an interface with an implementation for each of
+ * the fourteen classes.
  */
 final class Sized {
     /** Objects of one {@link #drop}. */
     static final int OBJECTS = 1024;
 
-    /** Bytes from which on objects are arrays of bytes. */
+    /** Objects of at least this many bytes are arrays of bytes. */
     private static final int LEAST_ARRAY = 256;
 
-    /** Bytes that were asked for first; 0 before that. */
+    /** The chosen size in bytes; 0 before the choice. */
     private static int wanted;
 
     private Sized() {}
@@ -39,12 +39,12 @@ final class Sized {
             wanted = bytes;
         }
         if (wanted != bytes) {
-            throw new IllegalStateException("objects of " + bytes + " bytes wanted, and those of this process have " + wanted
-                    + ": one size in a process works (-f 1 and more, not 0)");
+            throw new IllegalStateException("objects of " + bytes + " bytes are needed, and this process has chosen " + wanted
+                    + ": a process has one size, so take a fork for each (-f 1 or more, not 0)");
         }
         long found = Layout.bytes(one());
         if (found != bytes) {
-            throw Layout.wrong("object of " + bytes + " bytes wanted, " + found + " found");
+            throw Layout.wrong("an object of " + bytes + " bytes is needed and has " + found);
         }
     }
 
@@ -73,7 +73,7 @@ final class Sized {
         }
     }
 
-    /** The maker of an object of {@code bytes}, or of the largest class that is not larger. */
+    /** The maker of an object of {@code bytes}, or of the largest class that fits into them. */
     private static MethodHandle handle(int bytes) {
         MethodType objects = MethodType.methodType(Object.class);
         if (bytes >= LEAST_ARRAY) {
@@ -96,8 +96,8 @@ final class Sized {
     }
 
     /**
-     * From the smallest to the largest: with headers of 12 or of 8 bytes one for each size up to 144 bytes that our library has
-     * compiled in.
+     * The classes from the smallest to the largest: with headers of 12 or of 8 bytes there is one for each size up to 144 bytes
+     * that our lab has compiled in.
      */
     private static final Class<?>[] CLASSES = {
         Longs0.class, Longs1.class, Longs2.class, Longs3.class, Longs4.class, Longs5.class, Longs6.class, Longs7.class,

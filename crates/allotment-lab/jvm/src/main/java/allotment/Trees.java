@@ -14,22 +14,23 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Binary trees that die beside one that lives: beside {@code trees.build}. A shot is the whole work of each thread.
+ * Binary trees that die while a larger tree lives: the counterpart of {@code trees.build}. A shot is the whole work of each
+ * thread.
  *
- * <p>The same objects of 32 bytes in the same order, from the top by stores into objects that exist and from the bottom by
- * constructors; the same tree and array live on, and are looked at after each shot.
+ * <p>The objects of 32 bytes and their order are those of our program: from the top by stores into existing objects, from the
+ * bottom by constructors. The same tree and array live on. Both are checked after each shot.
  *
- * <p>What differs: keys have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8; what is left of 32 is
- * zeroed and unused. Roots are what the compiler says of its frames, where ours are linked frames.
+ * <p>Differences: keys have 4 bytes and ours 8, references 4 or 8 and ours 8, headers 12 or 8 and ours 8. The rest of the 32
+ * bytes is zeroed and unused. The compiler's maps of its frames are the roots. Our roots are linked frames.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.SECONDS)
 public class Trees {
-    /** Levels that the tree which lives on has more than the others. */
+    /** Levels that the long-lived tree has more than the others. */
     private static final int LIVING_LEVELS = 2;
 
-    /** Numbers in the array that lives on: 4 MiB. */
+    /** Numbers in the long-lived array: 4 MiB. */
     private static final int NUMBERS = (4 << 20) / Double.BYTES;
 
     /** Levels below the top of each tree. */
@@ -46,7 +47,8 @@ public class Trees {
     @Setup
     public void makeWhatLives() {
         if (depth < 0 || depth > 30 || rounds < 1) {
-            throw new IllegalArgumentException("depth " + depth + " and " + rounds + " rounds: 0 to 30, and 1 and more work");
+            throw new IllegalArgumentException("depth " + depth + " and " + rounds
+                    + " rounds: depths from 0 to 30 and at least 1 round work");
         }
         Layout.demand(Node.class, Padded.class, 32);
         living = topDown(depth + LIVING_LEVELS);
@@ -135,7 +137,7 @@ public class Trees {
         return node(left, right, depth);
     }
 
-    /** The number of nodes, where each has the key that its height asks for and two children or none; else no such number. */
+    /** The number of nodes; negative unless each node has the key of its height, and two children or none. */
     private static long count(Node node) {
         if (node.left == null && node.right == null) {
             return node.key == 0 ? 1 : Integer.MIN_VALUE;

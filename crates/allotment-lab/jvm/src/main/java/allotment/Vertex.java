@@ -1,7 +1,8 @@
 package allotment;
 
 /**
- * The objects of the graph: vertices whose edges know their way back, and what hangs on them. Each has the bytes that ours has.
+ * The objects of the graph: vertices with edges that know their way back, and the loads of the vertices. Each object has as many
+ * bytes as ours.
  *
  * <p>Where slot {@code i} of {@code v} refers to {@code w}, a slot {@code j} of {@code w} refers to {@code v}, and {@code v}
  * remembers {@code j} for {@code i}: so a vertex can be taken out of the graph in constant time.
@@ -21,11 +22,10 @@ class Vertex {
     private Vertex edge3;
     /** For each edge the slot of its way back, a byte each. */
     private int back;
-    /** Its place in the table of its part. */
+    /** The vertex's place in the table of its part. */
     final int place;
-    /** Its own. */
     final long number;
-    /** Makes it as large as our own. */
+    /** Makes the vertex as large as our own. */
     int rest;
     /** A leaf that perhaps another thread made. */
     Leaf cross;
@@ -55,7 +55,7 @@ class Vertex {
     static final class Leaf {
         static final int BYTES = 24;
 
-        // Final, for another thread may read them.
+        // Final, since another thread may read them.
         private final long number;
         private final int inverted;
 
@@ -64,7 +64,7 @@ class Vertex {
             this.inverted = (int) ~number;
         }
 
-        /** Whether it is as it was made. */
+        /** Whether the leaf is as it was made. */
         boolean isWhole() {
             return inverted == (int) ~number;
         }
@@ -92,7 +92,7 @@ class Vertex {
     }
 
     /**
-     * Demands the sizes that everything is planned with.
+     * Checks that objects have the sizes that everything is planned with.
      *
      * @throws IllegalStateException if an object has another here
      */
@@ -113,7 +113,7 @@ class Vertex {
                 : new Vertex(place, number, cross, medium, bytes, array);
     }
 
-    /** The load that hangs on the vertex. */
+    /** The load of the vertex. */
     Load load() {
         if (medium != null) {
             return new Load(Load.Kind.MEDIUM, 0);
@@ -124,7 +124,7 @@ class Vertex {
         return array != null ? new Load(Load.Kind.ARRAY, Load.length(array)) : new Load(Load.Kind.NOTHING, 0);
     }
 
-    /** Whether what hangs on it is as it was made. */
+    /** Whether the load is as it was made. */
     boolean isWhole() {
         if (cross == null || !cross.isWhole() || (medium != null && !medium.isWhole(number))) {
             return false;
@@ -132,7 +132,7 @@ class Vertex {
         return (bytes == null || Load.isFilled(bytes, (byte) number)) && (array == null || Load.isWhole(array));
     }
 
-    /** Where slot {@code slot} leads. */
+    /** The vertex that a slot refers to. */
     Vertex neighbour(int slot) {
         return switch (slot) {
             case 0 -> edge0;
@@ -142,7 +142,7 @@ class Vertex {
         };
     }
 
-    /** The slot that leads back from there. */
+    /** The neighbour's slot that leads back. */
     int wayBack(int slot) {
         return (back >>> (8 * slot)) & 0xFF;
     }

@@ -2,7 +2,7 @@ package allotment.extremem;
 
 import java.util.HashMap;
 
-/** The data base of customers, published as that of the {@link Goods}. The key of a customer is the same string as its name. */
+/** The data base of customers, published like that of the {@link Goods}. The key of a customer is the same string as its name. */
 final class Customers {
     private String[] names;
     private HashMap<String, Customer> byName;
@@ -36,18 +36,18 @@ final class Customers {
         return true;
     }
 
-    /** The present state. */
+    /** A copy of the present state. */
     synchronized Customers snapshot() {
         return new Customers(this);
     }
 
-    /** Takes over what another data base has. */
+    /** Takes over the contents of another data base. */
     synchronized void publish(Customers other) {
         names = other.names;
         byName = other.byName;
     }
 
-    /** A new array and a new table, with the same customers. Of a snapshot. */
+    /** A new array and a new table, with the same customers. Called on a snapshot. */
     Customers copy() {
         Customers copy = new Customers(names.length);
         for (int place = 0; place < names.length; place++) {

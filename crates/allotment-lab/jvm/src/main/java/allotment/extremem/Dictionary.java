@@ -11,9 +11,9 @@ import java.util.Set;
  * The words of the shop, and the three ways in which the workload makes and drops text: concatenation word by word, names, and
  * cut-out pieces.
  *
- * <p>Extremem reads a word list. Here the words are generated, the same as those of our own heap. Each entry is a string of its
- * own, also where texts are equal. Nearly all bytes that the workload allocates are made here, and the waste is on purpose: each
- * concatenation makes a new string of all the text so far.
+ * <p>Extremem reads a word list. Here the words are generated, the same as those of our own heap. Entries are
+ * separate strings, even if their texts are equal. Nearly all bytes that the workload allocates are made here, and the waste is
+ * on purpose: each concatenation makes a new string of all the text so far.
  */
 final class Dictionary {
     /** Mean and deviation of the words' lengths, which are about normally distributed. */
@@ -60,7 +60,7 @@ final class Dictionary {
         return (int) Math.min(Math.max(Math.round(MEAN_LENGTH + LENGTH_DEVIATION * normal), SHORTEST), LONGEST);
     }
 
-    /** A number between 0 and 1, without both. */
+    /** A number between 0 and 1, both excluded. */
     private static double open(Random random) {
         return ((random.draw() >>> 11) + 0.5) * 0x1p-53;
     }
@@ -70,7 +70,7 @@ final class Dictionary {
         return entries[random.below(entries.length)];
     }
 
-    /** So many different random words, of which nothing is copied. */
+    /** {@code count} different random words. Nothing is copied. */
     String[] query(Random random, int count) {
         String[] words = new String[count];
         int drawn = 0;
@@ -87,7 +87,7 @@ final class Dictionary {
         return words;
     }
 
-    /** Random words with blanks between them, made by 2 x {@code words} - 1 concatenations. */
+    /** Random words with spaces between them, made by 2 x {@code words} - 1 concatenations. */
     String concatenation(Random random, int words) {
         String whole = "";
         for (int word = 0; word < words; word++) {

@@ -15,10 +15,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * How late the threads of a shop are against their schedule: beside {@code extremem.shop}. A shot is a whole run, from the opening
- * of the shop until its last thread has done its work. Its results are the rows of {@link Figures}.
+ * How late the threads of a shop are against their schedule: the counterpart of {@code extremem.shop}. A shot is a whole run,
+ * from the opening of the shop until its last thread has done its work. Its results are the rows of {@link Figures}.
  *
- * <p>What differs: sizes of objects are those of Java's library, and the locks of queues and rings are the monitors of these.
+ * <p>Differences: objects have the sizes of Java's library, and the monitors of queues and rings are their locks.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -27,7 +27,7 @@ public class Extremem {
     /** The last run, until its figures are taken. */
     private static Run last;
 
-    /** All options of the workload. Here: those of the configuration {@code quick}, which is for tests. */
+    /** All options of the workload. The default is the configuration {@code quick}, which is for tests. */
     @Param("AllowAnyMatch=true PhasedUpdateInterval=200ms RandomSeed=42 DictionarySize=20000 DistinctWords=10000"
             + " NumProducts=2000 ProductNameLength=6 ProductDescriptionLength=25 ProductReviewLength=12 NumCustomers=2000"
             + " CustomerThreads=40 CustomerPeriod=100ms CustomerThinkTime=20ms KeywordSearchCount=1 SelectionCriteriaCount=3"
@@ -43,8 +43,8 @@ public class Extremem {
     @Setup(Level.Iteration)
     public void build(BenchmarkParams params) throws InterruptedException {
         if (params.getThreads() != 1) {
-            throw new IllegalArgumentException(params.getThreads() + " threads: one opens the shop, whose threads are the options"
-                    + " CustomerThreads and ServerThreads");
+            throw new IllegalArgumentException(params.getThreads() + " threads: one opens the shop; the options"
+                    + " CustomerThreads and ServerThreads set the threads of the shop");
         }
         run = new Run(new Workload(workload));
     }

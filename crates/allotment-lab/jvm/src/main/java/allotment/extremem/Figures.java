@@ -17,21 +17,20 @@ import org.openjdk.jmh.results.ScalarResult;
 /**
  * The figures of a run as rows beside its score: {@code -prof allotment.extremem.Figures}.
  *
- * <p>JMH takes any number of labels from a profiler. Its counters beside a score would have to be fields of a class, whose names
- * have no dots.
+ * <p>JMH takes any number of labels from a profiler. Its auxiliary counters are fields of a class, whose names have no dots.
  */
 public final class Figures implements InternalProfiler {
     private static final List<String> VISITS = List.of("preparation", "purchase", "save", "abandon", "nothing");
     private static final List<String> DUTIES =
             List.of("server.sales", "server.browsing", "server.customers", "server.products", "server.idle");
 
-    /** Figures of the heap that are told for the window right after the start too. */
+    /** Figures of the heap that are reported for the window right after the start too. */
     private static final Set<String> OF_START =
             Set.of("gc.young", "gc.full", "gc.concurrent", "gc.degenerated", "pause.max", "tlab.waste", "cpu");
 
     @Override
     public String getDescription() {
-        return "What a run of the shop has found";
+        return "The figures of a run of the shop";
     }
 
     @Override
@@ -94,7 +93,7 @@ public final class Figures implements InternalProfiler {
         }
     }
 
-    /** The decisions of customers: shares of all engagements with a candidate, but {@code nothing} of all. */
+    /** The decisions of customers: shares of all engagements with a candidate. {@code nothing} is a share of all engagements. */
     private static void addVisits(List<Figure> figures, Run run, long[] counts) {
         double all = sum(run, thread -> thread.engagements);
         double decided = counts[1] + counts[2] + counts[3];

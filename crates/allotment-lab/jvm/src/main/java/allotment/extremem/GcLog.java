@@ -12,19 +12,19 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What this virtual machine says of its collections while a shop is open, in a file that goes away afterwards.
+ * The log of collections while a shop is open, in a temporary file.
  *
- * <p>Only the log tells pauses, degenerated cycles and unused buffers of all collectors. The beans of collectors have none of
- * these, and a flight recording would allocate beside the shop.
+ * <p>Only the log has pauses, degenerated cycles and unused buffers of all collectors. The beans of collectors have none of
+ * these, and a flight recording would allocate while the shop is open.
  */
 final class GcLog implements AutoCloseable {
-    /** Collections with their pauses, those of ZGC too, and the buffers that each collection finds. */
+    /** The logged events: collections with their pauses, those of ZGC too, and the buffers that each collection finds. */
     private static final String WHAT = "gc=info,gc+phases=info,gc+tlab=debug";
 
     private final Path file;
     private final RandomAccessFile reader;
 
-    /** Begins. */
+    /** Begins the log. */
     GcLog() throws IOException, JMException {
         file = Files.createTempFile("allotment-gc-", ".log");
         reader = new RandomAccessFile(file.toFile(), "r");

@@ -60,12 +60,12 @@ final class Goods {
         }
     }
 
-    /** The present state. */
+    /** A copy of the present state. */
     synchronized Goods snapshot() {
         return new Goods(this);
     }
 
-    /** Takes over what another data base has. */
+    /** Takes over the contents of another data base. */
     synchronized void publish(Goods other) {
         ids = other.ids;
         byId = other.byId;
@@ -73,7 +73,7 @@ final class Goods {
         descriptions = other.descriptions;
     }
 
-    /** The data base with the changes applied, built anew from the texts of all products. Of a snapshot. */
+    /** The data base with the changes applied, built anew from the texts of all products. Called on a snapshot. */
     Goods rebuilt(Change<Product> changes) {
         Product[] products = new Product[ids.length];
         for (int place = 0; place < products.length; place++) {
@@ -95,7 +95,7 @@ final class Goods {
         return byId.get(ids[place]);
     }
 
-    /** The product of that number, or null. */
+    /** The product with that number, or null. */
     Product product(long id) {
         return byId.get(id);
     }

@@ -13,11 +13,11 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The figures of the heap in a window of the run, under the labels that ours have: of lines of the log, and of the process. */
+/** The figures of the heap in a window of the run, from the log and from the process, under the labels that ours have. */
 final class HeapUse {
     private static final double MEBIBYTE = 1 << 20;
 
-    /** {@code GC(7) Y: Pause Mark End 0.01ms}: ZGC says before a part which generation it is of. */
+    /** {@code GC(7) Y: Pause Mark End 0.01ms}: ZGC names the generation before a part. */
     private static final Pattern PART = Pattern.compile("GC\\(\\d+\\) (?:[A-Za-z]: )?(Pause|Concurrent) (.+?) ([0-9.]+)ms");
     private static final Pattern ZGC_CYCLE = Pattern.compile("GC\\(\\d+\\) (Minor|Major) Collection .* [0-9.]+s");
     private static final Pattern WASTE = Pattern.compile("TLAB totals: .*waste: *([0-9.]+)%(.*)");
@@ -34,12 +34,12 @@ final class HeapUse {
     private long began = System.nanoTime();
     private long cpuBefore = system.getProcessCpuTime();
 
-    /** Whether the collector's beans are named so. */
+    /** Whether a bean of the collector has such a name. */
     private static boolean isNamed(String pattern) {
         return ManagementFactory.getGarbageCollectorMXBeans().stream().anyMatch(bean -> bean.getName().matches(pattern));
     }
 
-    /** The parts of one kind that ran beside threads, in ms. */
+    /** The times of concurrent parts of one kind, in ms. */
     private static final class Parts {
         private int count;
         private double total;
@@ -92,7 +92,7 @@ final class HeapUse {
             }
         }
 
-        /** A cycle that degenerates has begun beside threads, unless it is said to be outside of a cycle. */
+        /** Counts a pause. A cycle that degenerates has begun as a concurrent one, unless the log says `Outside of Cycle`. */
         private void pause(String name, double time) {
             pauses.add(time);
             young += name.startsWith("Young") ? 1 : 0;
@@ -113,7 +113,7 @@ final class HeapUse {
         return "concurrent." + SHORT.getOrDefault(name, name).replace(' ', '-');
     }
 
-    /** The figures of the window that ends now, of the lines of its log. The next window begins. */
+    /** The figures of the window that ends now; {@code lines} are its log. The next window begins. */
     List<Figure> window(List<String> lines) throws IOException {
         Heard heard = new Heard();
         lines.forEach(heard::add);
@@ -184,7 +184,7 @@ final class HeapUse {
         return percent;
     }
 
-    /** Of the bytes in buffers those that the first collection of these lines found unused, in percent. */
+    /** The part of the bytes in buffers that the first collection of these lines found unused, in percent. */
     static OptionalDouble firstWaste(List<String> lines) {
         return lines.stream().map(WASTE::matcher).filter(Matcher::find).limit(1).mapToDouble(
                 waste -> Double.parseDouble(waste.group(1))).findFirst();

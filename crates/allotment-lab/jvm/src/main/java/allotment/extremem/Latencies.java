@@ -39,7 +39,7 @@ final class Latencies {
         Arrays.sort(sorted);
         count = logs.stream().mapToLong(Log::count).sum();
         if (length > 0) {
-            // The first and then the last: of one sample both are its own.
+            // With one sample both places are the same.
             sorted[0] = logs.stream().mapToLong(Log::least).min().getAsLong();
             sorted[length - 1] = logs.stream().mapToLong(Log::largest).max().getAsLong();
         }
@@ -50,7 +50,7 @@ final class Latencies {
         return count;
     }
 
-    /** Whether there are samples enough for a percentile. */
+    /** Whether there are enough samples for a percentile. */
     boolean has(Percentile percentile) {
         return sorted.length >= percentile.needed;
     }

@@ -5,6 +5,6 @@ abstract class Linked<T extends Linked<T>> {
     /** The next in the queue. */
     T next;
 
-    /** Says which object is before this one. Most objects do not remember it. */
+    /** Tells this object which object is before it. Most objects do not remember it. */
     void follows(T previous) {}
 }

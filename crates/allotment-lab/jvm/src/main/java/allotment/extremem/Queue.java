@@ -1,7 +1,7 @@
 package allotment.extremem;
 
 /**
- * A queue whose links are in what is queued. The queues of sold and of saved products are such, and the logs of changes too.
+ * A queue whose links are in the queued objects: the queues of sold and of saved products, and the logs of changes.
  *
  * <p>The head and the last link are old objects that refer to young ones: that is what card tables and remembered sets are for.
  */
@@ -20,7 +20,7 @@ final class Queue<T extends Linked<T>> {
         tail = added;
     }
 
-    /** The first, or null. */
+    /** The first object, or null. */
     synchronized T first() {
         return head;
     }

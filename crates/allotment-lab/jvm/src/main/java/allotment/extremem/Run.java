@@ -8,7 +8,7 @@ import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 
-/** A run: a shop, its threads, and what they did until the last has ended. Shop and threads are there before the run begins. */
+/** A run: a shop, its threads, and their work until the last has ended. Shop and threads are made before the run begins. */
 final class Run {
     /** How often the controller looks whether all threads are done or one has failed, in ms. */
     private static final long LOOK = 100;

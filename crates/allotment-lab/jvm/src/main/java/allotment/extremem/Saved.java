@@ -5,7 +5,7 @@ final class Saved extends Linked<Saved> {
     final Customer customer;
     final Product product;
     final Time expiry;
-    /** The one before it in the queue, or null. Nobody asks; a collector follows it. */
+    /** The object before this one in the queue, or null. Nothing reads it, but a collector follows it. */
     Saved previous;
 
     Saved(Customer customer, Product product, long expiry) {

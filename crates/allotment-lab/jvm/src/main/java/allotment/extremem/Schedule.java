@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * So a pause is seen by every thread whose release falls into it.
  */
 final class Schedule {
-    /** When latencies are logged from. */
+    /** The time from which latencies are logged. */
     final long logStart;
     private final long end;
     private final AtomicInteger ready = new AtomicInteger();
@@ -27,7 +27,7 @@ final class Schedule {
         end = workload.duration();
     }
 
-    /** Starts the run: all threads say the same instant. */
+    /** Starts the run now. */
     void start() {
         start = System.nanoTime();
         hasStarted = true;

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The shop: what its threads share. */
+/** The shop: the state that its threads share. */
 final class Shop {
     final Workload workload;
     final Schedule schedule;
@@ -48,7 +48,7 @@ final class Shop {
         return new Product(nextProduct.getAndIncrement(), name, description);
     }
 
-    /** A new customer, whose name none of {@code others} has. */
+    /** A new customer, whose name no customer of {@code others} has. */
     Customer customer(Random random, Customers others) {
         String name = dictionary.name(random);
         while (others.has(name)) {

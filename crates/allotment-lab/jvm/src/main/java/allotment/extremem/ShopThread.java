@@ -1,8 +1,8 @@
 package allotment.extremem;
 
-/** A thread of the shop: it waits for the start, plays its role to the end, and says how that went. */
+/** A thread of the shop: it waits for the start, plays its role to the end, and reports an error. */
 abstract class ShopThread extends Thread {
-    /** Bytes of the stack: as those of the threads beside. */
+    /** Bytes of the stack, as in our program. */
     private static final int STACK = 512 << 10;
 
     final Shop shop;

@@ -47,7 +47,7 @@ final class UpdateThread extends ShopThread {
         }
     }
 
-    /** A change whose name another customer has by now is skipped. */
+    /** Rebuilds the customers. A change is skipped if another customer has its name by now. */
     private long rebuildCustomers() {
         Customers rebuilt = shop.customers.snapshot().copy();
         long replaced = 0;

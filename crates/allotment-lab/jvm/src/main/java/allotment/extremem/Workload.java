@@ -4,8 +4,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The workload's options, under the names that Extremem gives them: {@code Name=value}, separated by blanks. All of them are
- * needed and the last of several counts. The lab checks them and writes them all, so there is one place for their defaults and rules.
+ * The workload's options, under the names that Extremem gives them: {@code Name=value}, separated by spaces. All of them are
+ * needed. If an option is given twice, the last one counts. The lab checks
+ * them and writes them all, so there is one place for their defaults and rules.
  */
 final class Workload {
     private static final Map<String, Long> UNITS =
@@ -130,11 +131,6 @@ final class Workload {
             throw new IllegalArgumentException(name + ": `" + text + "` is not a time: write it as 5s");
         }
         return number(name, text.substring(0, split)) * unit;
-    }
-
-    /** Threads of the shop: customers, servers, and the thread that rebuilds. */
-    int threads() {
-        return customerThreads + serverThreads + 1;
     }
 
     /** Nanoseconds of warm-up and measured part. */

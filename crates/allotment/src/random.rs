@@ -1,4 +1,4 @@
-//! Random numbers for schedules: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+//! Random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 //!
 //! One addition and two multiplications give a number. Generators whose seeds differ in any bit
 //! give unrelated numbers, so threads need no common generator. Refused: a crate of random numbers,
@@ -8,15 +8,15 @@ use std::cell::Cell;
 
 /// A generator. Owner only.
 #[derive(Debug)]
-pub(super) struct Random(Cell<u64>);
+pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(Cell::new(seed))
     }
 
     /// The next 64 random bits.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.0.set(self.0.get().wrapping_add(0x9E37_79B9_7F4A_7C15));
         let mut word = self.0.get();
         word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
