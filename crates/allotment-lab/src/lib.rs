@@ -5,6 +5,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `hold` | locks that a panic leaves usable |
 //! | [`format`](mod@format) | results, and how to write them |
 //! | [`counters`] | counts of the processor and the system while a thread works |
 //! | [`machine`] | the machine that measures |
@@ -26,6 +27,7 @@ pub mod counters;
 pub mod experiments;
 pub mod format;
 pub mod harness;
+mod hold;
 pub mod jvm;
 pub mod machine;
 pub mod profile;

@@ -91,10 +91,10 @@ fn each_case_is_measured_alone_and_with_company() {
 #[test]
 fn wrong_neighbours_are_refused_before_anything_is_measured() {
     for (neighbours, hint) in [
-        ("0:64m", "1 to 1024 walk"),
+        ("0:64m", "write 1 to 1024"),
         ("2", "write N:SIZE"),
-        ("2:64m:backwards", "neither random nor sequential"),
-        ("1:1", "the least"),
+        ("2:64m:backwards", "write random or sequential"),
+        ("1:1", "two lines"),
         ("1024:1t", "of memory are free"),
     ] {
         let (output, table, errors) = run(&["run", "clock", "--neighbours", neighbours]);

@@ -118,7 +118,7 @@ fn what_cannot_be_read_is_named_with_its_place() {
     let bytes = directory.path().join("bytes");
     // Latin-1, and the mark of a text in UTF-16 that has nothing else.
     for (contents, hint) in
-        [(&b"[{\"name\": \"caf\xe9\"}]"[..], "no UTF-8 at line 1"), (b"\xff\xfe", "is empty")]
+        [(&b"[{\"name\": \"caf\xe9\"}]"[..], "not UTF-8 at line 1"), (b"\xff\xfe", "is empty")]
     {
         fs::write(&bytes, contents).unwrap();
         let line = failure(&["report", text(&bytes), "-o", text(&page)]).1;

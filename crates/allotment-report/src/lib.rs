@@ -12,9 +12,8 @@
 //! | [`page`] | a page as data, written as HTML or Markdown |
 //! | [`command`] | the ends of a command, and what each prints |
 //!
-//! It is a crate of its own, below the three that use it. So the tools, which read files, do not
-//! wait for the lab to be built. Refused: these modules inside the tools. The models would then
-//! depend on readers of heap dumps.
+//! The crate is below the three that use it, so the tools do not wait for the build of the lab.
+//! Refused: these modules within the tools. The models would then depend on readers of heap dumps.
 
 pub mod chart;
 pub mod command;

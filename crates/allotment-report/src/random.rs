@@ -1,8 +1,8 @@
 //! Pseudo-random numbers that are the same in every run.
 //!
-//! A workload draws a number in a few nanoseconds within the measured code, and its figures are
-//! compared with those of another day. So the generator is Marsaglia's xorshift (2003), which is
-//! three shifts, and not a crate with a generator that may change.
+//! A workload draws numbers within the measured code, and its figures are compared with those of
+//! other days. So the generator is Marsaglia's xorshift (2003), which has three shifts. Refused: a
+//! crate, whose generator may change.
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]

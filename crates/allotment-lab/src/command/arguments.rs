@@ -1,5 +1,6 @@
 //! Reading the command line.
 
+use super::measuring::MeasuringArguments;
 use super::{AsmArguments, CompareArguments, LayoutArguments, ReportArguments, RunArguments, TruthArguments};
 use crate::harness::{Experiment, Kind};
 use allotment_models::command::Simulation;
@@ -9,19 +10,19 @@ use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, S
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The exit codes, as the help tells them.
+/// The exit codes, as the help lists them.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    all that was asked for was done, or a reader of the output has seen enough
-  1    something that was asked for could not be done: a case failed, here or on a JVM; another
-       allotment measures on this machine; a profile or a counter is not to be had; a file
-       cannot be read or written; a row is slower than --fail-on-slower allows. Everything else
-       was done, and the last lines say what was not.
-  2    it was asked wrongly, or for what this machine cannot hold; nothing was done
-  130  it was interrupted; what was measured until then is written";
+  0    everything was done; or the reader of the output has closed it
+  1    a part could not be done: a case failed, here or on a JVM; another allotment measures on
+       this machine; a profile or a counter is not available; a file cannot be read or written;
+       a row is slower than --fail-on-slower allows. Everything else was done, and the last
+       lines say what is missing.
+  2    the command line was wrong, or asked for more than this machine holds; nothing was done
+  130  the command was interrupted; the results until then are written";
 
 #[derive(Debug, Parser)]
-#[command(name = "allotment", version, about = "Measures what each part of the heap buys on this machine.", after_help = EXIT_CODES)]
+#[command(name = "allotment", version, about = "Measures the gain from each part of the heap on this machine.", after_help = EXIT_CODES)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -34,34 +35,34 @@ pub enum Command {
     List,
     /// Run experiments and print their scores.
     Run(Box<RunArguments>),
-    /// Make a page with charts and verdicts of result files.
+    /// Make a page with charts and verdicts from result files.
     Report(ReportArguments),
     /// Compare two result files row by row.
     Compare(CompareArguments),
     /// Measure for a minute, and recommend options for this machine.
     Tune(TuneArguments),
-    /// Check the rows that others are divided by against programs in C.
+    /// Check the rows that ratios are based on against programs in C.
     Truth(TruthArguments),
     /// Describe this machine: caches, pages, clock, counters, limits.
     Machine,
-    /// List what can be counted here: events by name and code, and why others cannot.
+    /// List the events that can be counted here, by name and code, and why others cannot.
     Counters,
-    /// Print the heap's options, their values and where these come from.
+    /// Print the heap's options, their values and the origins of the values.
     Options,
     /// Print the machine code of an allocation, next to HotSpot's.
     Asm(Box<AsmArguments>),
     /// A command of the tools: `tlab-log`, `ask`, `heap` or `profile`.
     #[command(flatten)]
     Tools(Tools),
-    /// Print how the objects of experiments lie in memory, beside Java's.
+    /// Print the memory layouts of the experiments' objects, beside those of Java's.
     Layout(LayoutArguments),
-    /// Simulate machines that are not at hand.
+    /// Simulate machines that are not available.
     #[command(subcommand)]
     Simulate(Simulation),
     /// Measure one case, read from standard input.
     #[command(hide = true)]
     Fork,
-    /// Walk memory beside a case, as told on standard input.
+    /// Walk memory beside a case, by an order on standard input.
     #[command(hide = true)]
     Neighbour,
 }
@@ -69,21 +70,17 @@ pub enum Command {
 /// The arguments of `allotment tune`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TuneArguments {
-    /// Processes per case: more narrow the errors [default: 4].
+    /// Processes per case; more processes give smaller errors [default: 4].
     #[arg(long, short = 'f', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub forks: Option<u32>,
 
-    /// Write what was measured as JMH writes its JSON.
+    /// Write the results to this file, in JMH's JSON format.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Measure even if another allotment measures on this machine.
-    #[arg(long)]
-    pub ignore_lock: bool,
-
-    /// No progress and no estimate on standard error.
-    #[arg(long)]
-    pub quiet: bool,
+    /// The lock, and the progress on standard error.
+    #[command(flatten)]
+    pub measuring: MeasuringArguments,
 }
 
 /// Reads a command line, program name included.
@@ -107,7 +104,7 @@ pub fn parse(
     Ok(command)
 }
 
-/// What to write where a command line ends too early. `text` is clap's, and names the command.
+/// The advice for a command line that ends too early. `text` is clap's, and names the command.
 fn nothing_given(text: &str) -> String {
     match text {
         _ if text.contains("allotment simulate") => Simulation::NOTHING_GIVEN,

@@ -1,22 +1,17 @@
 //! `--counters`, and `allotment counters`, which lists the available counters.
 
 use super::{Failure, RunArguments, print};
-use crate::counters::{Code, Event, Expected, Family, Usage, here, plan, rows, trial};
-use crate::harness::Watch;
+use crate::counters::{Code, Event, Expected, Family, Planned, Usage, here, plan, rows, trial};
 use std::fmt::Write;
 
-/// The counters that a run watches, the remarks on them for its report, and the counters that the
-/// user named but that are not available.
+/// The counters of a run, if the user asked for some.
 ///
 /// # Errors
 /// [`Failure::Usage`] for an unknown counter.
-pub(super) fn watch(arguments: &RunArguments) -> Result<(Watch, Vec<String>, Vec<String>), Failure> {
-    let Some(list) = &arguments.counters else { return Ok((Watch::default(), Vec::new(), Vec::new())) };
-    let planned = plan(list, Family::detect(), &mut trial)
-        .map_err(|error| Failure::Usage(format!("--counters: {error}")))?;
-    let undone =
-        planned.missing.iter().map(|name| format!("--counters: {name} cannot be counted here")).collect();
-    Ok((Watch { counters: Some(planned.plan), profile: false }, planned.lines, undone))
+pub(super) fn planned(arguments: &RunArguments) -> Result<Option<Planned>, Failure> {
+    let plan = |list: &Vec<String>| plan(list, Family::detect(), &mut trial);
+    let planned = arguments.counters.as_ref().map(plan).transpose();
+    planned.map_err(|error| Failure::Usage(format!("--counters: {error}")))
 }
 
 /// `allotment counters`.
@@ -26,8 +21,8 @@ pub(super) fn watch(arguments: &RunArguments) -> Result<(Watch, Vec<String>, Vec
 pub fn counters() -> Result<(), Failure> {
     let family = Family::detect();
     let mut text = match here() {
-        Ok(()) => "the processor's counters can be had\n".to_string(),
-        Err(refusal) => format!("the processor's counters cannot be had: {refusal}\n"),
+        Ok(()) => "the processor's counters are available\n".to_string(),
+        Err(refusal) => format!("the processor's counters are not available: {refusal}\n"),
     };
     let usual: Vec<String> = Event::usual().map(|event| event.label).collect();
     text += "\nby perf's names; auto has those marked *\n";
@@ -65,7 +60,7 @@ fn status(event: Option<Event>) -> &'static str {
     if event.is_some_and(|event| trial(&[event]).is_ok()) { "here" } else { "not here" }
 }
 
-/// Whether an event by code counts the expected quantity; if not, the quantity it counts.
+/// The status of an event by code; if it does not count the expected quantity, the reason too.
 fn proven(code: &Code, expected: Expected) -> (&'static str, String) {
     let tried = code.event().and_then(|event| trial(&[event]).ok());
     match tried.map(|readings| readings.iter().try_for_each(|reading| expected.judge(reading))) {

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::measuring::tell;
-use crate::format::{distinct, grouped};
+use crate::format::{distinct, grouped, told};
 use crate::harness::{
     Baseline, Case, Experiment, Interrupt, JVM, JvmCase, NO_JVM, OnJvms, Settings, jvm_cases,
 };
@@ -15,17 +15,17 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Java virtual machines")]
 pub struct JvmArguments {
-    /// Measure the same work on Java virtual machines: `none`, `auto` for all that are found, or
-    /// JDKs by folder or program.
+    /// JDKs that run the same work: `none`, `auto` for all that are found, or folders of JDKs or
+    /// paths of their programs `java`.
     #[arg(long, value_name = "WHICH,..", value_delimiter = ',', default_value = "none")]
     pub jvm: Vec<String>,
 
-    /// Collectors: parallel, g1, serial, z, shenandoah, genshen, epsilon; each with compact headers
-    /// as NAME-compact [default: parallel].
+    /// Collectors of these JVMs: parallel, g1, serial, z, shenandoah, genshen, epsilon; NAME-compact
+    /// has compact object headers [default: parallel].
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub jvm_collector: Vec<Collector>,
 
-    /// More flags for the JVM, separated by blanks.
+    /// More flags for these JVMs, separated by blanks.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub jvm_args: Option<String>,
 }
@@ -54,14 +54,14 @@ impl JvmArguments {
     /// Finds the JDKs. Prints a remark on standard error for each found JDK that does not run.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a path that is no JDK, or for words that do not go together.
+    /// [`Failure::Usage`] for a path that is not a JDK, or for words that exclude each other.
     pub(super) fn choose(&self) -> Result<Chosen, Failure> {
         let words: Vec<&str> = self.jvm.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["none"] => match self.idle_flag() {
                 None => Ok(Chosen::default()),
                 Some(flag) => Err(Failure::Usage(format!(
-                    "{flag} is for Java virtual machines, and none is to measure; give --jvm auto too, or --jvm PATH"
+                    "{flag} is for Java virtual machines, and none measures; add --jvm auto or --jvm PATH"
                 ))),
             },
             ["auto"] => {
@@ -228,7 +228,7 @@ impl Chosen {
         Ok(jar.map_or_else(OnJvms::default, |jar| OnJvms { jar, cases }))
     }
 
-    /// The jar, which is made if need be. `None` if that fails: a line on standard error says why,
+    /// The jar, which is made if necessary. `None` if that fails: a line on standard error says why,
     /// and what follows from that.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ impl Chosen {
             Ok(jar) => Ok(Some(jar)),
             Err(_) if interrupt.requested() => Err(Failure::Interrupted),
             Err(error) => {
-                self.missed(format!("{error}; {otherwise}"), undone);
+                self.missed(format!("{}; {otherwise}", told(&error)), undone);
                 Ok(None)
             }
         }
@@ -378,7 +378,7 @@ mod tests {
             (arguments("none", g1(), Some("-Xint")), "--jvm-collector"),
         ] {
             let Err(Failure::Usage(text)) = given.choose() else { panic!("{given:?}") };
-            assert!(text.starts_with(flag) && text.contains("give --jvm auto too"), "{text}");
+            assert!(text.starts_with(flag) && text.contains("add --jvm auto"), "{text}");
         }
         let usual = arguments("auto", vec![], None).collectors();
         assert_eq!(usual.iter().map(ToString::to_string).collect::<Vec<_>>(), ["parallel"]);

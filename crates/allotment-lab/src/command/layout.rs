@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// The experiments and JVMs to show.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LayoutArguments {
-    /// The experiments; none: all that have objects of their own.
+    /// Names of experiments [default: all that have objects of their own].
     #[arg(value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
 

@@ -4,7 +4,7 @@
 use super::Failure;
 use crate::format::phrase::count;
 use crate::format::time::rough;
-use crate::format::{OutputFile, check_files, printable, width};
+use crate::format::{OutputFile, Report, check_files, printable, width};
 use crate::harness::{Circumstances, Estimate, Lock, LockError, Outcome, Run, case_name, run, warnings};
 use crate::machine::{Noise, placement};
 use allotment::internals::platform::Topology;
@@ -13,6 +13,18 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The flags of all measuring commands.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MeasuringArguments {
+    /// Measure even if another allotment measures on this machine.
+    #[arg(long)]
+    pub ignore_lock: bool,
+
+    /// Print no progress and no estimate on standard error.
+    #[arg(long)]
+    pub quiet: bool,
+}
 
 /// This program's own file, whose hidden commands are forks and neighbours.
 ///
@@ -132,12 +144,32 @@ pub(super) fn lock(ignored: bool) -> Result<Option<Lock>, Failure> {
     }
 }
 
-/// The CPUs in the order in which threads are bound to them, and the number of threads that make
-/// progress at once.
-pub(super) fn usable_cpus(topology: &Topology) -> (Vec<usize>, usize) {
-    let cpus = placement(topology.cpus());
-    let usable = topology.available_parallelism().min(cpus.len());
-    (cpus, usable)
+/// The CPUs that measuring threads can use.
+pub(super) struct UsableCpus {
+    /// The CPUs in the order in which threads are bound to them.
+    pub(super) order: Vec<usize>,
+    /// The number of threads that make progress at once.
+    pub(super) at_once: usize,
+}
+
+impl UsableCpus {
+    pub(super) fn of(topology: &Topology) -> UsableCpus {
+        let order = placement(topology.cpus());
+        UsableCpus { at_once: topology.available_parallelism().min(order.len()), order }
+    }
+}
+
+/// The results of a run as files hold them.
+pub(super) fn report(outcome: &Outcome, circumstances: Vec<String>, doubts: &[String]) -> Report {
+    let program = this_program().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
+    Report {
+        rows: outcome.rows.clone(),
+        program,
+        version: env!("CARGO_PKG_VERSION").into(),
+        circumstances,
+        incomplete: outcome.incomplete(),
+        warnings: doubts.to_vec(),
+    }
 }
 
 /// The exit of a run. An interruption comes before a failure, and a failure before a closed

@@ -6,13 +6,13 @@
 
 use super::{Failure, print};
 use crate::format::json::{INCOMPLETE, to_json};
-use crate::format::phrase::{NO_RATIO, count, ratio_within};
+use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
 use crate::format::{
     Columns, Entry, Input, Layout, OutputFile, Report, check_directory, check_files, check_printed_files,
     named_files, number, read_json, read_text, width,
 };
 use crate::harness::Experiment;
-use crate::report::{Change, Changed, Changes, Source, changes, changes_json, document};
+use crate::report::{Changed, Changes, Source, changes, changes_json, document};
 use allotment_report::chart::standalone;
 use allotment_report::page::{Document, Section, html, markdown};
 use anyhow::Context;
@@ -26,7 +26,7 @@ pub struct ReportArguments {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// The page: HTML with charts, in one file; `-` is standard output.
+    /// Write the page to this file: HTML with charts; `-` is standard output.
     #[arg(long, short = 'o', value_name = "FILE", required_unless_present_any = ["markdown", "svg"])]
     pub output: Option<PathBuf>,
 
@@ -34,7 +34,7 @@ pub struct ReportArguments {
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
 
-    /// Write the verdicts and tables as Markdown; `-` is standard output.
+    /// Write the verdicts and tables to this file as Markdown; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
 
@@ -52,7 +52,7 @@ pub struct CompareArguments {
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
 
-    /// The JSON file that is compared.
+    /// The JSON file to compare.
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
 
@@ -60,7 +60,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_on_slower: Option<f64>,
 
-    /// Write what the table says as JSON: an object for each row.
+    /// Write the comparison to this file as JSON: an object for each row.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
@@ -69,14 +69,14 @@ fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').parse().ok();
     number
         .filter(|percent: &f64| percent.is_finite() && *percent >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no percentage; write a number from 0 on, such as 5"))
+        .ok_or_else(|| format!("`{text}` is not a percentage; write a number from 0 on, such as 5"))
 }
 
 /// Reads result files, and writes the report.
 ///
 /// # Errors
 /// [`Failure::Usage`] if an output is an input or another output, or the directory is called `-`;
-/// [`Failure::Failed`] if a file cannot be read or written, is no result file, or if there are no
+/// [`Failure::Failed`] if a file cannot be read or written, is not a result file, or if there are no
 /// results in any.
 pub fn report(arguments: &ReportArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     let outputs = [("-o", &arguments.output), ("--markdown", &arguments.markdown)];
@@ -99,7 +99,7 @@ pub fn report(arguments: &ReportArguments, experiments: &[&Experiment]) -> Resul
     let written = page.map(|file| write_page(file, &document, &arguments.title)).transpose();
     let text = text.map(|file| file.write(markdown(&document, &arguments.title).as_bytes())).transpose();
     let charts = arguments.svg.as_ref().map(|directory| write_charts(directory, charts)).transpose();
-    // All outputs are tried before the error of one is returned.
+    // Each output is written before the error of another is returned.
     written?;
     text?;
     charts?;
@@ -191,12 +191,11 @@ pub fn compare_files(arguments: &CompareArguments) -> Result<(), Failure> {
         )));
     }
     let written = json.map(|file| write_changes(file, &found)).transpose();
-    // Both outputs are tried before the error of one is returned.
+    // Each output is written before the error of the other is returned.
     print(&(table(&found, width::of_output().unwrap_or(USUAL)) + &incomplete(&old) + &incomplete(&new)))?;
     written?;
     let Some(most) = arguments.fail_on_slower else { return Ok(()) };
-    let slower =
-        || found.both.iter().filter(|one| one.change == Change::Slower && one.slower_percent() > most);
+    let slower = || found.both.iter().filter(|one| one.speed == Effect::Below && one.slower_percent() > most);
     let worst = slower().max_by(|a, b| a.slower_percent().total_cmp(&b.slower_percent()));
     worst.map_or(Ok(()), |worst| {
         Err(Failure::Failed(format!(
@@ -243,11 +242,11 @@ fn table(found: &Changes, wide: usize) -> String {
         cells.extend(columns.cells(&one.new));
         cells.extend([
             one.new.jmh_mode.clone(),
-            match one.change {
-                Change::Faster => "faster",
-                Change::Slower => "SLOWER",
-                Change::Same => "",
-                Change::Unknown | Change::NoRatio => "?",
+            match one.speed {
+                Effect::Above => "faster",
+                Effect::Below => "SLOWER",
+                Effect::None => "",
+                Effect::Unknown | Effect::NoRatio => "?",
             }
             .into(),
             ratio_within(&one.ratio, "x"),
@@ -270,17 +269,17 @@ fn table(found: &Changes, wide: usize) -> String {
     text.push('\n');
     text.extend(found.only_old.iter().map(|row| lines(&format!("only old: {}", row.full_name()))));
     text.extend(found.only_new.iter().map(|row| lines(&format!("only new: {}", row.full_name()))));
-    let of = |change| found.both.iter().filter(|one| one.change == change).count();
+    let of = |speed| found.both.iter().filter(|one| one.speed == speed).count();
     text += &lines(&format!(
         "{}: {} faster, {} slower, {} without a difference beyond the error, {} with too few values",
         count(found.both.len(), "row"),
-        of(Change::Faster),
-        of(Change::Slower),
-        of(Change::Same),
-        of(Change::Unknown)
+        of(Effect::Above),
+        of(Effect::Below),
+        of(Effect::None),
+        of(Effect::Unknown)
     ));
-    if of(Change::NoRatio) > 0 {
-        text += &lines(&format!("{} with {NO_RATIO}", count(of(Change::NoRatio), "row")));
+    if of(Effect::NoRatio) > 0 {
+        text += &lines(&format!("{} with {NO_RATIO}", count(of(Effect::NoRatio), "row")));
     }
     text
 }

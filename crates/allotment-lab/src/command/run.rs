@@ -2,9 +2,9 @@
 //! prints.
 
 use super::baseline::baselines;
-use super::measuring::{doubts, end, lock, measure, plan, say, this_program, usable_cpus, warn};
+use super::measuring::{UsableCpus, doubts, end, lock, measure, plan, report, say, this_program, warn};
 use super::print_answers;
-use super::report::{Printed, tables};
+use super::printed::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};
 use crate::format::csv::to_csv;
@@ -13,8 +13,8 @@ use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
 use crate::format::{OutputFile, Report, check_files, distinct, named_files};
 use crate::harness::{
-    Case, Experiment, Interrupt, JmhMode, Neighbours, OnJvms, Outcome, Profiled, Run, Settings, expand,
-    profile,
+    Case, Experiment, Interrupt, JmhMode, Neighbours, OnJvms, Outcome, Profiled, Run, Settings, Watch,
+    expand, profile,
 };
 use crate::jvm::larger_heaps;
 use crate::machine::{Machine, free_memory};
@@ -33,21 +33,23 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
     let chosen = named(&arguments.experiments, experiments)?;
     check_environment()?;
     let topology = Topology::detect();
-    let cpus = usable_cpus(&topology);
-    let (cases, left_out) =
-        expand(&chosen, &arguments.selection(), cpus.1).map_err(|error| Failure::Usage(error.to_string()))?;
+    let cpus = UsableCpus::of(&topology);
+    let (cases, left_out) = expand(&chosen, &arguments.selection(), cpus.at_once)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     let cases = beside(arguments.neighbours, cases)?;
     let baselines = baselines(arguments, &chosen, &cases)?;
     let chosen_jdks = arguments.jvm.choose()?;
     let files = if arguments.plan { Files::default() } else { Files::open(arguments)? };
-    let (watch, watched, uncounted) = counters::watch(arguments)?;
-    let _lock = lock(arguments.ignore_lock || arguments.plan)?;
+    let counters = counters::planned(arguments)?;
+    let _lock = lock(arguments.measuring.ignore_lock || arguments.plan)?;
+    let watch = Watch { counters: counters.as_ref().map(|one| one.plan.clone()), profile: false };
     let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
-    left_out.iter().for_each(|text| say(arguments.quiet, text));
+    left_out.iter().for_each(|text| say(arguments.measuring.quiet, text));
     let (on_jvms, mut undone) = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
-    undone.extend(uncounted);
+    let uncounted = counters.iter().flat_map(|one| &one.missing);
+    undone.extend(uncounted.map(|name| format!("--counters: {name} cannot be counted here")));
     jvm::check_baselines(&baselines, &on_jvms)?;
     let on_jvms = if arguments.plan {
         OnJvms { cases: on_jvms, ..OnJvms::default() }
@@ -61,21 +63,24 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
         on_jvms: &on_jvms,
         settings: &settings,
         timeout: arguments.timeout,
-        cpus: &cpus.0,
-        quiet: arguments.quiet,
+        cpus: &cpus.order,
+        quiet: arguments.measuring.quiet,
         interrupt: &interrupt,
     };
     if arguments.plan {
         return end(&Outcome::default(), &undone, print(&plan(&run)));
     }
-    let (mut outcome, circumstances) = measure(&run, cpus.1);
+    let (mut outcome, circumstances) = measure(&run, cpus.at_once);
     // The files are written before anything else can go wrong.
     let doubts = doubts(&outcome, &circumstances);
-    let report = report(&outcome, &machine, arguments, &on_jvms, &doubts);
+    let report = report(&outcome, circumstances_of(arguments, &machine, &on_jvms), &doubts);
     let written = files.write(&report, experiments);
     let mut profiled = Vec::new();
     if arguments.profile && !outcome.interrupted {
-        say(arguments.quiet, &format!("profiling {} in a process each", count(cases.len(), "case")));
+        say(
+            arguments.measuring.quiet,
+            &format!("profiling {} in a process each", count(cases.len(), "case")),
+        );
         profiled = profile(&run);
     }
     let unprofiled =
@@ -84,7 +89,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
     outcome.interrupted |= interrupt.requested();
     let describe = |mode: JmhMode| format!("{mode}: {}", settings.plan(mode).describe(settings.forks()));
     let mut settings_text = distinct(cases.iter().map(|case| describe(case.jmh_mode)));
-    settings_text.extend(watched);
+    settings_text.extend(counters.into_iter().flat_map(|one| one.lines));
     settings_text.extend(jvm::settings_lines(&on_jvms, &cases, &settings));
     let (tables, answers) = tables(&Printed {
         report: &report,
@@ -160,13 +165,8 @@ fn check_environment() -> Result<(), Failure> {
     Heap::builder().resolve().map(drop).map_err(wrong)
 }
 
-fn report(
-    outcome: &Outcome,
-    machine: &Machine,
-    arguments: &RunArguments,
-    on_jvms: &OnJvms,
-    doubts: &[String],
-) -> Report {
+/// The machine and the settings, as result files hold them.
+fn circumstances_of(arguments: &RunArguments, machine: &Machine, on_jvms: &OnJvms) -> Vec<String> {
     let mut circumstances = machine.pairs();
     circumstances.push(format!("pin={:?}", arguments.pin).to_lowercase());
     let options = std::env::var(ENVIRONMENT_VARIABLE).ok();
@@ -174,16 +174,7 @@ fn report(
     if !on_jvms.cases.is_empty() {
         circumstances.push(format!("{JVM_HEAPS}={}", larger_heaps()));
     }
-    let program =
-        std::env::current_exe().map_or_else(|_| "allotment".into(), |path| path.display().to_string());
-    Report {
-        rows: outcome.rows.clone(),
-        program,
-        version: env!("CARGO_PKG_VERSION").into(),
-        circumstances,
-        incomplete: outcome.incomplete(),
-        warnings: doubts.to_vec(),
-    }
+    circumstances
 }
 
 /// The output files that the user asked for, opened before the measurement.

@@ -13,10 +13,10 @@ pub fn simulate(simulation: &Simulation) -> Result<(), Failure> {
     allotment_models::command::simulate(simulation, hand_over)
 }
 
-/// What handing over a cache line costs here.
+/// The cost of handing over a cache line on this machine.
 fn hand_over() -> Result<HandOver, Failure> {
     let Some([first, second]) = first_two() else {
-        let told = ": there is only one CPU here, so nothing to calibrate with".into();
+        let told = ", not calibrated: there is only one CPU here".into();
         return Ok(HandOver { cycles: None, told });
     };
     let measured = ping_pong([first, second], 9, 20_000).map_err(|error| {

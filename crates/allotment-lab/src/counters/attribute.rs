@@ -45,7 +45,7 @@ impl Attribute {
         self.kind == SOFTWARE
     }
 
-    /// What opens a counter of the event for the calling thread, stopped.
+    /// The builder of a stopped counter of the event, for the calling thread.
     pub fn builder(&self) -> Builder<'static> {
         let mut builder = Builder::new(Raw::new(self.config).config1(self.config1));
         builder.attrs_mut().type_ = self.kind;

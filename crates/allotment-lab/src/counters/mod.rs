@@ -1,6 +1,6 @@
 //! Counts of the processor and the system while a thread works: cycles, misses, faults, switches.
 //!
-//! Each measuring thread counts for itself, from just before the measured window to just behind it.
+//! Each measuring thread counts for itself, from just before the measured window to just after it.
 //! The counts are divided by the operations of that window. JMH's `perfnorm` counts a whole process
 //! from outside by time stamps, so its figures include the harness, the compiler and all collector
 //! threads. These figures include only the work of the measuring thread itself.
@@ -37,7 +37,7 @@ mod usage;
 pub use attribute::Attribute;
 pub use event::Event;
 pub use perf_event::Group;
-pub use plan::{Plan, Planned, UnknownCounter, here, plan};
+pub use plan::{CounterPlan, Planned, UnknownCounter, here, plan};
 pub use processor::Family;
 pub use proof::{Expected, trial};
 pub use reading::{Reading, Total};

@@ -21,7 +21,7 @@ impl Group {
     /// Opens the events for the calling thread.
     ///
     /// # Errors
-    /// [`Refusal`] of the first event that is refused. [`Refusal::Invalid`] also where more events
+    /// [`Refusal`] of the first event that is refused. [`Refusal::Invalid`] too if more events
     /// are requested than can count at once.
     pub fn open(attributes: &[Attribute]) -> Result<Group, Refusal> {
         let [first, rest @ ..] = attributes else { return Err(Refusal::Invalid(libc::EINVAL)) };

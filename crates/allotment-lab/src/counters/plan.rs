@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 /// The events to count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct CounterPlan {
     /// Groups of events that have counters at the same time. Groups take turns if they must.
     pub groups: Vec<Vec<Event>>,
     /// The counts of the system.
     pub usage: Vec<Usage>,
 }
 
-impl Plan {
+impl CounterPlan {
     /// The labels of a thread's counts, in the order of its readings.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         let events = self.groups.iter().flatten().map(|event| event.label.as_str());
@@ -31,7 +31,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
     /// The events to count.
-    pub plan: Plan,
+    pub plan: CounterPlan,
     /// The events that are not counted, and why.
     pub lines: Vec<String>,
     /// The events that the user named and that are not counted.
@@ -94,7 +94,7 @@ pub fn plan(
         }
         wanted.extend(found);
     }
-    let (mut plan, mut lines, mut refused) = (Plan::default(), Vec::new(), Vec::new());
+    let (mut plan, mut lines, mut refused) = (CounterPlan::default(), Vec::new(), Vec::new());
     let mut asked_of_processor = false;
     for one in wanted {
         match one {
@@ -120,7 +120,8 @@ pub fn plan(
             }
         }
     }
-    let counted = |plan: &Plan| plan.groups.iter().flatten().any(|event| !event.attribute.is_software());
+    let counted =
+        |plan: &CounterPlan| plan.groups.iter().flatten().any(|event| !event.attribute.is_software());
     let first = refused.iter().find(|((_, software), _)| !software).map(|((refusal, _), _)| *refusal);
     if let (true, false, Some(refusal)) = (asked_of_processor, counted(&plan), first) {
         plan.usage = distinct(plan.usage.into_iter().chain(Usage::ALL));

@@ -1,7 +1,7 @@
 //! A loop with known counts.
 //!
-//! A code that the processor does not know is no error: it counts something else, or nothing.
-//! Virtual machines that pass on only cycles and instructions answer 0 for everything else. So an
+//! An unknown code is not an error: the processor counts another event, or nothing.
+//! Virtual machines that pass on only cycles and instructions report 0 for all other events. So an
 //! event by code is first tried on a million locked additions. Each addition is one locked load,
 //! one load and one store, takes some cycles, and shares its line with no other thread. An event
 //! with a count that this loop cannot cause is not used. An event that the loop hardly causes can
@@ -46,10 +46,10 @@ impl Expected {
         }
     }
 
-    /// Whether a trial's count is plausible; if not, why.
+    /// Checks that a trial's count is plausible.
     ///
     /// # Errors
-    /// The count, and the expected count.
+    /// The count is not plausible: the text has the count, and the expected range.
     pub fn judge(&self, reading: &Reading) -> Result<(), String> {
         let Some(count) = reading.scaled() else { return Err("it never got a counter".into()) };
         let (each, (least, most)) = (count / ADDITIONS as f64, self.range());

@@ -19,7 +19,7 @@ pub enum Refusal {
     #[error("the kernel is built without perf events, or a sandbox hides them ({})", text(*.0))]
     Unbuilt(i32),
     /// `EINVAL`, `ENOSPC`: this event is invalid, or does not fit beside the others.
-    #[error("the processor cannot count it so ({})", text(*.0))]
+    #[error("the processor cannot count this event, or not together with the others ({})", text(*.0))]
     Invalid(i32),
     /// `EBUSY`: another user has the counter.
     #[error("another program holds the counters ({})", text(*.0))]
@@ -71,7 +71,7 @@ mod tests {
             (libc::EACCES, "perf_event_paranoid"),
             (libc::EPERM, "CAP_PERFMON"),
             (libc::ENOSYS, "without perf events"),
-            (libc::EINVAL, "cannot count it"),
+            (libc::EINVAL, "cannot count this event"),
             (libc::EBUSY, "another program"),
             (libc::EMFILE, "open files"),
             (libc::EIO, "unexpected"),

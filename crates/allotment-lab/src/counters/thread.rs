@@ -1,7 +1,7 @@
 //! A thread's counters. The thread itself opens them, and starts and stops them around the measured
 //! window.
 
-use super::{Group, Plan, Reading, Refusal, Snapshot, Usage};
+use super::{CounterPlan, Group, Reading, Refusal, Snapshot, Usage};
 use std::io;
 
 /// The counters of the thread that opened them.
@@ -17,7 +17,7 @@ impl ThreadCounters {
     ///
     /// # Errors
     /// [`Refusal`] of an event that was available when the plan was made.
-    pub fn open(plan: &Plan) -> Result<ThreadCounters, Refusal> {
+    pub fn open(plan: &CounterPlan) -> Result<ThreadCounters, Refusal> {
         let group = |events: &Vec<super::Event>| {
             Group::open(&events.iter().map(|event| event.attribute).collect::<Vec<_>>())
         };
@@ -35,7 +35,7 @@ impl ThreadCounters {
         self.groups.iter_mut().try_for_each(Group::start)
     }
 
-    /// Ends counting. Returns the counts since the start, in the order of [`Plan::labels`], without
+    /// Ends counting. Returns the counts since the start, in the order of [`CounterPlan::labels`], without
     /// counts that are not per thread.
     ///
     /// # Errors
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn what_happens_in_between_is_counted() {
-        let plan = Plan { groups: vec![], usage: vec![Usage::MinorFaults, Usage::Steal, Usage::TaskClock] };
+        let plan =
+            CounterPlan { groups: vec![], usage: vec![Usage::MinorFaults, Usage::Steal, Usage::TaskClock] };
         let mut counters = ThreadCounters::open(&plan).unwrap();
         for pages in [100, 200] {
             counters.start().unwrap();
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn a_plan_that_cannot_be_had_is_refused() {
         let event = super::super::Event::coded("rffffffffffffffff").unwrap();
-        let plan = Plan { groups: vec![vec![event]], usage: vec![] };
+        let plan = CounterPlan { groups: vec![vec![event]], usage: vec![] };
         assert!(ThreadCounters::open(&plan).is_err());
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn fresh_pages(pages: usize) -> usize {
 /// always a wait: on a busy host its time may be over before the thread has given up its CPU.
 ///
 /// # Panics
-/// If thousands of sleeps are not counted as so many waits.
+/// If thousands of sleeps are not counted as `times` waits.
 #[cfg(test)]
 pub(crate) fn wait_times(times: u64) {
     let before = Snapshot::read();

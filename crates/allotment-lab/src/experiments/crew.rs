@@ -6,7 +6,7 @@
 //! Refused: a barrier. The last thread would have to arrive, and a thread that fails on its way
 //! never does.
 
-use super::hold::hold;
+use crate::hold::hold;
 use allotment::{Heap, Mutator};
 use anyhow::{Context, anyhow, ensure};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

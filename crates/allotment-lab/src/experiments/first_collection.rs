@@ -11,7 +11,7 @@
 //! A heap reports a collection when the other threads run again. The figure therefore includes the
 //! memory that they took and used in the microseconds since.
 
-use super::hold::hold;
+use crate::hold::hold;
 use allotment::Heap;
 use allotment::stats::{CollectionRecord, TlabStatistics};
 use std::sync::{Arc, Mutex};

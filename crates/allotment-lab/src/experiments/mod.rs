@@ -32,7 +32,6 @@ mod extremem;
 mod first_collection;
 mod graph;
 mod heap_use;
-mod hold;
 mod lists;
 mod memory;
 mod on_jvm;

@@ -5,8 +5,8 @@
 //! threads. They spin before a shot until all are awake, which never happens with many more threads
 //! than CPUs.
 
-use super::hold::hold;
 use crate::harness::{Bench, Iteration, Probe, SecondaryValue, Worker};
+use crate::hold::hold;
 use anyhow::anyhow;
 use std::sync::Mutex;
 

@@ -11,8 +11,8 @@
 //!
 //! Refused: `std::sync::Barrier`. It hangs if a thread never comes.
 
-use super::hold::hold;
 use crate::harness::{Play, SecondaryValue, Share, Worker};
+use crate::hold::hold;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// A meeting point of all threads, usable again and again.

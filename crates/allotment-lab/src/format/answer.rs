@@ -1,16 +1,16 @@
-//! Answers: what was measured as one number with its error, in a sentence that needs no table.
+//! Answers: a result as one number with its error, in a sentence that needs no table.
 //!
 //! Speeds are compared as hyperfine does: `tlab is 4.51 ± 0.31 times as fast as cas`. The ratios of
-//! several rows become their geometric mean, with the error that they carry together and their
-//! range. What is slower takes so many times the time. Where an interval holds 1, no difference was
-//! measured, and the sentence says so.
+//! several rows become their geometric mean, with its error and their range. A slower subject takes a
+//! multiple of the time. If an interval contains 1, no difference was measured, and the sentence says
+//! so.
 //!
-//! `±` stands where the interval is nearly symmetric: up to a tenth of the value. A wider interval
-//! has both ends, as in tables, since `4.5 ± 2.1` would misplace them.
+//! An interval of at most a tenth of the value is nearly symmetric, and is written with `±`. A wider
+//! interval is written with both ends, as in tables.
 //!
-//! Refused: the largest of the ratios, which answers for one row.
+//! Refused: the largest of the ratios. It is true for one row only.
 
-use super::phrase::{Better, Effect, NO_RATIO, count, factor, interval, nanoseconds_of, range};
+use super::phrase::{Better, Effect, NO_RATIO, count, factor, interval, nanoseconds_of, range, unit_of};
 use super::{Metric, ScoreRow};
 use crate::statistics::Ratio;
 
@@ -39,7 +39,7 @@ fn with_error(value: f64, error: f64, decimals: usize) -> String {
         return format!("{value:.decimals$}");
     }
     let unit = 10_f64.powi(decimals as i32);
-    // What is a whole number of units but for the last bit is not one more.
+    // A number of units that is whole except for rounding is not rounded up.
     let error = ((error * unit - 1e-6).ceil() + 0.0) / unit;
     format!("{value:.decimals$} ± {error:.decimals$}")
 }
@@ -55,10 +55,8 @@ pub fn score(metric: &Metric) -> String {
 
 /// A time with its error, in nanoseconds: `85.2 ± 3.1 ms`.
 pub fn time(value: f64, error: f64) -> String {
-    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
-    let suits = units.into_iter().find(|(_, size)| value >= size * 0.9995);
-    let (unit, size) = suits.unwrap_or(("ns", 1.0));
-    format!("{} {unit}", measured(value / size, error / size))
+    let (unit, length) = unit_of(value);
+    format!("{} {unit}", measured(value / length, error / length))
 }
 
 /// The scores of rows of one unit: `85.2 ± 3.1 ms` of one, `85.2 ms to 1.1 s in 4 rows` of several.
@@ -92,21 +90,25 @@ pub fn within(ratio: &Ratio) -> String {
     }
 }
 
-/// Ratios of scores as ratios of speeds: above 1 is faster.
+/// A ratio of scores as a ratio of speeds: above 1 is faster.
+pub fn speed(ratio: &Ratio, better: Better) -> Ratio {
+    if better == Better::Lower { ratio.inverse() } else { *ratio }
+}
+
+/// Ratios of scores as ratios of speeds.
 pub fn speeds(all: &[Ratio], better: Better) -> Vec<Ratio> {
-    let of = |ratio: &Ratio| if better == Better::Lower { ratio.inverse() } else { *ratio };
-    all.iter().map(of).collect()
+    all.iter().map(|ratio| speed(ratio, better)).collect()
 }
 
 /// One comparison: whose speed, against whose, where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What is compared: `tlab`.
+    /// The compared subject: `tlab`.
     pub subject: String,
-    /// With what: `cas`, `build with parallel`. Empty where an earlier clause
-    /// of the sentence has said it.
+    /// The subject that it is compared with: `cas`, `build with parallel`. Empty if an earlier clause
+    /// of the sentence names it.
     pub other: String,
-    /// Under which condition, before the subject: `with 2 threads`. May be empty.
+    /// The condition, which precedes the subject: `with 2 threads`. May be empty.
     pub at: String,
     /// The ratios of speeds, of one row or several.
     pub speeds: Vec<Ratio>,

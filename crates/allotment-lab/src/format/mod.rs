@@ -12,7 +12,6 @@ mod columns;
 pub mod coordinates;
 pub mod csv;
 pub mod json;
-mod json_lines;
 mod origin;
 mod read;
 mod result;
@@ -20,7 +19,7 @@ mod table;
 
 pub(crate) use columns::Columns;
 pub use origin::Origin;
-pub use read::{Entry, ReadError, read_json, read_json_bytes};
+pub use read::{Entry, ReadError, read_json};
 #[cfg(test)]
 pub(crate) use result::examples;
 pub use result::{Combine, Metric, Parameter, Report, Samples, ScoreRow};

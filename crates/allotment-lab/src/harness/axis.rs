@@ -1,9 +1,9 @@
-//! An axis of an experiment: a named parameter, the values it takes unless told otherwise, and how
-//! these are read and shown.
+//! An axis of an experiment: a named parameter, its default values, and how values are read and
+//! shown.
 //!
 //! Values travel as text in one canonical spelling (sizes in bytes), as result files hold them.
-//! Refused: a typed value per axis. Only the experiment, which asks for it by name, would see the
-//! type.
+//! Refused: a typed value per axis. Only the experiment, which reads the value by name, would see
+//! the type.
 
 use super::cache_size;
 use super::neighbours::{self, NEIGHBOURS};
@@ -15,15 +15,15 @@ use crate::format::suggest::nearest;
 pub enum Kind {
     /// Bytes, read and shown with k, m, g, t.
     Size,
-    /// Bytes, as a size or told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
+    /// Bytes, as a size or in terms of this machine's caches: `half-l2`, `l3`, `twice-l3`.
     Eden,
     /// A whole number.
     Count,
-    /// A number above 0, decimals allowed.
+    /// A number above 0, with or without decimals.
     Factor,
     /// `on` or `off`.
     Switch,
-    /// Any text but commas; the experiment says whether it makes sense.
+    /// A text without commas; the experiment checks whether it makes sense.
     Text,
     /// One of some words.
     Choice(&'static [&'static str]),
@@ -32,7 +32,7 @@ pub enum Kind {
 /// A parameter of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Its name; also its flag on the command line, so lower case and hyphens.
+    /// Its name: lower case and hyphens, since it is also the flag on the command line.
     pub name: &'static str,
     /// A description in a few words, with the unit.
     pub what: &'static str,
@@ -49,7 +49,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis of every mode, which a quick run only tries at the first of the `default` values.
+    /// An axis of every mode. A quick run takes only the first of the `default` values.
     pub const fn new(
         name: &'static str,
         what: &'static str,
@@ -86,7 +86,7 @@ impl Axis {
     /// The canonical spelling of a value: `64K` is 65536, `true` is `on`.
     ///
     /// # Errors
-    /// Says what values the axis takes.
+    /// Names the values that the axis takes.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let text = text.trim();
         let wrong = |what: String| format!("{}: {what}", self.name);
@@ -104,15 +104,15 @@ impl Axis {
             Kind::Switch => match text {
                 "on" | "true" | "yes" => Ok("on".into()),
                 "off" | "false" | "no" => Ok("off".into()),
-                _ => Err(wrong(format!("`{text}` is neither on nor off"))),
+                _ => Err(wrong(format!("`{text}` is not a switch; write on or off"))),
             },
-            Kind::Text if text.is_empty() => Err(wrong("there is no text".into())),
+            Kind::Text if text.is_empty() => Err(wrong("it is empty; write a text".into())),
             Kind::Text => Ok(text.into()),
             Kind::Choice(words) if words.contains(&text) => Ok(text.into()),
             Kind::Choice(words) => {
                 let meant = nearest(text, words.iter().copied())
                     .map_or(String::new(), |word| format!("; did you mean `{word}`?"));
-                Err(wrong(format!("`{text}` is none of {}{meant}", words.join(", "))))
+                Err(wrong(format!("`{text}` is not one of {}{meant}", words.join(", "))))
             }
         }
     }
@@ -150,10 +150,13 @@ mod tests {
             assert!(of(Kind::Factor, wrong).unwrap_err().contains("above 0"), "{wrong}");
         }
         assert_eq!(of(Kind::Choice(&["cas", "lock"]), "lock"), Ok("lock".into()));
-        assert_eq!(of(Kind::Choice(&["cas", "lock"]), "spin").unwrap_err(), "a: `spin` is none of cas, lock");
+        assert_eq!(
+            of(Kind::Choice(&["cas", "lock"]), "spin").unwrap_err(),
+            "a: `spin` is not one of cas, lock"
+        );
         let wrong = of(Kind::Choice(&["cas", "lock"]), "lcok").unwrap_err();
-        assert_eq!(wrong, "a: `lcok` is none of cas, lock; did you mean `lock`?");
-        assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is neither on nor off");
+        assert_eq!(wrong, "a: `lcok` is not one of cas, lock; did you mean `lock`?");
+        assert_eq!(of(Kind::Switch, "maybe").unwrap_err(), "a: `maybe` is not a switch; write on or off");
         assert!(of(Kind::Count, "-1").unwrap_err().contains("whole number"));
         assert!(of(Kind::Size, "1.5k").unwrap_err().starts_with("a: `1.5k` is not a size"));
     }

@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Measures one case. An experiment gets one and calls one of its methods once.
+/// Measures one case. An experiment calls one of its methods, once.
 pub struct Bench<'a> {
     case: &'a Case,
     plan: Plan,
@@ -33,7 +33,7 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench for one case; `cpus` holds for each thread the CPU it is bound to, if any.
+    /// A bench for one case. `cpus` has the CPU of each thread that is bound to one.
     pub(super) fn new(
         case: &'a Case,
         plan: Plan,
@@ -48,12 +48,12 @@ impl<'a> Bench<'a> {
         Bench { watch: watch.clone(), ..self }
     }
 
-    /// Where the time of measured windows went, if that was watched.
+    /// The profile of the measured windows, if they were sampled.
     pub(super) fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
 
-    /// How many iterations, warm-up included, have been reported.
+    /// The number of iterations that have been reported, warm-up included.
     pub(super) fn iterations_done(&self) -> u32 {
         self.iterations_done
     }
@@ -61,8 +61,8 @@ impl<'a> Bench<'a> {
     /// Runs a worker per thread, each made on its thread by `build`, through all iterations.
     ///
     /// # Errors
-    /// What `build` or a worker returned; a worker that panicked or counted no operation; a CPU
-    /// that cannot be had; results that cannot be handed to the parent.
+    /// An error of `build` or of a worker; a worker panicked or counted no operation; a thread cannot
+    /// be bound to its CPU; the parent cannot be reached.
     pub fn measure<W: Worker>(
         &mut self,
         build: impl Fn(&Thread) -> anyhow::Result<W> + Sync,
@@ -70,11 +70,11 @@ impl<'a> Bench<'a> {
         self.measure_with(&mut NoProbe, build)
     }
 
-    /// As [`measure`](Self::measure), with a probe that looks at shared state before and after each
-    /// iteration.
+    /// Runs workers as [`measure`](Self::measure) does, with a probe that reads shared state before
+    /// and after each iteration.
     ///
     /// # Errors
-    /// As [`Bench::measure`].
+    /// Those of [`Bench::measure`].
     pub fn measure_with<W: Worker>(
         &mut self,
         probe: &mut dyn Probe,
@@ -83,9 +83,9 @@ impl<'a> Bench<'a> {
         self.conduct_scenes(probe, &|thread, play| play.play(build(thread)?))
     }
 
-    /// For workers that live inside something with a beginning and an end on their thread, as a
-    /// mutator does inside `Heap::attach`: `scene` sets it up, plays its worker, and takes it down.
-    /// It is called once per thread, on that thread.
+    /// Runs workers that live within a scope on their thread, as a mutator does within
+    /// `Heap::attach`. `scene` opens the scope, plays its worker and closes the scope. It is called
+    /// once on each thread.
     ///
     /// ```no_run
     /// # use allotment_lab::harness::{Bench, NoProbe, Worker, keep};
@@ -100,8 +100,8 @@ impl<'a> Bench<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`Bench::measure`]; what `scene` returned, also when it fails after the last iteration; a
-    /// scene that ends without having played.
+    /// Those of [`Bench::measure`]; an error of `scene`, even after the last iteration; a scene that
+    /// ends without having played.
     pub fn measure_within(
         &mut self,
         probe: &mut dyn Probe,
@@ -110,10 +110,10 @@ impl<'a> Bench<'a> {
         self.conduct_scenes(probe, &scene)
     }
 
-    /// Like [`Bench::measure_within`], in a scene whose thread is attached to `heap`, with `probe`.
+    /// Runs workers as [`Bench::measure_within`] does, on threads that are attached to `heap`.
     ///
     /// # Errors
-    /// As [`Bench::measure`], and that a thread cannot be attached.
+    /// Those of [`Bench::measure`]; a thread cannot be attached.
     pub fn measure_attached(
         &mut self,
         heap: &Heap,
@@ -196,9 +196,9 @@ impl<'a> Bench<'a> {
             while parts.len() < stage.threads {
                 match next(receiver)? {
                     Note::Measured(part) => parts.push(*part),
-                    // After the last iteration a thread waits for nobody.
+                    // After the last iteration a thread does not wait for the others.
                     Note::Left => left += 1,
-                    _ => bail!("a thread started out of turn"),
+                    _ => bail!("a thread started an iteration before all had ended the last one"),
                 }
             }
             let time = start.elapsed();
@@ -212,21 +212,21 @@ impl<'a> Bench<'a> {
             (self.report)(record)?;
             self.iterations_done += 1;
         }
-        // Now, while the code is still there that threads have made.
+        // The listing is made while the code that threads have made still exists.
         self.profile = sampled.map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process()));
         while left < stage.threads {
-            let Note::Left = next(receiver)? else { bail!("a thread measured once more than it was told") };
+            let Note::Left = next(receiver)? else { bail!("a thread measured one iteration too many") };
             left += 1;
         }
         Ok(())
     }
 
-    /// Milliseconds that the hypervisor has taken, if that is watched and known.
+    /// Milliseconds of stolen time since boot, if they are counted here.
     fn stolen(&self) -> Option<f64> {
         self.watch.counters.as_ref().and_then(|_| stolen_milliseconds(Path::new("/")))
     }
 
-    /// All threads' parts as one record.
+    /// The parts of all threads as one record.
     fn record(
         &self,
         warmup: bool,
@@ -236,7 +236,7 @@ impl<'a> Bench<'a> {
         probe: &mut dyn Probe,
     ) -> anyhow::Result<IterationRecord> {
         if let Some(idle) = parts.iter().find(|part| part.share.measured_operations == 0) {
-            bail!("a thread counted no operation in {:?}", idle.share.time);
+            bail!("a thread counted no operation in {:?}; a batch must count at least one", idle.share.time);
         }
         let unit = self.case.unit.nanoseconds();
         let nanoseconds = |share: &Share| (share.time.as_nanos() as f64).max(1.0);
@@ -283,7 +283,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// From the beginning of the first thread to the end of the last.
+/// The time from the beginning of the first thread to the end of the last.
 fn wall<'a>(shares: impl Iterator<Item = &'a Share> + Clone) -> Duration {
     let begins = || shares.clone().filter_map(|share| Some((share.began?, share.time)));
     let (first, last) =

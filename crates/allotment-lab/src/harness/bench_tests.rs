@@ -223,7 +223,7 @@ fn a_failing_thread_ends_the_others_and_is_named() {
         assert_eq!(failure(mode, faulty("prepare")), "thread 2 of 3: not today");
         assert_eq!(failure(mode, faulty("finish")), "thread 2 of 3: in vain");
         assert!(failure(mode, faulty("lazy")).contains("counted no operation"));
-        assert!(failure(mode, faulty("restless")).contains("did not wait"));
+        assert!(failure(mode, faulty("restless")).contains("did not call `wait`"));
         let unbuilt = |thread: &Thread| -> anyhow::Result<Faulty> {
             if thread.index == 2 { bail!("no room") } else { faulty("none")(thread) }
         };
@@ -397,7 +397,7 @@ fn counters_are_divided_by_the_windows_operations() {
     }
 
     let watch = Watch {
-        counters: Some(crate::counters::Plan {
+        counters: Some(crate::counters::CounterPlan {
             groups: vec![],
             usage: vec![Usage::MinorFaults, Usage::TaskClock, Usage::Steal],
         }),

@@ -1,15 +1,15 @@
-//! Sizes told in this machine's caches: `half-l2`, `l3`, `twice-l3`.
+//! Sizes in terms of this machine's caches: `half-l2`, `l3`, `twice-l3`.
 //!
-//! An experiment often needs memory that stays in a cache, or memory that does not. In bytes that
-//! is another size on each machine. Rounded down to a power of two: half of 1.25 MiB rounded up
-//! would be 1 MiB.
+//! An experiment often needs memory that stays in a cache, or memory that does not. The size in
+//! bytes differs from machine to machine. Sizes are rounded down to a power of two: half of 1.25 MiB
+//! rounded up would be 1 MiB.
 
 use crate::machine::topology;
 
-/// Half, once and twice of each level, as the words begin.
+/// The beginnings of the words, and the number of halves of a cache that each means.
 const SHARES: [(&str, usize); 3] = [("half-", 1), ("", 2), ("twice-", 4)];
 
-/// The levels, and the bytes that are assumed where the machine shows none.
+/// The names and numbers of the levels, and the assumed bytes where the machine reports none.
 const LEVELS: [(&str, u8, usize); 3] = [("l1", 1, 32 << 10), ("l2", 2, 1 << 20), ("l3", 3, 8 << 20)];
 
 /// The bytes that a word means on this machine; `None` for any other word.
@@ -19,7 +19,7 @@ pub(super) fn of(word: &str) -> Option<usize> {
     Some(halves_of(bytes, halves))
 }
 
-/// The level, the bytes that are assumed where the machine shows none, and the number of halves.
+/// The level, its assumed bytes, and the number of halves.
 fn read(word: &str) -> Option<(u8, usize, usize)> {
     SHARES.iter().find_map(|&(prefix, halves)| {
         let cache = word.strip_prefix(prefix)?;

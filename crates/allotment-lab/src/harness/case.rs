@@ -1,4 +1,4 @@
-//! One point of the grid: everything a fork must know about what to measure.
+//! One point of the grid: all that a fork must know about its work.
 
 use super::{JmhMode, TimeUnit};
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ pub struct Case {
     pub unit: TimeUnit,
     /// Measuring threads, at least one.
     pub threads: usize,
-    /// Name and value of every axis that the mode has, in the order of the axes; then of what is no
-    /// axis (neighbours).
+    /// Name and value of every axis that the mode has, in the order of the axes; then of neighbours,
+    /// which are not an axis.
     pub params: Vec<(String, String)>,
 }
 
-/// A parameter that an experiment asks for and its axes do not give.
+/// An experiment asks for a parameter that the case does not have in that form.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("experiment `{experiment}` asks for `{name}` as {wanted}, which the case does not have: {found}")]
 pub struct ParameterError {

@@ -1,9 +1,11 @@
 //! Rows against their baselines.
 //!
-//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of ours
-//! is. It was measured for this comparison. Where the question is what neighbours do, it is
-//! compared with that JVM alone. Which rows belong together is decided here for whoever compares
-//! rows of one run: a second rule elsewhere would differ in what a mode lacks.
+//! A row of a JVM is compared with our row at the same coordinates, whatever the baseline of our
+//! rows is, since it was measured for this comparison. If the baseline is a run without neighbours,
+//! a row of a JVM is compared with that JVM's row without neighbours.
+//!
+//! All comparisons of rows of one run use this module. A second rule elsewhere would treat missing
+//! parameters differently.
 
 use super::neighbours::NEIGHBOURS;
 use super::{Baseline, JVM};
@@ -36,22 +38,22 @@ pub fn compare(rows: &[ScoreRow], baseline: &Baseline) -> Comparison {
     }
 }
 
-/// Our row at the coordinates of a row of a JVM; none if there is none, or `theirs` is no row of a
-/// JVM.
+/// Our row at the coordinates of a row of a JVM. `None` without such a row, or if `theirs` is not a
+/// row of a JVM.
 pub fn ours_beside<'a>(rows: &'a [ScoreRow], theirs: &ScoreRow) -> Option<&'a ScoreRow> {
     let found = |row: &&ScoreRow| !is_ours(theirs) && is_ours(row) && agree(theirs, row, &no_jvm());
     rows.iter().find(found)
 }
 
-/// The value of the coordinate of JVMs that our rows would have, if they had it.
+/// The value that stands for our rows in the coordinate of JVMs, which our rows do not have.
 pub const NO_JVM: &str = "none";
 
-/// The baseline that our rows are to those of JVMs.
+/// The baseline of JVMs' rows: our rows.
 fn no_jvm() -> Baseline {
     Baseline::axis(JVM, NO_JVM)
 }
 
-/// Whether rows of JVMs have this baseline too.
+/// Whether the baseline holds for rows of JVMs too.
 fn holds_for_jvms(baseline: &Baseline) -> bool {
     [JVM, NEIGHBOURS].contains(&baseline.coordinate.as_str())
 }

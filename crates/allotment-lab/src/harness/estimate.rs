@@ -1,9 +1,9 @@
 //! The estimated time of a run: the part that its settings determine, and the part that is unknown.
 //!
-//! A timed iteration takes the time that it is given. A single shot takes what its work takes. Some
-//! experiments know that from their parameters ([`Experiment::shot_time`]). Any other shot is taken
-//! for [`TYPICAL_SHOT`] until a first process of its case has run; the progress of a run then uses
-//! what that process took.
+//! A timed iteration takes the time that it is given. A single shot takes as long as its work. Some
+//! experiments know that time from their parameters ([`Experiment::shot_time`]). Any other shot
+//! counts as [`TYPICAL_SHOT`] until a first process of its case has run. The progress of a run then
+//! uses the time of that process.
 //!
 //! Refused: an estimate without those shots. They are most of a run of all experiments.
 
@@ -26,7 +26,7 @@ const TYPICAL_SHOT: Duration = Duration::from_millis(400);
 pub struct Estimate {
     /// The time that settings and parameters determine.
     pub known: Duration,
-    /// Single shots of which nobody knows how long they take.
+    /// Single shots of unknown time.
     pub unknown_shots: u64,
 }
 
@@ -92,7 +92,7 @@ impl Estimate {
         }
     }
 
-    /// In words: `about 12 min 3 s`, and what of it is a guess.
+    /// The estimate in words: `about 12 min 3 s`, and how much of it is a guess.
     pub fn describe(&self) -> String {
         let about = format!("about {}", rough(self.total()));
         if self.unknown_shots == 0 {

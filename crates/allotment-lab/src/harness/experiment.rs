@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
 ///
-/// A structure of values and functions: an experiment names what differs from [`Experiment::NEW`],
-/// and nothing else. Refused: a trait. Most of what it would ask for is constant, and a method for
+/// It is a structure of values and functions. An experiment names only its differences from
+/// [`Experiment::NEW`]. Refused: a trait. Most of its items would be constants, and a method for
 /// each constant is three lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment {
@@ -18,59 +18,55 @@ pub struct Experiment {
     pub name: &'static str,
     /// The question that it answers, in one line.
     pub question: &'static str,
-    /// The ways of doing the thing that are compared.
+    /// The ways of doing the work that are compared.
     pub modes: &'static [Mode],
     /// Its parameters besides the number of threads, the slowest-changing first.
     pub axes: &'static [Axis],
-    /// The modes that a quick run leaves out, unless it names them. Such a run is a first look, for
-    /// which somebody waits.
+    /// The modes that a quick run leaves out, unless the user names them.
     pub slow: &'static [&'static str],
-    /// The numbers of threads to measure with, of the number of CPUs and of whether the run is a
-    /// quick one.
+    /// The numbers of measuring threads, from the number of CPUs and from whether the run is quick.
     pub threads: fn(usize, bool) -> Vec<usize>,
     /// The unit of time for scores in a JMH mode.
     pub unit: fn(JmhMode) -> TimeUnit,
-    /// Coordinate and value of the rows that the ratios in the last column of the table are
-    /// against, unless the user asks for others.
+    /// Coordinate and value of the default baseline: the rows that the last column of the table
+    /// compares with.
     pub baseline: Option<(&'static str, &'static str)>,
-    /// The answer to the question, as the numbers and their errors allow: a sentence for each part
-    /// of the question. A sentence names the mode it speaks of. Printed at the end of a run and at
-    /// the top of a page. Empty where the rows do not answer the question.
+    /// The answer to the question, as far as the errors allow: a sentence for each part of the
+    /// question, with the name of its mode. Printed at the end of a run and at the top of a page.
+    /// Empty if the rows do not answer the question.
     pub answers: fn(&[ScoreRow]) -> Vec<String>,
     /// The rows without which there is no answer, as the end of `no answer without`.
     pub needs: &'static str,
-    /// Further findings, a sentence each, as the numbers and their errors allow; printed
-    /// below the table.
+    /// Further findings, a sentence each, as far as the errors allow. Printed below the table.
     pub verdicts: fn(&[ScoreRow]) -> Vec<String>,
-    /// The choice of charts, where the choice by the numbers of values is a bad one.
+    /// The choice of charts, where the default choice by numbers of values is a bad one.
     pub charts: Charts,
-    /// What its threads wait for, where the score says little because they sleep for most of it. The
-    /// page then has curves of percentiles instead of charts of scores.
+    /// The latencies that answer the question, where the score says little since threads mostly
+    /// sleep. The page then has curves of percentiles instead of charts of scores.
     pub latencies: &'static [Latency],
-    /// Fails with the reason why a point of the grid makes no sense (a buffer larger than the
-    /// heap). Such points are left out. A missing parameter is no such reason: it is reported when
-    /// the case runs.
+    /// Fails with the reason if a point of the grid makes no sense (a buffer larger than the heap).
+    /// Such points are left out. A missing parameter is not such a reason: it is reported when the
+    /// case runs.
     pub check: fn(&Case) -> anyhow::Result<()>,
-    /// How long a case may say nothing within one call, beyond the time of an iteration: what a
-    /// single shot takes that is known to take long.
+    /// The time for which a case may report nothing, beyond the time of an iteration: the time of a
+    /// single shot that is known to be long.
     pub silence: fn(&Case) -> Duration,
-    /// How long a single shot of a case takes with what is prepared for it, where its parameters
-    /// determine that; none where only a measurement tells. For estimates.
+    /// The time of a single shot with its preparation, for estimates. `None` unless the parameters
+    /// determine it.
     pub shot_time: fn(&Case) -> Option<Duration>,
     /// The counterpart of a case on Java virtual machines; `None` if there is none, or if a
     /// parameter is missing.
     pub on_jvm: fn(&Case) -> Result<Option<Workload>, ParameterError>,
     /// The shapes of its objects, and the Java classes that stand beside them.
     pub objects: fn() -> Vec<ObjectShape>,
-    /// Measures one case, in a process of its own: sets up what the threads share, then calls
-    /// [`Bench::measure`] or a method like it once. Must not print on standard output. Fails with
-    /// whatever keeps it from measuring; the fork's results are then dropped and the message is
-    /// shown.
+    /// Measures one case, in a process of its own: sets up the state that threads share, then calls
+    /// [`Bench::measure`] or a similar method once. Must not print on standard output. An error ends
+    /// the fork: its results are dropped, and the message is shown.
     pub run: fn(&Case, &mut Bench<'_>) -> anyhow::Result<()>,
 }
 
 impl Experiment {
-    /// An experiment without a name, to take everything from that does not differ.
+    /// The defaults of all experiments.
     pub const NEW: Experiment = Experiment {
         name: "",
         question: "?",
@@ -102,13 +98,13 @@ impl Experiment {
         all.iter().find(|experiment| experiment.name == case.experiment).copied()
     }
 
-    /// The rows that the ratios are against, unless the user asks for others.
+    /// The default baseline.
     pub fn baseline(&self) -> Option<Baseline> {
         self.baseline.map(|(coordinate, value)| Baseline::axis(coordinate, value))
     }
 
-    /// Why a point of the grid makes no sense; none if it does, or if that is not known because a
-    /// parameter is missing.
+    /// Why a point of the grid makes no sense. `None` if it makes sense, or if a parameter is missing
+    /// and the check cannot tell.
     pub fn nonsense(&self, case: &Case) -> Option<String> {
         let why = (self.check)(case).err()?;
         (!why.is::<ParameterError>()).then(|| told(&why))
@@ -120,7 +116,8 @@ impl Experiment {
     }
 }
 
-/// 1 and all CPUs in a quick run, else the powers of two up to all of them.
+/// The default numbers of threads: 1 and the number of CPUs in a quick run, otherwise the powers of
+/// two up to the number of CPUs.
 fn up_to_all(cpus: usize, quick: bool) -> Vec<usize> {
     let mut threads: Vec<usize> =
         if quick { vec![1] } else { (0..).map(|power| 1 << power).take_while(|&n| n < cpus).collect() };
@@ -130,7 +127,7 @@ fn up_to_all(cpus: usize, quick: bool) -> Vec<usize> {
     threads
 }
 
-/// A way of doing what an experiment is about.
+/// A way of doing the work of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Its name: the part of the benchmark's name after the dot.
@@ -163,8 +160,8 @@ impl Mode {
 pub struct ObjectShape {
     /// The shape.
     pub shape: &'static Shape,
-    /// The Java class that stands beside it, without its package; or two, as `Wide:Narrow`: the
-    /// second has the same size where references have 4 bytes.
+    /// Its Java counterpart, without the package: a class, or two as `Wide:Narrow`. The second has
+    /// the same size where references have 4 bytes.
     pub java: Option<&'static str>,
 }
 
@@ -175,12 +172,11 @@ impl ObjectShape {
     }
 }
 
-/// Times whose percentiles are the answer of an experiment.
+/// A latency whose percentiles answer the question of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// Label of the metric that holds their distribution. Files from before there were
-    /// distributions have some percentiles alone: `<label>.p99`, and `<label>.max` or
-    /// `<label>.p100`.
+    /// Label of the metric that holds the distribution of the times. Older files have only some
+    /// percentiles: `<label>.p99`, and `<label>.max` or `<label>.p100`.
     pub label: &'static str,
     /// The action that takes that time, in a few words.
     pub what: &'static str,
@@ -189,13 +185,13 @@ pub struct Latency {
 /// How the rows of an experiment become charts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charts {
-    /// `threads` or the axis that runs along x; none for the one with the most values.
+    /// `threads` or the axis that runs along x. `None`: the one with the most values.
     pub along: Option<&'static str>,
-    /// Whether each mode has charts of its own, because its scores mean something else.
+    /// Whether each mode has charts of its own, because its scores mean something different.
     pub by_mode: bool,
 }
 
-/// Which rows are the baselines: those with this value in this coordinate. Another row is compared
+/// The choice of baselines: the rows with this value in this coordinate. Another row is compared
 /// with the baseline that agrees with it in all other coordinates that the baseline has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {

@@ -1,4 +1,5 @@
-//! The parent's side of one fork: starts the process, hears it out, and ends it if need be.
+//! The parent's side of one fork: starts the process, reads its messages, and kills it if
+//! necessary.
 
 use super::protocol::{IterationRecord, Message};
 use super::supervised::Supervised;
@@ -15,36 +16,37 @@ pub(super) enum End {
     Finished,
     /// The user interrupted the run; the fork was killed.
     Interrupted,
-    /// Crashed, hung, talked nonsense or gave up; the text says which.
+    /// The fork crashed, hung, sent something that is not a message, or gave up; the text says
+    /// which.
     Failed(String),
 }
 
-/// A fork's iterations and last words.
+/// The results of a fork.
 #[derive(Debug, PartialEq)]
 pub(super) struct Fork {
     /// Its reports, in order.
     pub(super) iterations: Vec<IterationRecord>,
-    /// Where its time went, if that was asked for.
+    /// Its profile, if one was requested.
     pub(super) profile: Option<String>,
     /// How it ended.
     pub(super) end: End,
-    /// The end of what it wrote to standard error; of a JVM, its warnings.
+    /// The end of its standard error; of a JVM, the warnings.
     pub(super) complaints: String,
-    /// The JVM that measured, in its own words.
+    /// The JVM that measured, as JMH names it.
     pub(super) machine: Option<Origin>,
 }
 
 impl Fork {
-    /// One that has reported nothing.
+    /// A fork that has reported nothing.
     pub(super) fn silent(end: End) -> Fork {
         Fork { iterations: Vec::new(), profile: None, end, complaints: String::new(), machine: None }
     }
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing.
+/// Runs a fork to its end. The fork may report nothing for at most `silence`.
 pub(super) fn run(mut command: Command, order: &Order, silence: Duration, interrupt: &Interrupt) -> Fork {
     let mut fork = Fork::silent(End::Finished);
-    // A group of its own keeps the terminal's interrupt from it: the parent decides when it ends.
+    // In a group of its own the fork does not get the terminal's interrupt: the parent ends it.
     command.stdin(Stdio::piped()).process_group(0);
     let mut process = match Supervised::start(&mut command) {
         Ok(process) => process,
@@ -83,13 +85,18 @@ fn listen(
             Ok(Message::Profile(text)) => fork.profile = Some(text),
             Ok(Message::Finished) => return Ok(true),
             Ok(Message::Failed(text)) => return Err(End::Failed(text)),
-            Err(_) => return Err(End::Failed(format!("it printed `{}`, which is no result", shown(&line)))),
+            Err(_) => {
+                return Err(End::Failed(format!(
+                    "it printed `{}`, which is not a message of a fork",
+                    shown(&line)
+                )));
+            }
         }
     }
     Ok(false)
 }
 
-/// The beginning of a line that is no message.
+/// The beginning of a line that is not a message.
 pub(super) fn shown(line: &str) -> String {
     line.chars().take(60).collect::<String>().escape_debug().to_string()
 }
@@ -156,7 +163,10 @@ mod tests {
             "it ended without a result, exited with code 3; it said: one | two"
         );
         assert!(failure("kill -SEGV $$").contains("was killed by signal 11"));
-        assert_eq!(failure("printf 'hello\\tthere\\n'"), "it printed `hello\\tthere`, which is no result");
+        assert_eq!(
+            failure("printf 'hello\\tthere\\n'"),
+            "it printed `hello\\tthere`, which is not a message of a fork"
+        );
         assert_eq!(failure("echo '\"finished\"'; exit 1"), "it finished, and then exited with code 1");
         assert_eq!(failure("exit 0"), "it ended without a result, exited with code 0");
     }

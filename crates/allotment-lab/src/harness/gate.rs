@@ -1,11 +1,12 @@
-//! Where the controller holds the threads between two iterations, while it reports and its probe
-//! looks.
+//! The gate at which threads wait between two iterations, while the controller reports and its
+//! probe reads.
 //!
-//! Threads sleep here: one that spun would take the CPU from the controller.
+//! Threads sleep here: a spinning thread would take the CPU from the controller.
 
+use crate::hold::hold;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Where threads wait for their next iteration.
+/// A gate in front of each iteration.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     state: Mutex<GateState>,
@@ -14,7 +15,7 @@ pub(super) struct Gate {
 
 #[derive(Debug, Default)]
 struct GateState {
-    /// Iterations that may be entered: those with a smaller index.
+    /// The number of iterations that may be entered.
     entered: usize,
     closed: bool,
 }
@@ -22,21 +23,20 @@ struct GateState {
 impl Gate {
     /// Lets all threads into the iteration `index`.
     pub(super) fn open(&self, index: usize) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).entered = index + 1;
+        hold(&self.state).entered = index + 1;
         self.changed.notify_all();
     }
 
-    /// Sends all threads home.
+    /// Ends the waiting of all threads, now and later.
     pub(super) fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        hold(&self.state).closed = true;
         self.changed.notify_all();
     }
 
     /// Waits for an iteration; false if there will be none.
     pub(super) fn wait(&self, index: usize) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let blocked = |state: &mut GateState| state.entered <= index && !state.closed;
-        let state = self.changed.wait_while(state, blocked).unwrap_or_else(PoisonError::into_inner);
-        !state.closed
+        let state = self.changed.wait_while(hold(&self.state), blocked);
+        !state.unwrap_or_else(PoisonError::into_inner).closed
     }
 }

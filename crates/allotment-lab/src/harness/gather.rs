@@ -1,7 +1,8 @@
-//! From the records of a case's forks to a row of the report.
+//! Makes a row of the report from the records of a case's forks.
 
 use super::axis::label;
 use super::protocol::{IterationRecord, Measured};
+use super::runner::Calls;
 use super::{Axis, Case, JmhMode, Plan};
 use crate::format::{Combine, Metric, Parameter, Samples, ScoreRow};
 
@@ -15,8 +16,8 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// The row, or none if nothing was measured and no fork failed. `axes` are those of the case's
-    /// experiment; `failure` is why a fork failed.
+    /// The row; `None` if nothing was measured and no fork failed. `axes` are those of the case's
+    /// experiment; `failure` is the reason why a fork failed.
     pub(super) fn row(&self, axes: &[Axis], forks: u32, failure: Option<String>) -> Option<ScoreRow> {
         let found = self.forks.iter().map(Vec::len).sum::<usize>() as u32;
         if found == 0 && failure.is_none() {
@@ -45,13 +46,16 @@ impl Gathered {
         })
     }
 
-    /// Mean calls of a thread in an iteration, and mean nanoseconds of a call.
-    pub(super) fn calls(&self) -> (f64, f64) {
+    /// The calls of all forks.
+    pub(super) fn calls(&self) -> Calls {
         let all: Vec<&IterationRecord> = self.forks.iter().flatten().collect();
         let mean = |of: fn(&IterationRecord) -> f64| {
             all.iter().map(|record| of(record)).sum::<f64>() / all.len() as f64
         };
-        (mean(|record| record.calls as f64), mean(|record| record.nanoseconds_per_call))
+        Calls {
+            per_iteration: mean(|record| record.calls as f64),
+            nanoseconds: mean(|record| record.nanoseconds_per_call),
+        }
     }
 
     fn primary(&self) -> Metric {
@@ -128,7 +132,7 @@ mod tests {
         assert_eq!(row.primary.samples, Samples::Values(vec![vec![3.0, 5.0], vec![5.0]]));
         assert_eq!(row.secondary[0].score(), 4.0);
         assert_eq!(row.missing, 3 * 5 - 3);
-        assert_eq!(gathered.calls(), (100.0, 4.0));
+        assert_eq!(gathered.calls(), Calls { per_iteration: 100.0, nanoseconds: 4.0 });
     }
 
     #[test]

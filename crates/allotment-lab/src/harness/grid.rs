@@ -1,4 +1,4 @@
-//! From experiments and the user's choices to the list of cases.
+//! Makes the list of cases from experiments and the user's choices.
 
 use super::{Axis, Case, Experiment, JmhMode, Mode};
 use crate::format::distinct;
@@ -6,18 +6,18 @@ use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
 use anyhow::ensure;
 
-/// Threads that a process starts, at most: each has a stack.
+/// The most threads of a process: each has a stack.
 const MAX_THREADS: usize = 4096;
 
-/// Cases of a run, at most: a full grid of all experiments has hundreds of thousands.
+/// The most cases of a run. A full grid of all experiments has hundreds of thousands.
 const MAX_CASES: usize = 1_000_000;
 
 /// Checks that a process can start `count` threads, which messages call `what`.
 ///
 /// # Errors
-/// There are too many; the text names the most.
+/// There are too many; the error names the most.
 pub fn check_threads(count: usize, what: &str) -> anyhow::Result<()> {
-    ensure!(count <= MAX_THREADS, "{count} {what}: at most {MAX_THREADS} threads are started");
+    ensure!(count <= MAX_THREADS, "{count} {what} are too many; a process starts at most {MAX_THREADS}");
     Ok(())
 }
 
@@ -34,7 +34,7 @@ pub struct Selection {
     pub values: Vec<(String, Vec<String>)>,
     /// Whether to take the axes' quick values.
     pub quick: bool,
-    /// Whether to take all that the axes have for a full grid.
+    /// Whether to take the axes' values for a full grid.
     pub full: bool,
 }
 
@@ -50,16 +50,15 @@ impl Selection {
 #[error("{0}")]
 pub struct GridError(String);
 
-/// The cases of all `experiments` on a machine of `cpus` CPUs, and why points of the grid were left
-/// out.
+/// The cases of all `experiments` on a machine of `cpus` CPUs, and the points of the grid that were
+/// left out, with the reasons.
 ///
 /// A choice may concern only some of the experiments and modes, but must concern one of those
 /// chosen.
 ///
 /// # Errors
-/// A mode that no experiment has, an axis that no chosen mode has, a value that its axis does not
-/// take, zero threads or too many, nothing left to measure, or a choice that none of what is left
-/// has.
+/// There is no such mode; no chosen mode has such an axis; an axis does not take a value; there are
+/// zero threads or too many; nothing is left to measure, or nothing with one of the choices.
 pub fn expand(
     experiments: &[&Experiment],
     selection: &Selection,
@@ -86,7 +85,7 @@ pub fn expand(
             let room = room / (threads.len() * jmh_modes.len()).max(1);
             if room == 0 {
                 return Err(GridError(format!(
-                    "more than {MAX_CASES} cases: fewer numbers of --threads fit"
+                    "more than {MAX_CASES} cases; give fewer numbers of --threads"
                 )));
             }
             let points = points(experiment, mode, selection, room)?;
@@ -123,8 +122,8 @@ pub fn expand(
     }
 }
 
-/// Every combination of the values of the axes that `mode` has, `most` at most, the last axis
-/// changing fastest.
+/// Every combination of the values of the axes that `mode` has. The last axis changes fastest. An
+/// error if there are more than `most`.
 fn points(
     experiment: &Experiment,
     mode: &Mode,
@@ -136,7 +135,7 @@ fn points(
         let values = values(axis, selection)?;
         if points.len().saturating_mul(values.len()) > most {
             return Err(GridError(format!(
-                "more than {MAX_CASES} cases: fewer values of --{} fit",
+                "more than {MAX_CASES} cases; give fewer values of --{}",
                 axis.name
             )));
         }
@@ -171,8 +170,8 @@ fn values(axis: &Axis, selection: &Selection) -> Result<Vec<String>, GridError> 
     Ok(distinct(values.map_err(GridError)?))
 }
 
-/// Whether each thing that was chosen by name is in one of the `cases`. It may be left out of some,
-/// but what is left out of all was asked for in vain.
+/// Checks that each choice occurs in one of the `cases`. A choice that was left out of all cases is
+/// an error, with the reason.
 fn check_choices(
     experiments: &[&Experiment],
     selection: &Selection,
@@ -227,7 +226,7 @@ fn own_flag(name: &str) -> Option<&'static str> {
 
 fn check_names(experiments: &[&Experiment], selection: &Selection) -> Result<(), GridError> {
     if selection.threads.contains(&0) {
-        return Err(GridError("zero threads measure nothing; the least is 1".into()));
+        return Err(GridError("0 threads measure nothing; write 1 or more".into()));
     }
     let started = selection.threads.iter().try_for_each(|&count| check_threads(count, "threads"));
     started.map_err(|why| GridError(why.to_string()))?;
@@ -235,10 +234,8 @@ fn check_names(experiments: &[&Experiment], selection: &Selection) -> Result<(),
     let modes: Vec<&str> = distinct(experiments.iter().flat_map(|e| e.modes).map(|mode| mode.name));
     for (name, _) in &selection.values {
         if !axes.contains(&name.as_str()) {
-            let hint = own_flag(name).map_or_else(
-                || did_you_mean(name, axes.iter().copied()),
-                |flag| format!("that is written {flag}; "),
-            );
+            let hint = own_flag(name)
+                .map_or_else(|| did_you_mean(name, axes.iter().copied()), |flag| format!("write {flag}; "));
             let known = known(&axes, "parameters");
             return Err(GridError(format!("there is no parameter `{name}`; {hint}{known}")));
         }
@@ -371,13 +368,13 @@ mod tests {
             values: vec![("size".into(), many.clone()), ("tlab-size".into(), many)],
             ..Selection::default()
         };
-        let expected = "more than 1000000 cases: fewer values of --tlab-size fit";
+        let expected = "more than 1000000 cases; give fewer values of --tlab-size";
         assert_eq!(expanded(&selection).unwrap_err(), expected);
         // Each point of the grid is one case per number of threads and JMH mode.
         let sizes = (1..=300).map(|number| (number * 8).to_string()).collect();
         let selection =
             Selection { values: vec![("size".into(), sizes)], threads: (1..=4000).collect(), ..selection };
-        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases: fewer values of --size fit");
+        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases; give fewer values of --size");
         // So is what is left out.
         let sizes: Vec<String> = (1..=600).map(|number| format!("{}m", number + 2)).collect();
         let selection = Selection {
@@ -386,7 +383,7 @@ mod tests {
             threads: (1..=1700).collect(),
             ..selection
         };
-        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases: fewer values of --size fit");
+        assert_eq!(expanded(&selection).unwrap_err(), "more than 1000000 cases; give fewer values of --size");
     }
 
     #[test]
@@ -406,7 +403,7 @@ mod tests {
     fn names_that_nobody_has_are_answered_with_a_suggestion() {
         let error = |name: &str| expanded(&choose(name, &["1"])).unwrap_err();
         assert!(error("siez").starts_with("there is no parameter `siez`; did you mean `size`? the param"));
-        assert!(error("mode").starts_with("there is no parameter `mode`; that is written --mode; "));
+        assert!(error("mode").starts_with("there is no parameter `mode`; write --mode; "));
         let mode = Selection { modes: vec!["shraed".into()], ..Selection::default() };
         let expected = "there is no mode `shraed`; did you mean `shared`? the modes are tlab, shared";
         assert_eq!(expanded(&mode).unwrap_err(), expected);
@@ -415,11 +412,11 @@ mod tests {
     #[test]
     fn impossible_choices_are_errors() {
         let zero = Selection { threads: vec![1, 0], ..Selection::default() };
-        assert!(expanded(&zero).unwrap_err().contains("zero threads"));
+        assert!(expanded(&zero).unwrap_err().contains("0 threads measure nothing"));
         let many = |threads| expanded(&Selection { threads: vec![1, threads], ..Selection::default() });
         assert!(many(4096).is_ok());
         for threads in [4097, usize::MAX] {
-            let expected = format!("{threads} threads: at most 4096 threads are started");
+            let expected = format!("{threads} threads are too many; a process starts at most 4096");
             assert_eq!(many(threads).unwrap_err(), expected);
         }
         let error = expanded(&choose("eden", &["1m"])).unwrap_err();

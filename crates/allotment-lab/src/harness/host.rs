@@ -1,8 +1,8 @@
-//! The host of a virtual machine, as a run sees it: one probe right after a shot that threads
-//! share, one warning, and one flag, `--await-cpus`.
+//! The host of a virtual machine, as a run sees it: a probe after each shot of several threads, a
+//! warning, and the flag `--await-cpus`.
 //!
 //! A host may run two CPUs of a virtual machine on one core, for seconds or minutes. Figures of
-//! several threads from such moments say nothing about several threads.
+//! several threads are meaningless at such times.
 
 use super::{Case, Interrupt, Outcome, SecondaryValue};
 use crate::format::Metric;
@@ -11,11 +11,10 @@ use crate::format::time::iteration_time;
 use crate::machine::{HostSample, TWO_CPUS, await_two_cpus};
 use std::time::Duration;
 
-/// The label of what two CPUs did at once, right after a shot.
+/// The label of the work of two CPUs at once, right after a shot, in units of the work of one.
 pub(super) const CPUS: &str = "cpus";
 
-/// Right after a single shot: rows that say what two CPUs are, if several threads shared it,
-/// workers of a collector included.
+/// Measures two CPUs right after a single shot of several threads, workers of a collector included.
 pub(super) fn rows(case: &Case, threads: usize) -> Vec<SecondaryValue> {
     let is_shared = threads > 1 || case.count("workers").is_ok_and(|workers| workers != 1);
     let sample = if is_shared { HostSample::take() } else { None };
@@ -26,29 +25,29 @@ pub(super) fn rows(case: &Case, threads: usize) -> Vec<SecondaryValue> {
     })
 }
 
-/// A warning, if shots came from moments in which two CPUs were not two.
+/// A warning if two CPUs shared a core during some shots.
 pub(super) fn warning(outcome: &Outcome) -> Option<String> {
     let of_shots = outcome.rows.iter().flat_map(|row| &row.secondary).filter(|metric| metric.label == CPUS);
     let cpus_of_shots: Vec<f64> = of_shots.flat_map(Metric::pooled_values).collect();
     let shared = cpus_of_shots.iter().filter(|&&cpus| cpus < TWO_CPUS).count();
     (shared > 0).then(|| {
         format!(
-            "right after {shared} of {} two CPUs did less than {TWO_CPUS} times what one does, {:.1} at the least, as \
-             two threads of a core do: --await-cpus 30s waits for better moments",
+            "right after {shared} of {} two CPUs did less than {TWO_CPUS} times the work of one, {:.1} at the least, as \
+             two threads of a core do; --await-cpus 30s waits for two cores",
             count(cpus_of_shots.len(), "single shot"),
             cpus_of_shots.iter().copied().fold(f64::INFINITY, f64::min)
         )
     })
 }
 
-/// Waits until the first two of `cpus` are two, but no longer than `at_most`; what there is to say
-/// if they did not come.
+/// Waits until the first two of `cpus` do the work of two cores, but no longer than `at_most`.
+/// Returns a complaint if they never did.
 pub(super) fn await_cpus(at_most: Duration, cpus: &[usize], interrupt: &Interrupt) -> Option<String> {
     let &[first, second, ..] = cpus else { return None };
     let found = await_two_cpus([first, second], at_most, &|| interrupt.requested())?;
     (found < TWO_CPUS && !interrupt.requested()).then(|| {
         format!(
-            "two CPUs did {found:.1} times what one does, and nothing better came in {}: a process began nevertheless",
+            "two CPUs did {found:.1} times the work of one, and no more within {}: the process began nevertheless",
             iteration_time(at_most)
         )
     })

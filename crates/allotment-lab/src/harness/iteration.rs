@@ -1,15 +1,13 @@
-//! One thread's iteration: working up to the start, through the measured window, and until all have
-//! stopped.
+//! One thread's iteration: it works before, within and after the measured window.
 //!
 //! ```text
 //! announce ready, work | clock, work until done, clock | announce stopped, work
 //! until all are ready  |       the measured window     | until all have stopped
 //! ```
 //!
-//! So no thread measures while another is not yet working or works no more. Threads have met before
-//! ([`Meeting`]); starting the window with that was refused: they leave a meeting apart, if only by
-//! little, and the first runs alone for that long. A single shot has no choice: it is one call,
-//! begun at the meeting.
+//! So each thread measures only while all others work. Threads have met before ([`Meeting`]).
+//! Refused: starting the window at the meeting. Threads leave it at slightly different times, and
+//! the first one would run alone for a while. Only a single shot starts there, since it is one call.
 
 use super::meeting::Meeting;
 use super::sampler::Sampler;
@@ -20,10 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// The state that the threads of one iteration share. Each part has cache lines of its own: `done`
-/// is read with every call, and a neighbour that is written would cost all readers.
+/// is read with every call, and writes to a part in the same line would slow down all readers.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    /// Where all meet who have prepared.
+    /// The meeting of the threads that have prepared.
     pub(super) prepared: Meeting,
     /// Threads that are working. Written by each once.
     ready: CachePadded<AtomicUsize>,
@@ -31,7 +29,7 @@ pub(super) struct Round {
     done: CachePadded<AtomicBool>,
     /// Threads that have left the window. Written by each once.
     stopped: CachePadded<AtomicUsize>,
-    /// Set when a thread has failed, so that nobody waits for it.
+    /// Set when a thread has failed, so that no other waits for it.
     aborted: CachePadded<AtomicBool>,
 }
 
@@ -48,13 +46,13 @@ impl Round {
         self.prepared.call_off();
     }
 
-    /// Works until `threads` have arrived at `counter`; returns the operations done meanwhile.
-    /// `arrived` is called by the last thread to arrive.
+    /// Works until `threads` have arrived at `counter`, and returns the operations done meanwhile.
+    /// The last thread to arrive calls `arrived`.
     fn work_until_all(
         &self,
         counter: &AtomicUsize,
         threads: usize,
-        worker: &mut dyn Measured,
+        worker: &mut dyn MeasuredWorker,
         arrived: impl FnOnce(),
     ) -> u64 {
         if counter.fetch_add(1, Ordering::AcqRel) + 1 == threads {
@@ -68,14 +66,14 @@ impl Round {
     }
 
     /// The three phases of all modes but single shots, around `window`, the loop that measures.
-    /// `all_ready` is called by the last thread to get ready.
+    /// The last thread to get ready calls `all_ready`.
     pub(super) fn phases(
         &self,
-        worker: &mut dyn Measured,
+        worker: &mut dyn MeasuredWorker,
         threads: usize,
         watcher: &mut Watcher,
         all_ready: impl FnOnce(),
-        window: impl FnOnce(&mut dyn Measured, &AtomicBool) -> Share,
+        window: impl FnOnce(&mut dyn MeasuredWorker, &AtomicBool) -> Share,
     ) -> Share {
         let before = self.work_until_all(&self.ready, threads, worker, all_ready);
         let mut share = watcher.around(|| window(worker, &self.done));
@@ -85,33 +83,25 @@ impl Round {
     }
 }
 
-/// Single shot: one call, with nothing before and after it but the meeting.
-pub(super) fn single(worker: &mut dyn Measured, watcher: &mut Watcher) -> Share {
+/// A single shot: one call, which begins at the meeting.
+pub(super) fn single(worker: &mut dyn MeasuredWorker, watcher: &mut Watcher) -> Share {
     watcher.around(|| {
         let start = Instant::now();
         let operations = worker.batch();
-        let time = start.elapsed();
-        Share {
-            measured_operations: operations,
-            all_operations: operations,
-            calls: 1,
-            time,
-            began: Some(start),
-        }
+        Share::since(start, operations, 1)
     })
 }
 
-/// A worker with its measured loops, which are compiled for it. All else of the harness sees a
-/// worker through a table of functions: compiled for each of a hundred workers it would take
-/// minutes to build.
-pub(super) trait Measured: Worker {
-    /// As many calls as fit.
+/// A worker with its measured loops, which are compiled for its type. The rest of the harness uses a
+/// trait object: compiled for each of a hundred workers it would take minutes to build.
+pub(super) trait MeasuredWorker: Worker {
+    /// Calls the worker until `done`.
     fn counted(&mut self, done: &AtomicBool) -> Share;
-    /// As many calls as fit, some of them timed.
+    /// Calls the worker until `done`, and times some of the calls.
     fn sampled(&mut self, done: &AtomicBool, sampler: &mut Sampler) -> Share;
 }
 
-impl<W: Worker> Measured for W {
+impl<W: Worker> MeasuredWorker for W {
     fn counted(&mut self, done: &AtomicBool) -> Share {
         counted_window(self, done)
     }
@@ -121,8 +111,7 @@ impl<W: Worker> Measured for W {
     }
 }
 
-/// Kept out of line, so that the loop is compiled alike whatever surrounds it, and can be found in
-/// a disassembly.
+/// Out of line, so that the compiled loop does not depend on its caller and has a symbol.
 #[inline(never)]
 fn counted_window<W: Worker>(worker: &mut W, done: &AtomicBool) -> Share {
     let (mut operations, mut calls) = (0, 0);
@@ -134,8 +123,7 @@ fn counted_window<W: Worker>(worker: &mut W, done: &AtomicBool) -> Share {
             break;
         }
     }
-    let time = start.elapsed();
-    Share { measured_operations: operations, all_operations: operations, calls, time, began: Some(start) }
+    Share::since(start, operations, calls)
 }
 
 #[inline(never)]
@@ -158,6 +146,5 @@ fn sampled_window<W: Worker>(worker: &mut W, done: &AtomicBool, sampler: &mut Sa
             break;
         }
     }
-    let time = start.elapsed();
-    Share { measured_operations: operations, all_operations: operations, calls, time, began: Some(start) }
+    Share::since(start, operations, calls)
 }

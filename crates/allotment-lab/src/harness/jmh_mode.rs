@@ -60,7 +60,7 @@ impl TimeUnit {
         }
     }
 
-    /// Its name, as JMH's option `-tu` takes it.
+    /// Its name in JMH's option `-tu`.
     pub fn name(self) -> &'static str {
         match self {
             TimeUnit::Nanoseconds => "ns",

@@ -1,8 +1,8 @@
-//! Cases that JVMs measure beside ours: which there are, and how long they take.
+//! Cases that JVMs measure beside ours, and their times.
 //!
-//! Every JVM gets a row beside each of our cases that has a counterpart, but the same work only
-//! once: where our cases differ in what a JVM does not have (our collectors), it stands beside the
-//! first.
+//! Every JVM gets a row beside each of our cases that has a counterpart, but only one row for the
+//! same work. If several of our cases differ in something that a JVM does not have (our collectors),
+//! its row stands beside the first.
 
 use super::settings::Settings;
 use super::{Case, Experiment, JmhMode, Neighbours, Plan};
@@ -11,17 +11,17 @@ use crate::jvm::{Jvm, Workload};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The coordinate that rows of JVMs have, and ours have not.
+/// The coordinate of the JVM, which our rows do not have.
 pub const JVM: &str = "jvm";
 
 /// The approximate time to start JMH and the JVM that it measures.
 pub(super) const JVM_START: Duration = Duration::from_millis(1500);
 
-/// The warm-up of a JVM, in multiples of ours. A JVM compiles first, and that takes long.
+/// The warm-up of a JVM, in multiples of ours: a JVM first compiles.
 const WARMUP_FACTOR: u32 = 5;
 
-/// The least warm-up of a JVM, in all iterations together: by then the loops that are measured are
-/// in C2's code.
+/// The least warm-up of a JVM, in all iterations together. After this time C2 has compiled the
+/// measured loops.
 const LEAST_WARMUP: Duration = Duration::from_secs(1);
 
 /// One of our cases, on a JVM.
@@ -70,7 +70,8 @@ pub fn jvm_cases(
                 let kept = workload.kept.filter(|_| case.jmh_mode == JmhMode::SingleShot);
                 let Some(kept) = kept else {
                     leave_out(
-                        "nothing is ever freed there, and the work has no end or needs a collection".into(),
+                        "that collector never frees memory, and the work has no end or needs a collection"
+                            .into(),
                     );
                     continue;
                 };
@@ -81,7 +82,7 @@ pub fn jvm_cases(
             let needed = with_vm(workload.sizes.heap_bytes());
             if needed > memory {
                 leave_out(format!(
-                    "its heap and what the VM has beside it need {}m of memory, and there are {}m",
+                    "its heap and the rest of the VM need {}m of memory, and {}m are available",
                     needed.div_ceil(1 << 20),
                     memory >> 20
                 ));
@@ -105,7 +106,8 @@ pub fn jvm_cases(
     (found, left_out)
 }
 
-/// The iterations of a fork that measures `workload` in `mode`. A whole run warms up by itself.
+/// The iterations of a fork that measures `workload` in `mode`. A whole run has a warm-up of its
+/// own.
 fn plan_of(settings: &Settings, mode: JmhMode, workload: &Workload) -> Plan {
     let plan = settings.jvm_plan(mode);
     match workload.whole {
@@ -137,7 +139,7 @@ impl JvmCase {
         plan_of(settings, mode, &self.workload)
     }
 
-    /// The origin of the row, where the JVM itself has not named it.
+    /// The origin of a row for which JMH has reported none.
     pub(super) fn origin(&self) -> Origin {
         Origin {
             program: self.jvm.jdk.java().display().to_string(),
@@ -148,8 +150,8 @@ impl JvmCase {
         }
     }
 
-    /// The coordinate of its row. Where each allocation is a call into the VM, which hides what is
-    /// asked, the label says so.
+    /// The coordinate of its row. The label says if each allocation is a call into the VM, since the
+    /// call then dominates the score.
     pub fn parameter(&self) -> Parameter {
         let value = self.jvm.name();
         let calls = self.workload.without_buffers && !self.jvm.bumps_without_buffers();
@@ -159,14 +161,14 @@ impl JvmCase {
 }
 
 impl Settings {
-    /// Processes per case on a JVM: as many as ours have, and one in a quick run, of which most is
-    /// start and warm-up.
+    /// Processes per case on a JVM: as many as for our cases, but one in a quick run, where start and
+    /// warm-up take most of the time.
     pub fn jvm_forks(&self) -> u32 {
         self.forks.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// The iterations of a fork on a JVM: those of ours, after five times their warm-up and a
-    /// second of it at least; of single shots five at least.
+    /// The iterations of a fork on a JVM: the measured ones of ours, after five times our warm-up and
+    /// at least a second of it. Single shots have at least five warm-up shots.
     pub(super) fn jvm_plan(&self, mode: JmhMode) -> Plan {
         let own = self.plan(mode);
         if mode == JmhMode::SingleShot {
@@ -248,14 +250,14 @@ mod tests {
         assert_eq!(some, both[..1]);
         let (needed, there) = ((heap / 4 * 5).div_ceil(1 << 20), (heap / 4 * 5 - 1) >> 20);
         let expected = format!(
-            "example.plain on 25-epsilon left out: its heap and what the VM has beside it need {needed}m of memory, \
-             and there are {there}m"
+            "example.plain on 25-epsilon left out: its heap and the rest of the VM need {needed}m of memory, \
+             and {there}m are available"
         );
         assert_eq!(told, [expected]);
         let (none, told) = within(10 << 20, &cases, &jvms);
         assert!(none.is_empty() && told.len() == 2, "{told:?}");
         assert!(
-            told[1].contains("25-g1") && told[1].ends_with("need 85m of memory, and there are 10m"),
+            told[1].contains("25-g1") && told[1].ends_with("need 85m of memory, and 10m are available"),
             "{told:?}"
         );
     }

@@ -1,9 +1,8 @@
-//! One fork on a JVM: starts JMH, hears it out, and reads what it has written.
+//! One fork on a JVM: starts JMH, waits for its end, and reads its result file.
 //!
-//! JMH starts a JVM of its own for what it measures. Measuring in JMH's own process (`-f 0`) would
-//! save half a second of start, and was refused: the flags that make its black holes free and keep
-//! its loops from being unrolled into one are given to that second JVM alone, and JMH itself warns
-//! against it.
+//! JMH starts a JVM of its own for the benchmark. Refused: measuring in JMH's own process (`-f 0`),
+//! which would save half a second. JMH gives only the second JVM the flags that make black holes
+//! free and keep its loops from being unrolled, and warns against `-f 0`.
 
 use super::fork_process::{End, Fork, describe};
 use super::jvm_case::JvmCase;
@@ -11,27 +10,28 @@ use super::protocol::{IterationRecord, Measured};
 use super::supervised::Supervised;
 use super::{Case, Interrupt, JmhMode, Plan, SecondaryValue};
 use crate::format::phrase::count;
+use crate::format::time::iteration_time;
 use crate::format::{Combine, Entry, Metric, Origin, Samples, ScoreRow, read_json, read_text, told};
-use crate::jvm::process::{last_words, tie, without_hidden_options};
+use crate::jvm::process::{cause_in, tie, without_hidden_options};
 use crate::statistics::Weighted;
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Flags of the process that only waits and writes: a small heap, and no compiler that would
-/// compete for the CPUs with what is measured. JMH's lock is ignored: the run has a lock of its own
-/// ([`Lock`](super::Lock)), whose file may belong to another user.
+/// Flags of JMH's own process, which only waits and writes: a small heap, and no compiler that would
+/// compete with the benchmark for CPUs. JMH's lock is ignored: its file may belong to another user,
+/// and the run has a lock of its own ([`Lock`](super::Lock)).
 const HOST_FLAGS: [&str; 5] =
     ["-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djmh.ignoreLock=true"];
 
-/// How labels of maxima end.
+/// The ends of the labels of maxima.
 const LARGEST: [&str; 3] = [".max", ".p100", ".peak"];
 
-/// What of standard output is kept for a failure, in bytes.
+/// Bytes of standard output that are kept for the message of a failure.
 const KEPT: usize = 64 << 10;
 
-/// What a fork on a JVM needs to know.
+/// The order to a fork on a JVM.
 pub(super) struct JvmOrder<'a> {
     pub(super) jar: &'a Path,
     pub(super) on_jvm: &'a JvmCase,
@@ -39,7 +39,7 @@ pub(super) struct JvmOrder<'a> {
     pub(super) plan: Plan,
 }
 
-/// Runs a fork to its end. `silence` is how long it may say nothing.
+/// Runs a fork to its end. The fork may report nothing for at most `silence`.
 pub(super) fn run(order: &JvmOrder<'_>, silence: Duration, interrupt: &Interrupt) -> Fork {
     let results = match tempfile::Builder::new().prefix("allotment-jmh-").tempfile() {
         Ok(file) => file.into_temp_path(),
@@ -70,7 +70,7 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
         command.args(["-opi", &operations.to_string()]);
     }
     if let Some(longest) = on_jvm.workload.whole {
-        command.args(["-to", &jmh_time(longest)]);
+        command.args(["-to", &iteration_time(longest)]);
     }
     if let Some(profiler) = on_jvm.workload.profiler {
         command.args(["-prof", profiler]);
@@ -92,23 +92,13 @@ fn command(order: &JvmOrder<'_>, results: &Path) -> Command {
         command.args([option, &value]);
     }
     if case.jmh_mode != JmhMode::SingleShot {
-        command.args(["-w", &jmh_time(plan.warmup_time), "-r", &jmh_time(plan.time)]);
+        command.args(["-w", &iteration_time(plan.warmup_time), "-r", &iteration_time(plan.time)]);
     }
     command
 }
 
-/// A time as JMH's options take it: a number of 31 bits and a unit, so in the largest that divides
-/// it.
-fn jmh_time(time: Duration) -> String {
-    let nanoseconds = time.as_nanos();
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-    let unit = units.into_iter().find(|(_, length)| nanoseconds.is_multiple_of(*length));
-    let (unit, length) = unit.unwrap_or(("ns", 1));
-    format!("{}{unit}", nanoseconds / length)
-}
-
-/// Runs JMH until it ends, has been silent for too long, or the user wants the end. Returns the
-/// JVM's warnings: with a flag that the JVM ignores, the row is another than was asked for.
+/// Runs JMH until it ends, has been silent for too long, or the user interrupts. Returns the JVM's
+/// warnings: if the JVM ignores a flag, the row is not the requested one.
 fn supervise(command: &mut Command, silence: Duration, interrupt: &Interrupt) -> Result<String, End> {
     without_hidden_options(command);
     tie(command);
@@ -116,35 +106,35 @@ fn supervise(command: &mut Command, silence: Duration, interrupt: &Interrupt) ->
     let mut said = String::new();
     while let Some(line) = process.next(silence, interrupt)? {
         said += &(line + "\n");
-        // What a failing benchmark throws comes last.
+        // The exception of a failing benchmark comes last.
         if said.len() > 2 * KEPT {
             said = said.split_off(said.ceil_char_boundary(said.len() - KEPT));
         }
     }
-    // A process that closes standard output ends soon after, or has to.
+    // A process that closes standard output ends soon after, or is killed.
     let (status, complaints) = process.finish(silence);
     let status = status.map_err(|error| End::Failed(format!("it cannot be waited for: {error}")))?;
     said += &complaints;
     if status.success() {
         return Ok(warnings(&said));
     }
-    Err(End::Failed(format!("it {}; it said: {}", describe(&status), last_words(&said))))
+    Err(End::Failed(format!("it {}; it said: {}", describe(&status), cause_in(&said))))
 }
 
-/// What HotSpot says of flags it cannot obey, each line once.
+/// HotSpot's warnings of flags that it ignores, each line once.
 fn warnings(said: &str) -> String {
     let mut lines: Vec<&str> = said.lines().filter(|line| line.contains(" VM warning: ")).collect();
     lines.dedup();
     lines.join("\n")
 }
 
-/// The iterations that JMH has written down. Its scores and errors are left: they are computed from
-/// the values as ours are, so that no two rows of a table are computed in two ways.
+/// The iterations in JMH's result file. JMH's scores and errors are ignored: all rows of a table are
+/// computed from their values in the same way.
 fn read(order: &JvmOrder<'_>, results: &Path) -> anyhow::Result<(Vec<IterationRecord>, Origin)> {
     let text = read_text(results).context("JMH's result cannot be read")?;
     let mut entries = read_json(&text).context("JMH's result cannot be read")?;
     let Some(Entry { row, origin }) = entries.pop().filter(|_| entries.is_empty()) else {
-        bail!("JMH's result has more than one benchmark, or none");
+        bail!("JMH's result does not have exactly one benchmark");
     };
     let expected = order.case.unit.of_score(order.case.jmh_mode);
     if row.primary.unit != expected {
@@ -170,7 +160,7 @@ fn records(order: &JvmOrder<'_>, row: &ScoreRow) -> Vec<IterationRecord> {
     let record = |(index, measured)| IterationRecord {
         warmup: false,
         measured,
-        // JMH does not write down how often it called.
+        // JMH does not report its number of calls.
         calls: 0,
         nanoseconds_per_call: 0.0,
         secondary: row.secondary.iter().filter_map(|metric| secondary(metric, index, all)).collect(),
@@ -178,7 +168,8 @@ fn records(order: &JvmOrder<'_>, row: &ScoreRow) -> Vec<IterationRecord> {
     measured.into_iter().enumerate().map(record).collect()
 }
 
-/// A metric's value in an iteration. What is known once in a fork is told with its first.
+/// A metric's value in an iteration. A metric with one value per fork belongs to the first
+/// iteration.
 fn secondary(metric: &Metric, index: usize, all: usize) -> Option<SecondaryValue> {
     let values = match &metric.samples {
         Samples::Values(forks) => forks.concat(),
@@ -187,7 +178,7 @@ fn secondary(metric: &Metric, index: usize, all: usize) -> Option<SecondaryValue
     };
     let value = *values.get(index).filter(|value| !value.is_nan() && (values.len() == all || index == 0))?;
     let (label, unit) = (metric.label.clone(), metric.unit.clone());
-    // JMH writes one value, its sum and its maximum alike. Labels of maxima end like ours.
+    // In JMH's file one value, a sum of it and a maximum of it look the same. The label tells.
     let is_maximum = values.len() == 1 && LARGEST.iter().any(|end| label.ends_with(end));
     let combine =
         if is_maximum && metric.combine == Combine::Sum { Combine::Maximum } else { metric.combine };

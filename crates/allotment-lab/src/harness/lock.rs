@@ -1,11 +1,12 @@
-//! The lock of measuring commands: two that measure at once on one machine measure each other.
+//! The lock of measuring commands. Two commands that measure at once on one machine would disturb
+//! each other.
 //!
-//! A file in the folder for temporary files, locked with `flock` while a command measures. The
-//! kernel releases the lock with its process, so a killed run leaves a file behind that holds
-//! nobody up. The file has the process id of who locked it last, and every user may lock it.
+//! The lock is a file in the folder for temporary files, locked with `flock` while a command
+//! measures. The kernel releases the lock with its process, so the file of a killed run does not
+//! block others. The file has the process id of its last holder, and every user may lock it.
 //!
-//! JMH has such a file too, `jmh.lock`. Taking that one was refused: it belongs to whoever ran JMH
-//! first, and other users cannot lock it.
+//! Refused: JMH's own file, `jmh.lock`. It belongs to the user who ran JMH first, and others cannot
+//! lock it.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -25,14 +26,14 @@ pub struct Lock {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another command measures.
-    #[error("another allotment measures on this machine{}, and both would measure each other: wait for its end, or \
+    #[error("another allotment measures on this machine{}, and both would disturb each other; wait for its end, or \
              measure nevertheless with --ignore-lock", holder(*process))]
     Held {
         /// Its process id, if it is known.
         process: Option<u32>,
     },
-    /// The file cannot be had.
-    #[error("whether another allotment measures on this machine is not known: {}: {why}", path.display())]
+    /// The file cannot be opened or locked.
+    #[error("cannot tell whether another allotment measures on this machine: {}: {why}", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -60,7 +61,7 @@ impl Lock {
         let mut file = open(&path).map_err(unknown)?;
         match file.try_lock() {
             Ok(()) => {
-                // Without it the next one is told of no process.
+                // Without the number, the next command cannot name this process.
                 let _ = note_process(&mut file);
                 Ok(Lock { _file: file })
             }
@@ -74,8 +75,8 @@ impl Lock {
     }
 }
 
-/// Opens the file, or makes it so that every user may lock it. Where it exists it is opened without
-/// `O_CREAT`: in a folder that all may write to, Linux refuses that to all but the file's owner.
+/// Opens the file, or makes one that every user may lock. An existing file is opened without
+/// `O_CREAT`: in a folder that all may write to, Linux allows that flag only to the file's owner.
 fn open(path: &Path) -> io::Result<File> {
     let mut existing = OpenOptions::new();
     existing.read(true).write(true).custom_flags(libc::O_NOFOLLOW);

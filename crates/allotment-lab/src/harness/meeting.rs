@@ -1,10 +1,11 @@
-//! Where threads wait for each other after they have prepared, and leave together.
+//! A meeting at which threads wait for each other after they have prepared, and leave together.
 //!
-//! In two steps. Preparing may take seconds (a heap is made, its pages touched by all cores), so
-//! threads first sleep until all have arrived. They wake up some tens of microseconds apart; so
-//! whoever is awake spins until all are. `std::sync::Barrier` was refused: it has only the first
-//! step, and hangs when a thread never comes.
+//! It has two steps. Preparing may take seconds (a heap is made, and all cores touch its pages), so
+//! threads first sleep until all have arrived. They wake up some tens of microseconds apart, so they
+//! then spin until all are awake. Refused: `std::sync::Barrier`. It has only the first step, and
+//! hangs if a thread never comes.
 
+use crate::hold::hold;
 use crossbeam_utils::{Backoff, CachePadded};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -12,19 +13,20 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A meeting that takes place once, or is called off.
 #[derive(Debug, Default)]
 pub(super) struct Meeting {
-    /// Threads that have come. Also held while `called_off` changes, so that no sleeper misses it.
+    /// Threads that have come. The lock is held while `called_off` changes, so that no sleeper misses
+    /// the change.
     arrived: Mutex<usize>,
     changed: Condvar,
-    /// Threads that sleep no more. Written by each once.
+    /// Threads that have woken up. Each writes it once.
     awake: CachePadded<AtomicUsize>,
-    /// Set when a thread has failed, so that nobody waits for it.
+    /// Set when a thread has failed, so that no other waits for it.
     called_off: CachePadded<AtomicBool>,
 }
 
 impl Meeting {
     /// Waits until `threads` have come; false if the meeting is called off.
     pub(super) fn attend(&self, threads: usize) -> bool {
-        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arrived = hold(&self.arrived);
         *arrived += 1;
         if *arrived == threads {
             self.changed.notify_all();
@@ -34,15 +36,15 @@ impl Meeting {
         self.awake.fetch_add(1, Ordering::AcqRel);
         let backoff = Backoff::new();
         while self.awake.load(Ordering::Acquire) < threads && !self.is_called_off() {
-            // Spins first; yields later, as with more threads than CPUs it must.
+            // Spins first and yields later, which is necessary with more threads than CPUs.
             backoff.snooze();
         }
         !self.is_called_off()
     }
 
-    /// Lets everybody go who has come or will come.
+    /// Ends the waiting of all threads, now and later.
     pub(super) fn call_off(&self) {
-        let held = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = hold(&self.arrived);
         self.called_off.store(true, Ordering::Release);
         drop(held);
         self.changed.notify_all();
@@ -86,6 +88,6 @@ mod tests {
                 assert!(!thread.join().unwrap());
             }
         });
-        assert!(!meeting.attend(3), "whoever comes late is not held either");
+        assert!(!meeting.attend(3), "a late thread does not wait either");
     }
 }

@@ -1,16 +1,15 @@
-//! How anything is measured: the grid of cases, a process per fork, threads that start and stop
+//! The measuring harness: the grid of cases, a process per fork, threads that start and stop
 //! together.
 //!
-//! The way of JMH, since its ways are known and its numbers are what ours stand beside: a fork is a
-//! fresh process (so address layout and heap state vary), an iteration's threads keep working
-//! before and after the measured window (so the window is fully loaded), each thread has its own
-//! clock, and all iterations of all forks are pooled. One difference: forks of all cases are
-//! interleaved, so that a machine that grows slower in the course of a run does so for all cases
-//! alike. In-process benchmarking as criterion does it was refused: one heap per process is what is
-//! measured here.
+//! The harness measures as JMH does, since JMH's methods are known and its numbers stand beside
+//! ours. A fork is a fresh process, so address layout and heap state vary. An iteration's threads
+//! work before and after the measured window, so the window has the full load. Each thread has its
+//! own clock, and all iterations of all forks are pooled. One difference: the forks of all cases are
+//! interleaved, so a machine that becomes slower during a run does so for all cases. Refused:
+//! measuring within one process, as criterion does. A process has one heap, which is measured here.
 //!
-//! Two sides: the parent ([`run`]) starts forks and gathers; the fork ([`Bench`]) measures one case
-//! and streams what it finds as JSON lines.
+//! There are two sides. The parent ([`run`]) starts forks and gathers their results. The fork
+//! ([`Bench`]) measures one case and sends its results as lines of JSON.
 
 mod axis;
 mod bench;
@@ -59,7 +58,7 @@ pub use lock::{Lock, LockError};
 pub use neighbours::Neighbours;
 pub use profiling::{Profiled, profile};
 pub use protocol::{Order, run_fork};
-pub use runner::{Outcome, Run, case_name, run};
+pub use runner::{Calls, Outcome, Run, case_name, run};
 pub use settings::{Pin, Plan, Settings};
 pub use sink::{keep, keep_value};
 pub use stage::Play;

@@ -1,23 +1,22 @@
 //! `--profile`: one more fork of each case, whose measuring threads are sampled.
 //!
-//! Its figures are not kept: samples disturb, if only by a few in a thousand, and every figure of a
-//! table is to be measured alike.
+//! The figures of this fork are dropped: sampling slows it down by some thousandths, and all figures
+//! of a table must be measured in the same way.
 
 use super::fork_process::End;
 use super::runner::{case_name, own_fork};
 use super::{Neighbours, Run, Watch};
 
-/// Where the time of a case went.
+/// The profile of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profiled {
     /// The case with all its coordinates.
     pub case: String,
-    /// The hottest code, lines with ends; or why there is none.
+    /// The hottest code, in lines with ends; or why there is no profile.
     pub text: Result<String, String>,
 }
 
-/// Profiles the cases of a run, a fork each, without neighbours. Those that an interrupt comes
-/// before are left out.
+/// Profiles the cases of a run without neighbours, in a fork each. An interrupt leaves out the rest.
 pub fn profile(run: &Run<'_>) -> Vec<Profiled> {
     let mut all = Vec::new();
     for case in run.cases.iter().filter(|case| Neighbours::of(case).is_none()) {

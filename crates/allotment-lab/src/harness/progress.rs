@@ -1,19 +1,20 @@
 //! The progress of a run, on standard error: a bar with the time left on a terminal, else a
 //! line per fork.
 //!
-//! The time left is what the remaining forks are expected to take. The runner says it at the
-//! beginning of each fork, since it learns from each fork how long such a fork takes. So the bar
-//! grows with the time that has passed, and its length changes with each fork.
+//! The time left is the expected time of the remaining forks. The runner sets it at the beginning of
+//! each fork, since each fork improves the estimate. So the bar grows with the elapsed time, and its
+//! length changes with each fork.
 
 use crate::format::time::rough;
+use crate::hold::hold;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often the bar is drawn anew.
+/// The interval at which the bar is drawn.
 const TICK: Duration = Duration::from_millis(500);
 
 /// Shows how far a run is.
@@ -36,13 +37,13 @@ enum Shown {
 struct Bar {
     bar: ProgressBar,
     start: Instant,
-    /// When the time left was last told, and what it was.
+    /// The moment at which the time left was last set, and that time.
     told: Arc<Mutex<(Instant, Duration)>>,
 }
 
 impl Bar {
     fn draw(&self) {
-        let (since, left) = *self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, left) = *hold(&self.told);
         let left = left.saturating_sub(since.elapsed());
         let (passed, all) = (self.start.elapsed(), self.start.elapsed().saturating_add(left));
         self.bar.set_prefix(rough(left));
@@ -52,8 +53,8 @@ impl Bar {
     }
 }
 
-/// A thread that draws the bar again and again. indicatif's own panics where the system gives no
-/// thread; a bar that moves with each fork alone is good enough then.
+/// A thread that redraws the bar. Refused: indicatif's own thread, which panics if the system gives
+/// none. Without a thread the bar moves with each fork.
 struct Ticker {
     /// Its end ends the thread.
     running: Sender<()>,
@@ -61,7 +62,7 @@ struct Ticker {
 }
 
 impl Ticker {
-    /// None where the system gives no thread.
+    /// Starts the thread; `None` if the system gives none.
     fn start(bar: &Bar) -> Option<Ticker> {
         let ((running, ended), bar) = (channel(), bar.clone());
         let tick = move || {
@@ -73,16 +74,16 @@ impl Ticker {
         Some(Ticker { running, thread })
     }
 
-    /// Waits until nothing is drawn any more.
+    /// Waits until the thread has ended.
     fn end(self) {
         drop(self.running);
-        // One that panicked draws no more either.
+        // A thread that panicked has ended too.
         let _ = self.thread.join();
     }
 }
 
 impl Progress {
-    /// For a run of `forks` processes; `quiet` shows nothing.
+    /// The progress of a run of `forks` processes. Shows nothing if `quiet`.
     pub(super) fn new(forks: u32, quiet: bool) -> Progress {
         let shown = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Shown::Nowhere,
@@ -102,7 +103,7 @@ impl Progress {
         Progress { shown, passed: 0, forks }
     }
 
-    /// A fork begins, when all that remain are expected to take `left`.
+    /// A fork begins. All remaining forks are expected to take `left`.
     pub(super) fn fork(&mut self, name: &str, fork: u32, of: u32, left: Duration) {
         self.passed += 1;
         let text = format!("fork {fork} of {of}: {name}");
@@ -114,7 +115,7 @@ impl Progress {
                 let _ = writeln!(std::io::stderr(), "[{passed}/{forks}, {left} left] {text}");
             }
             Shown::Bar { bar, .. } => {
-                *bar.told.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), left);
+                *hold(&bar.told) = (Instant::now(), left);
                 bar.draw();
                 bar.bar.set_message(text);
             }

@@ -1,8 +1,8 @@
 //! The messages between parent and fork: an order on standard input, a JSON object per line on
 //! standard output.
 //!
-//! Text and not a binary encoding, so that `allotment fork` can be run by hand, and so that a stray
-//! print in an experiment is seen as what it is.
+//! Refused: a binary encoding. `allotment fork` can be run by hand, and a stray print of an
+//! experiment is recognised.
 
 use super::{Bench, Case, Experiment, Plan, SecondaryValue, Watch};
 use crate::format::phrase::count;
@@ -20,12 +20,12 @@ pub struct Order {
     pub case: Case,
     /// Its iterations.
     pub plan: Plan,
-    /// For each thread the CPU it is bound to, if any.
+    /// The CPU of each thread that is bound to one.
     pub cpus: Vec<Option<usize>>,
     /// The counters and samples besides the clock.
     #[serde(default)]
     pub watch: Watch,
-    /// Process id of the parent, without which the fork is not to live on.
+    /// Process id of the parent. The fork ends with it.
     pub parent: u32,
 }
 
@@ -35,7 +35,7 @@ pub struct Order {
 pub(super) enum Message {
     /// An iteration is over.
     Iteration(IterationRecord),
-    /// Where the time of measured windows went, in lines with ends.
+    /// The profile of the measured windows, in lines with ends.
     Profile(String),
     /// All iterations are over.
     Finished,
@@ -46,7 +46,7 @@ pub(super) enum Message {
 /// The outcome of an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct IterationRecord {
-    /// Whether it only warms up.
+    /// Whether the iteration only warms up.
     pub(super) warmup: bool,
     /// The score's part.
     pub(super) measured: Measured,
@@ -54,7 +54,7 @@ pub(super) struct IterationRecord {
     pub(super) calls: u64,
     /// Mean time of a call, in nanoseconds.
     pub(super) nanoseconds_per_call: f64,
-    /// Everything else that was counted.
+    /// All other values.
     pub(super) secondary: Vec<SecondaryValue>,
 }
 
@@ -71,8 +71,7 @@ pub(super) enum Measured {
 /// The whole life of a fork: reads an order, measures, writes messages.
 ///
 /// # Errors
-/// The order is not one, or nobody reads the messages. Everything that happens while measuring is a
-/// message, not an error.
+/// There is no order, or the messages have no reader. An error while measuring is a message.
 pub fn run_fork(
     experiments: &[&Experiment],
     mut input: impl Read,
@@ -82,10 +81,7 @@ pub fn run_fork(
     input.read_to_string(&mut text).context("cannot read the order")?;
     let order: Order = serde_json::from_str(&text)
         .context("standard input holds no order; forks are started by `allotment run`")?;
-    let mut send = |message: &Message| -> anyhow::Result<()> {
-        let line = serde_json::to_string(message)? + "\n";
-        output.write_all(line.as_bytes()).and_then(|()| output.flush()).context("cannot report a result")
-    };
+    let mut send = |message: &Message| send(&mut output, message);
     let ended = match measure(experiments, &order, &mut send) {
         Ok(()) => Message::Finished,
         Err(error) => Message::Failed(told(&error)),
@@ -93,12 +89,21 @@ pub fn run_fork(
     send(&ended)
 }
 
+/// Writes a message as a line of JSON.
+///
+/// # Errors
+/// The messages have no reader.
+pub(super) fn send(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
+    let line = serde_json::to_string(message)? + "\n";
+    output.write_all(line.as_bytes()).and_then(|()| output.flush()).context("cannot report a result")
+}
+
 fn measure(
     experiments: &[&Experiment],
     order: &Order,
     send: &mut dyn FnMut(&Message) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    die_with_parent(order.parent)?;
+    die_with_parent(order.parent).context("the process that started this one is gone")?;
     let name = &order.case.experiment;
     let experiment = Experiment::of(&order.case, experiments)
         .with_context(|| format!("there is no experiment `{name}`"))?;
@@ -117,12 +122,13 @@ fn measure(
     }
 }
 
-/// While there is this, experiments that make code give it names, in the perf map of the process.
+/// While a value of this type lives, code made at run time gets names, in the perf map of the
+/// process.
 struct NamesOfMadeCode;
 
 impl NamesOfMadeCode {
     fn new() -> NamesOfMadeCode {
-        // Without it there are addresses instead of names.
+        // Without the file, the profile has addresses instead of names.
         let _ = PerfMap::open();
         NamesOfMadeCode
     }
@@ -130,7 +136,7 @@ impl NamesOfMadeCode {
 
 impl Drop for NamesOfMadeCode {
     fn drop(&mut self) {
-        // Nobody reads it when the process has ended.
+        // The file has no reader after the process has ended.
         let _ = std::fs::remove_file(PerfMap::path());
     }
 }

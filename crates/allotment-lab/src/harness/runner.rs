@@ -1,9 +1,9 @@
 //! The parent: runs the forks of all cases, one at a time, and makes rows of their messages.
 //!
 //! Forks are interleaved: the first fork of every case, then the second of every case in reverse
-//! order, and so on (A B B A). A machine that slows down steadily then does so equally for all.
-//! Running a case's forks one after the other, as JMH does, was refused: the drift of a shared
-//! machine over minutes is larger than many effects of interest.
+//! order, and so on (A B B A). So a machine that slows down steadily does so equally for all cases.
+//! Refused: all forks of a case one after the other, as in JMH. The drift of a shared machine over
+//! minutes is larger than many effects of interest.
 
 use super::axis::label;
 use super::fork_process::{self, End, Fork};
@@ -20,19 +20,19 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Everything a run needs to know.
+/// The input of a run.
 pub struct Run<'a> {
     /// The program whose hidden command `fork` is a fork: this one.
     pub program: PathBuf,
-    /// Where the cases' experiments are found.
+    /// The experiments of the cases.
     pub experiments: &'a [&'a Experiment],
-    /// What to measure.
+    /// The cases to measure.
     pub cases: &'a [Case],
-    /// What JVMs are to measure beside them.
+    /// The cases that JVMs measure beside them.
     pub on_jvms: &'a OnJvms,
-    /// How long and how often.
+    /// The numbers and times of iterations.
     pub settings: &'a Settings,
-    /// How long a fork may say nothing, besides the time of an iteration.
+    /// The time for which a fork may report nothing, besides the time of an iteration.
     pub timeout: Duration,
     /// The CPUs that threads may be bound to, in the order in which they are taken.
     pub cpus: &'a [usize],
@@ -42,15 +42,28 @@ pub struct Run<'a> {
     pub interrupt: &'a Interrupt,
 }
 
+/// The calls of [`Worker::batch`](super::Worker::batch) behind a row. Both means are NaN for a row
+/// of a JVM, which does not report its calls, and for a row without a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calls {
+    /// Mean calls of a thread in an iteration.
+    pub per_iteration: f64,
+    /// Mean nanoseconds of a call.
+    pub nanoseconds: f64,
+}
+
+impl Calls {
+    const UNKNOWN: Calls = Calls { per_iteration: f64::NAN, nanoseconds: f64::NAN };
+}
+
 /// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The cases that have results or that failed, in the order of the cases.
     pub rows: Vec<ScoreRow>,
-    /// For each row the mean calls of a thread in an iteration and the mean nanoseconds of a call;
-    /// not numbers for a row of a JVM, which does not tell, and for one without a score.
-    pub calls: Vec<(f64, f64)>,
-    /// What forks wrote to standard error though nothing went wrong.
+    /// The calls behind each row.
+    pub calls: Vec<Calls>,
+    /// The standard error of forks that succeeded.
     pub complaints: Vec<String>,
     /// Cases without any result, since the run ended early.
     pub unmeasured: Vec<String>,
@@ -59,18 +72,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The failures, each with its case. The other cases are not affected.
+    /// The failures, each with its case.
     pub fn failures(&self) -> impl Iterator<Item = String> {
         self.rows.iter().filter_map(ScoreRow::failure_text)
     }
 
-    /// The cases that were to be measured.
+    /// The number of cases, measured or not.
     pub fn cases(&self) -> usize {
         self.rows.len() + self.unmeasured.len()
     }
 
-    /// Why the run as a whole is not complete, e.g. `interrupted, 2 of 3 cases not measured`; none
-    /// if it came to its end and no case failed.
+    /// Why the run as a whole is not complete, such as `interrupted, 2 of 3 cases not measured`.
+    /// `None` if all cases were measured.
     pub fn incomplete(&self) -> Option<String> {
         let of = |number: usize, what: &str| {
             (number > 0).then(|| format!("{number} of {} {what}", count(self.cases(), "case")))
@@ -88,14 +101,14 @@ struct MeasuredCase<'a> {
     gathered: Gathered,
     /// Its name in messages.
     name: String,
-    /// Processes it gets.
+    /// The number of its processes.
     forks: u32,
-    /// What its next fork is expected to take: the plan's estimate, then the mean of its forks.
+    /// The expected time of its next fork: the plan's estimate, then the mean of its forks.
     expected: Duration,
-    /// What its forks have taken.
+    /// The times of its forks.
     took: Vec<Duration>,
     on_jvm: Option<&'a JvmCase>,
-    /// The JVM that measured it, in its own words.
+    /// The JVM that measured it, as JMH names it.
     machine: Option<Origin>,
     /// Why one of its forks failed.
     failure: Option<String>,
@@ -107,20 +120,20 @@ impl MeasuredCase<'_> {
         if self.failure.is_some() { 0 } else { self.forks.saturating_sub(self.took.len() as u32) }
     }
 
-    /// What these are expected to take.
+    /// The expected time of these forks.
     fn left(&self) -> Duration {
         self.expected.saturating_mul(self.forks_left())
     }
 
-    /// Notes what a fork has taken.
+    /// Records the time of a fork.
     fn learn(&mut self, time: Duration) {
         self.took.push(time);
         self.expected = self.took.iter().sum::<Duration>() / self.took.len() as u32;
     }
 }
 
-/// Measures. A case one of whose forks has failed gets no further forks. It has a row that says so,
-/// with what its earlier forks found.
+/// Measures the cases. After a failed fork a case gets no further forks. Its row has the reason, and
+/// the results of the earlier forks.
 pub fn run(run: &Run<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut entries = measured_cases(run);
@@ -169,7 +182,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
                 row.machine = entry.machine.or(entry.on_jvm.filter(|_| is_failed).map(JvmCase::origin));
                 outcome.rows.push(row);
                 let calls = entry.gathered.calls();
-                outcome.calls.push(if entry.on_jvm.is_some() { (f64::NAN, f64::NAN) } else { calls });
+                outcome.calls.push(if entry.on_jvm.is_some() { Calls::UNKNOWN } else { calls });
             }
             None => outcome.unmeasured.push(entry.name),
         }
@@ -178,7 +191,7 @@ pub fn run(run: &Run<'_>) -> Outcome {
     outcome
 }
 
-/// Every case, and behind each what JVMs measure beside it.
+/// Every case, each followed by the JVMs' cases beside it.
 fn measured_cases<'a>(run: &Run<'a>) -> Vec<MeasuredCase<'a>> {
     let mut entries = Vec::new();
     for (index, case) in run.cases.iter().enumerate() {
@@ -203,8 +216,8 @@ fn measured_cases<'a>(run: &Run<'a>) -> Vec<MeasuredCase<'a>> {
     entries
 }
 
-/// Runs a fork of an entry to its end, beside its neighbours. Returns the measured iterations
-/// alone.
+/// Runs a fork of an entry to its end, beside its neighbours. Returns it without the iterations of
+/// the warm-up.
 fn one_fork(run: &Run<'_>, entry: &mut MeasuredCase<'_>) -> Fork {
     let (case, plan) = (&entry.gathered.case, entry.gathered.plan);
     let company = company(run, case);
@@ -219,7 +232,7 @@ fn one_fork(run: &Run<'_>, entry: &mut MeasuredCase<'_>) -> Fork {
     entry.machine = fork.machine.take().or(entry.machine.take());
     fork.iterations.retain(|record| !record.warmup);
     part(company, &mut fork);
-    // A signal for the whole session reaches forks too; what they have said is as good as before.
+    // A signal for the whole session reaches the forks too. Their earlier results stay valid.
     if matches!(fork.end, End::Failed(_)) && run.interrupt.explains_end() {
         fork.end = End::Interrupted;
     }
@@ -241,7 +254,7 @@ pub(super) fn own_fork(run: &Run<'_>, case: &Case, watch: Watch) -> Fork {
     fork_process::run(command, &order, silence_of(run, case, plan), run.interrupt)
 }
 
-/// The neighbours of a case, walking; none if it has none.
+/// Starts the neighbours of a case, if it has some.
 fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, End> {
     let Some(neighbours) = Neighbours::of(case) else { return Ok(None) };
     let mut command = Command::new(&run.program);
@@ -250,8 +263,8 @@ fn company(run: &Run<'_>, case: &Case) -> Result<Option<Company>, End> {
     Company::start(command, neighbours, cpus, run.timeout, run.interrupt).map(Some)
 }
 
-/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is
-/// one value for each fork; what was measured beside neighbours that were not there is dropped.
+/// Ends neighbours after their fork. Their rate goes to the first of its iterations, since it is one
+/// value for each fork. If the neighbours had ended early, the fork's iterations are dropped.
 fn part(company: Result<Option<Company>, End>, fork: &mut Fork) {
     match company.and_then(|company| company.map(Company::leave).transpose()) {
         Ok(rate) => {
@@ -273,7 +286,7 @@ fn axes_of(experiments: &[&Experiment], case: &Case) -> &'static [Axis] {
     Experiment::of(case, experiments).map_or(&[], |experiment| experiment.axes)
 }
 
-/// How long a fork of a case may say nothing.
+/// The time for which a fork of a case may report nothing.
 fn silence_of(run: &Run<'_>, case: &Case, plan: Plan) -> Duration {
     let silence = Experiment::of(case, run.experiments).map_or(Duration::ZERO, |one| (one.silence)(case));
     plan.time.max(plan.warmup_time) + silence + run.timeout
@@ -290,7 +303,7 @@ pub fn case_name(case: &Case, experiments: &[&Experiment], on_jvm: Option<&JvmCa
     format!("{} ({params}threads = {}, {})", case.benchmark(), case.threads, case.jmh_mode)
 }
 
-/// The order of forks as (fork, case), both from zero; `forks` is how many each case gets.
+/// The order of forks as (fork, case), both from zero. `forks` has the number of forks of each case.
 fn interleaved(forks: &[u32]) -> Vec<(u32, usize)> {
     let mut order = Vec::new();
     for fork in 0..forks.iter().copied().max().unwrap_or(0) {
@@ -301,7 +314,7 @@ fn interleaved(forks: &[u32]) -> Vec<(u32, usize)> {
     order
 }
 
-/// For each thread the CPU it is bound to.
+/// The CPU of each thread; `None` for a thread that is not bound.
 fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     let bound = match pin {
         Pin::Auto => threads <= cpus.len(),
@@ -311,8 +324,7 @@ fn bindings(pin: Pin, threads: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     (0..threads).map(|thread| bound.then(|| cpus[thread % cpus.len()])).collect()
 }
 
-/// For each neighbour the CPU it is bound to: those behind the measuring threads', and only if
-/// there are enough for both.
+/// The CPU of each neighbour. The CPUs follow those of the measuring threads.
 fn neighbour_bindings(pin: Pin, threads: usize, neighbours: usize, cpus: &[usize]) -> Vec<Option<usize>> {
     bindings(pin, threads + neighbours, cpus).split_off(threads)
 }

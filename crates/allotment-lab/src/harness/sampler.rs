@@ -1,16 +1,16 @@
-//! Timing single calls without timing all of them.
+//! Times some of the calls.
 //!
-//! As in JMH: a 32-bit linear generator, masked, decides which calls are timed; when an iteration
-//! has given more than about 20 samples per millisecond, all counts are halved and the mask gets a
-//! bit more, so that the samples stay evenly thinned over the iteration. One difference: an odd
-//! count is rounded up or down at random. JMH rounds down except that it never halves a count of
-//! one (`SampleBuffer.half`), so with each halving a rare long time weighs more; here its expected
-//! weight stays right, at the price that a single one may be dropped.
+//! As in JMH, a masked linear generator of 32 bits decides which calls are timed. After more than
+//! about 20 samples per millisecond of an iteration, all counts are halved and the mask gets one
+//! more bit, so the samples stay evenly distributed over the iteration. One difference: an odd count
+//! is rounded up or down at random. JMH rounds down but never halves a count of one
+//! (`SampleBuffer.half`), so with each halving a rare long time weighs more. Here its expected weight
+//! stays right, but a single long time may be dropped.
 
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Target for the samples of one thread, per millisecond of an iteration.
+/// The target number of samples of a thread, per millisecond of an iteration.
 const SAMPLES_PER_MILLISECOND: u64 = 20;
 
 /// Decides which calls are timed and holds the times.
@@ -24,7 +24,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler for one thread; `seed` makes threads choose different calls.
+    /// A sampler for one thread. With different seeds threads choose different calls.
     pub(super) fn new(iteration_time: Duration, seed: u32) -> Sampler {
         let milliseconds = u64::try_from(iteration_time.as_millis()).unwrap_or(u64::MAX);
         let target = milliseconds.saturating_mul(SAMPLES_PER_MILLISECOND).max(1);
@@ -37,7 +37,7 @@ impl Sampler {
         }
     }
 
-    /// Forgets the times and keeps the mask: the next iteration will need it too.
+    /// Clears the times and keeps the mask, which the next iteration needs too.
     pub(super) fn start_iteration(&mut self) {
         self.histogram.reset();
         self.since_halving = 0;
@@ -46,11 +46,11 @@ impl Sampler {
     /// Whether to time the next call.
     #[inline]
     pub(super) fn chooses(&mut self) -> bool {
-        // The low bits of such a generator have short periods; the mask is laid over the high ones.
+        // The low bits of such a generator have short periods, so the mask covers higher ones.
         (self.step() >> 8) & self.mask == 0
     }
 
-    /// Takes the time of a call, in nanoseconds per operation.
+    /// Records the time of a call, in nanoseconds per operation.
     pub(super) fn record(&mut self, nanoseconds: u64) {
         self.histogram.saturating_record(nanoseconds);
         self.since_halving += 1;
@@ -61,7 +61,7 @@ impl Sampler {
         }
     }
 
-    /// The times in nanoseconds and how often each occurred, ascending.
+    /// The times in nanoseconds with the number of each, ascending.
     pub(super) fn counts(&self) -> Vec<(u64, u64)> {
         self.histogram
             .iter_recorded()
@@ -86,7 +86,7 @@ impl Sampler {
     }
 }
 
-/// Up to an hour, to three digits: the relative error is at most 0.1 %.
+/// A histogram of times up to an hour, with a relative error of at most 0.1 %.
 fn histogram() -> Histogram<u64> {
     const HOUR: u64 = 3_600_000_000_000;
     Histogram::new_with_max(HOUR, 3).expect("one hour in three digits is within the histogram's limits")

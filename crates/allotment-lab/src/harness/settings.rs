@@ -1,4 +1,4 @@
-//! How long and how often: JMH's settings with smaller defaults.
+//! The numbers and times of iterations: JMH's settings with smaller defaults.
 //!
 //! JMH's own defaults take 500 s per case, which a grid of some hundred cases does not allow. Three
 //! forks of five iterations give fifteen values, beyond which the t quantile hardly falls. The
@@ -16,16 +16,16 @@ pub(super) const START: Duration = Duration::from_millis(50);
 /// Whether measuring threads are bound to a CPU each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Pin {
-    /// When there are CPUs enough for all threads of the case.
+    /// If there are enough CPUs for all threads of the case.
     #[default]
     Auto,
-    /// Always, several threads to a CPU if need be.
+    /// Always, several threads to a CPU if necessary.
     Always,
     /// Never: the scheduler places them.
     Never,
 }
 
-/// Settings of a run. What is not set follows from `quick` and the JMH mode.
+/// Settings of a run. Unset values follow from `quick` and the JMH mode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Smaller defaults, for a first look.
@@ -42,7 +42,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Binding threads to CPUs.
     pub pin: Pin,
-    /// How long a process waits at most for a moment in which two CPUs are two; none does without.
+    /// The longest time that a process waits until two CPUs do the work of two cores. `None`: it does
+    /// not wait.
     pub await_cpus: Option<Duration>,
     /// The counters and samples besides the clock.
     pub watch: Watch,
@@ -62,13 +63,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The time of all iterations. What a single shot takes is not known; nothing is counted for
-    /// it.
+    /// The time of all iterations. Single shots count nothing, since their time is unknown.
     pub fn duration(&self) -> Duration {
         self.warmup_time * self.warmup_iterations + self.time * self.iterations
     }
 
-    /// The plan of so many forks in words: `3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)`.
+    /// The plan of a number of forks in words: `3 forks x (2 warm-up x 300 ms + 5 measured x 300 ms)`.
     pub fn describe(&self, forks: u32) -> String {
         format!(
             "{} x ({} warm-up x {} + {} measured x {})",

@@ -1,12 +1,11 @@
-//! Keeping results alive at no cost.
+//! Keeps results alive at no cost.
 //!
-//! A loop whose results nobody uses is a loop the compiler may delete. An empty assembly statement
-//! that takes the value in a register uses it without an instruction, which is what JMH's compiler
-//! black holes (JDK 17 and later) amount to. `std::hint::black_box` was refused: it may pass the
-//! value through memory, a store and a load that are not free next to an allocation of some
-//! nanoseconds.
+//! The compiler may delete a loop whose results are unused. An empty assembly statement that takes
+//! the value in a register uses it without an instruction, as JMH's compiler black holes do (JDK 17
+//! and later). Refused: `std::hint::black_box`. It may pass the value through memory, and the store
+//! and the load are not free beside an allocation of some nanoseconds.
 
-/// Makes the compiler believe that `pointer` and all memory reachable from it are read and written
+/// Makes the compiler assume that `pointer` and all memory reachable from it are read and written
 /// here.
 ///
 /// Emits no instruction. The statement is not declared `nomem`, so stores to a fresh object before
@@ -18,8 +17,8 @@ pub fn keep<T: ?Sized>(pointer: *const T) {
     unsafe { core::arch::asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) }
 }
 
-/// Makes the compiler believe that `value` is used here. Emits no instruction; memory is not
-/// concerned.
+/// Makes the compiler assume that `value` is used here. Emits no instruction, and does not order
+/// accesses to memory.
 #[inline(always)]
 pub fn keep_value(value: u64) {
     // SAFETY: the assembly is only a comment: it touches no register, flag, stack or memory.

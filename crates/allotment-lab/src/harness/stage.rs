@@ -1,11 +1,11 @@
-//! The threads' side of a case: each sets up its scene, plays its worker through all iterations,
-//! and tells the controller.
+//! The threads' side of a case: each sets up its scene, plays its worker through all iterations, and
+//! reports to the controller.
 //!
-//! The controller ([`Bench`](super::Bench)) opens, times and sums up iterations. This module has
-//! what a thread does between the gate and its part of an iteration.
+//! The controller ([`Bench`](super::Bench)) opens, times and sums up iterations. This module has the
+//! steps of a thread from the gate to its part of an iteration.
 
 use super::gate::Gate;
-use super::iteration::{Measured as MeasuredWorker, Round, single};
+use super::iteration::{MeasuredWorker, Round, single};
 use super::sampler::Sampler;
 use super::watch::{Seen, Watch, Watcher};
 use super::{JmhMode, SecondaryValue, Share, Thread, Worker};
@@ -24,7 +24,7 @@ pub(super) enum Note {
     Built,
     AllReady,
     Measured(Box<Part>),
-    /// Its scene is taken down.
+    /// The thread has left its scene.
     Left,
     Failed(anyhow::Error),
 }
@@ -37,7 +37,7 @@ pub(super) struct Part {
     pub(super) seen: Seen,
 }
 
-/// The next message of a thread; the cause of a failure is an error.
+/// The next message of a thread. A failure of a thread is an error.
 pub(super) fn next(receiver: &Receiver<Note>) -> anyhow::Result<Note> {
     match receiver.recv() {
         Ok(Note::Failed(error)) => Err(error),
@@ -46,7 +46,7 @@ pub(super) fn next(receiver: &Receiver<Note>) -> anyhow::Result<Note> {
     }
 }
 
-/// What the controller and the threads of a case share.
+/// The state that the controller and the threads of a case share.
 pub(super) struct Stage {
     pub(super) jmh_mode: JmhMode,
     pub(super) threads: usize,
@@ -73,7 +73,7 @@ impl Stage {
             if played.get() {
                 Ok(())
             } else {
-                bail!("its scene ended, and its worker had not played to the end")
+                bail!("its scene ended before its worker had played to the end")
             }
         }));
         let result = played.unwrap_or_else(|panic| {
@@ -82,7 +82,7 @@ impl Stage {
             Err(anyhow!("panicked: {}", text.unwrap_or("without a message")))
         });
         if let Err(error) = result {
-            // Told before the others are let go, so that the controller hears the cause first.
+            // Sent before the other threads are released, so that the controller gets the cause first.
             let _ = sender.send(Note::Failed(error.context(format!(
                 "thread {} of {}",
                 thread.index + 1,
@@ -94,7 +94,8 @@ impl Stage {
         }
     }
 
-    /// Sending fails only when the controller has given up; then the gate is closed too.
+    /// Plays a worker through all iterations. Sending fails only if the controller has given up; then
+    /// the gate is closed too.
     fn play_all(
         &self,
         thread: Thread,
@@ -137,11 +138,11 @@ impl Stage {
     }
 }
 
-/// Waits in the way of the worker; false if there is nothing left to do.
+/// Waits in the worker's own way. False if no iteration is left.
 fn idle(worker: &mut dyn MeasuredWorker, mut wait: impl FnMut() -> bool) -> anyhow::Result<bool> {
     let mut waited = None;
     worker.idle(&mut || waited = Some(wait()));
-    waited.context("its worker did not wait when told to")
+    waited.context("its worker did not call `wait`")
 }
 
 /// A thread's turn to measure: taken once, by the scene that it was given to
@@ -150,15 +151,15 @@ pub struct Play<'a> {
     stage: &'a Stage,
     thread: Thread,
     sender: &'a Sender<Note>,
-    /// Whether it has been taken to the end.
+    /// Whether the worker has played to the end.
     played: &'a Cell<bool>,
 }
 
 impl Play<'_> {
-    /// Takes the worker through all iterations, or up to where another thread failed.
+    /// Plays the worker through all iterations, or until another thread fails.
     ///
     /// # Errors
-    /// What the worker returned; the scene is to return it too.
+    /// An error of the worker, which the scene must return.
     pub fn play<W: Worker>(self, mut worker: W) -> anyhow::Result<()> {
         self.stage.play_all(self.thread, self.sender, &mut worker)?;
         self.played.set(true);

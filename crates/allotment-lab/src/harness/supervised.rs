@@ -1,20 +1,17 @@
-//! A process that the parent listens to line by line, and whose end it decides.
+//! A process whose output the parent reads line by line, and which the parent ends.
 //!
 //! Forks, JVMs and neighbours are such processes. Each leads a process group of its own, so that
 //! the group ends with it.
 
 use super::Interrupt;
 use super::fork_process::End;
-use crate::jvm::process::{GLANCE, bury, has_ended};
+use crate::jvm::process::{DRAIN, GLANCE, bury, has_ended, read};
 use serde::Serialize;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// The time limit for reading the standard error of a process that was killed.
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// A process, which is killed with its group when this value is dropped.
 #[derive(Debug)]
@@ -24,7 +21,7 @@ pub(super) struct Supervised {
     pub(super) input: Option<ChildStdin>,
     /// Lines of standard output, as they come.
     lines: Receiver<String>,
-    /// The end of standard error, when the process has closed it.
+    /// The end of standard error, sent when the process has closed it.
     complaints: Receiver<String>,
 }
 
@@ -32,12 +29,16 @@ impl Supervised {
     /// Starts a process that leads a group.
     ///
     /// # Errors
-    /// It cannot be started, or the system gives no thread to read its output; the text says which.
+    /// The process cannot be started, or the system gives no thread to read its output.
     pub(super) fn start(command: &mut Command) -> Result<Supervised, String> {
         let spawned = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child =
             spawned.map_err(|error| format!("cannot start {}: {error}", command.get_program().display()))?;
-        match read_lines(&mut child).and_then(|lines| Ok((lines, read_complaints(&mut child)?))) {
+        let readers = read_lines(child.stdout.take()).and_then(|lines| {
+            let complaints = child.stderr.take().map(|errors| read(errors, keep_end)).transpose()?;
+            Ok((lines, complaints.unwrap_or_else(|| channel().1)))
+        });
+        match readers {
             Ok((lines, complaints)) => Ok(Supervised { input: child.stdin.take(), child, lines, complaints }),
             Err(error) => {
                 // The error of the thread is the one to tell.
@@ -50,7 +51,7 @@ impl Supervised {
     /// Sends an order as a line of JSON.
     pub(super) fn tell(&mut self, order: &impl Serialize) {
         if let (Some(input), Ok(order)) = (&mut self.input, serde_json::to_string(order)) {
-            // A process that is dead already cannot read. Its status says more than this error.
+            // A process that has ended cannot read. Its status says more than this error.
             let _ = input.write_all((order + "\n").as_bytes());
         }
     }
@@ -58,7 +59,7 @@ impl Supervised {
     /// The next line; `None` if the process has closed its output.
     ///
     /// # Errors
-    /// The user interrupts, or the process says nothing for as long as `silence`.
+    /// The user interrupts, or the process prints nothing for `silence`.
     pub(super) fn next(&mut self, silence: Duration, interrupt: &Interrupt) -> Result<Option<String>, End> {
         let start = Instant::now();
         loop {
@@ -77,8 +78,8 @@ impl Supervised {
         }
     }
 
-    /// Waits for the end for as long as `patience`, and then kills the group. Returns the status,
-    /// and the end of standard error.
+    /// Waits for the end for at most `patience`, and then kills the group. Returns the status and the
+    /// end of standard error.
     pub(super) fn finish(&mut self, patience: Duration) -> (io::Result<ExitStatus>, String) {
         let start = Instant::now();
         let mut complaints = None;
@@ -97,16 +98,16 @@ impl Supervised {
 impl Drop for Supervised {
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
-            // Dead already is as good.
+            // An error means that it has ended.
             let _ = bury(&mut self.child);
         }
     }
 }
 
 /// Reads lines of standard output. The thread ends with the process.
-fn read_lines(child: &mut Child) -> io::Result<Receiver<String>> {
+fn read_lines(output: Option<ChildStdout>) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
-    if let Some(output) = child.stdout.take() {
+    if let Some(output) = output {
         thread::Builder::new().name("output".into()).spawn(move || {
             let mut output = BufReader::new(output);
             let mut line = Vec::new();
@@ -121,21 +122,9 @@ fn read_lines(child: &mut Child) -> io::Result<Receiver<String>> {
     Ok(receiver)
 }
 
-/// Reads standard error and keeps its end. All of it is read, or the process would block on a full
-/// pipe.
-fn read_complaints(child: &mut Child) -> io::Result<Receiver<String>> {
+/// Keeps the end of an output.
+fn keep_end(kept: &mut Vec<u8>, more: &[u8]) {
     const KEPT: usize = 4096;
-    let (sender, receiver) = channel();
-    if let Some(mut errors) = child.stderr.take() {
-        thread::Builder::new().name("errors".into()).spawn(move || {
-            let (mut kept, mut buffer) = (Vec::new(), [0; KEPT]);
-            while let Ok(length @ 1..) = errors.read(&mut buffer) {
-                kept.extend_from_slice(&buffer[..length]);
-                kept.drain(..kept.len().saturating_sub(KEPT));
-            }
-            // The receiver may have given up.
-            let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
-        })?;
-    }
-    Ok(receiver)
+    kept.extend_from_slice(more);
+    kept.drain(..kept.len().saturating_sub(KEPT));
 }

@@ -1,9 +1,8 @@
 //! Reasons to doubt the numbers, printed after the table.
 //!
-//! hyperfine's idea: a tool that prints an error bar also knows what the error bar does not show.
-//! Each kind of warning is one line, with how many rows it concerns, the worst of them and what to
-//! do. A line per row was refused: a noisy machine makes as many as there are rows, and nobody
-//! reads them.
+//! The idea is hyperfine's: a tool that prints an error also knows what the error does not show.
+//! Each kind of warning is one line, with the number of rows, the worst of them and the remedy.
+//! Refused: a line per row. On a noisy machine each row would have one.
 
 use super::host;
 use super::neighbours::NEIGHBOURS;
@@ -14,12 +13,12 @@ use crate::machine::Noise;
 
 /// An error above this share of the score is worth a warning.
 const LARGE_ERROR: f64 = 0.10;
-/// Fewer calls than this in an iteration, and the ends of the window matter: by a hundredth or
-/// more.
+/// With fewer calls than this in an iteration, the ends of the window change the score by a
+/// hundredth or more.
 const FEW_CALLS: f64 = 100.0;
 /// A call shorter than this is about as long as the loop around it, in nanoseconds.
 const SHORT_CALL: f64 = 2.0;
-/// A larger share of time taken by the hypervisor is worth a warning.
+/// A larger share of stolen time is worth a warning.
 const MUCH_STOLEN: f64 = 0.01;
 /// A larger change of the clock rate is worth a warning.
 const FREQUENCY_CHANGE: f64 = 0.05;
@@ -31,7 +30,7 @@ pub struct Circumstances {
     pub before: Noise,
     /// After it.
     pub after: Noise,
-    /// CPUs it could use.
+    /// CPUs that the run could use.
     pub cpus: usize,
 }
 
@@ -51,8 +50,9 @@ pub fn warnings(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String>
         )
     }));
     let timed = || rows().filter(|(row, _)| row.jmh_mode != "ss");
-    // The least is the worst: compared as a negative.
-    let few = timed().map(|(row, (calls, _))| (row, -calls)).filter(|&(_, calls)| -calls < FEW_CALLS);
+    // The least is the worst, so values are compared as negatives.
+    let few =
+        timed().map(|(row, calls)| (row, -calls.per_iteration)).filter(|&(_, calls)| -calls < FEW_CALLS);
     warnings.extend(worst(few).map(|Worst { name, value, count }| {
         format!(
             "fewer than {FEW_CALLS:.0} calls in an iteration in {count} of {all}, fewest {name}: {:.0}; a longer \
@@ -60,7 +60,7 @@ pub fn warnings(outcome: &Outcome, circumstances: &Circumstances) -> Vec<String>
             -value
         )
     }));
-    let short = timed().map(|(row, (_, time))| (row, -time)).filter(|&(_, time)| -time < SHORT_CALL);
+    let short = timed().map(|(row, calls)| (row, -calls.nanoseconds)).filter(|&(_, time)| -time < SHORT_CALL);
     warnings.extend(worst(short).map(|Worst { name, value, count }| {
         format!(
             "a call takes less than {SHORT_CALL:.0} ns in {count} of {all}, shortest {name}: {:.1} ns; the \
@@ -101,7 +101,7 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
     let threads = outcome.rows.iter().map(|row| row.threads + neighbours(row)).max().unwrap_or(0);
     if threads > *cpus {
         warnings.push(format!(
-            "up to {}, neighbours included, ran on {}: their scores are the scheduler's too",
+            "up to {}, neighbours included, ran on {}: the scores depend on the scheduler too",
             count(threads, "thread"),
             count(*cpus, "CPU")
         ));
@@ -118,7 +118,7 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
         && share > MUCH_STOLEN
     {
         warnings.push(format!(
-            "the hypervisor took {:.1} % of the CPU time for others: scores are worse by about that",
+            "the hypervisor took {:.1} % of the CPU time: scores are worse by about that much",
             share * 100.0
         ));
     }
@@ -140,8 +140,9 @@ fn around(outcome: &Outcome, Circumstances { before, after, cpus }: &Circumstanc
 mod tests {
     use super::*;
     use crate::format::{Parameter, examples};
+    use crate::harness::Calls;
 
-    fn outcome(values: &[f64], threads: usize, calls: (f64, f64)) -> Outcome {
+    fn outcome(values: &[f64], threads: usize, (per_iteration, nanoseconds): (f64, f64)) -> Outcome {
         let row = ScoreRow {
             benchmark: "a.b".into(),
             jmh_mode: "avgt".into(),
@@ -150,7 +151,7 @@ mod tests {
             primary: examples::metric("", "ns/op", Combine::Average, &[values]),
             ..examples::row()
         };
-        Outcome { rows: vec![row], calls: vec![calls], ..Outcome::default() }
+        Outcome { rows: vec![row], calls: vec![Calls { per_iteration, nanoseconds }], ..Outcome::default() }
     }
 
     fn quiet() -> Circumstances {
@@ -206,7 +207,7 @@ mod tests {
         one(
             &shared,
             &quiet(),
-            "right after 2 of 4 single shots two CPUs did less than 1.7 times what one does, 1.1",
+            "right after 2 of 4 single shots two CPUs did less than 1.7 times the work of one, 1.1",
         );
         let mut changing = quiet();
         changing.before.frequency = Some((2_000_000, 2_000_000));

@@ -1,11 +1,10 @@
 //! The counters and samples of a measuring thread, besides the clock.
 //!
-//! A watcher belongs to a measuring thread. It is told when the thread's measured window begins and
-//! ends, and does all its work there; within the window there is nothing of it, so that a run
-//! without counters runs the same instructions.
+//! A watcher belongs to a measuring thread. It works at the beginning and at the end of the measured
+//! window, and not within, so a run with counters runs the same instructions as one without.
 
 use super::SecondaryValue;
-use crate::counters::{Plan, Reading, ThreadCounters, Total, Usage};
+use crate::counters::{CounterPlan, Reading, ThreadCounters, Total, Usage};
 use crate::profile::{Clock, Samples, ThreadSampler};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -16,8 +15,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// Counters, if any.
-    pub counters: Option<Plan>,
-    /// Whether measuring threads are sampled, so that the fork says where their time goes.
+    pub counters: Option<CounterPlan>,
+    /// Whether measuring threads are sampled, so that the fork sends a profile.
     pub profile: bool,
 }
 
@@ -38,15 +37,15 @@ pub(super) struct Watcher {
 pub(super) struct Seen {
     /// In the order of the plan's labels.
     pub(super) readings: Vec<Reading>,
-    /// Where the time went, and by what clock.
+    /// The samples, and the clock that triggered them.
     pub(super) samples: Option<(Samples, Clock)>,
 }
 
 impl Watcher {
-    /// Opens what is to be watched.
+    /// Opens the counters and the sampler.
     ///
     /// # Errors
-    /// A counter that was to be had when the run began.
+    /// A counter is no longer available, or the system gives no clock for samples.
     pub(super) fn new(watch: &Watch) -> anyhow::Result<Watcher> {
         let counters = watch.counters.as_ref().map(ThreadCounters::open).transpose();
         let sampler = watch.profile.then(|| ThreadSampler::new(INTERVAL)).transpose();
@@ -85,10 +84,10 @@ impl Watcher {
         Ok(Seen { readings, samples })
     }
 
-    /// What was seen in the last window.
+    /// The readings of the last window.
     ///
     /// # Errors
-    /// What could not be started, stopped or read.
+    /// A counter or the sampler could not be started, stopped or read.
     pub(super) fn seen(&mut self) -> anyhow::Result<Seen> {
         match self.failed.take() {
             Some(error) => Err(error).context("cannot count or sample"),
@@ -97,10 +96,10 @@ impl Watcher {
     }
 }
 
-/// What all threads' counters say of an iteration, for each of the operations that they counted in
-/// the same windows. `stolen`: milliseconds that the hypervisor took meanwhile.
+/// The counts of all threads in an iteration, per operation of the same windows. `stolen` is the
+/// stolen time of the iteration in milliseconds.
 pub(super) fn metrics<'a>(
-    plan: &Plan,
+    plan: &CounterPlan,
     threads: impl Iterator<Item = &'a [Reading]> + Clone,
     operations: u64,
     stolen: Option<f64>,
@@ -142,9 +141,9 @@ mod tests {
     use super::*;
     use crate::counters::{Event, Snapshot, wait_times};
 
-    fn plan(names: &[&str], usage: &[Usage]) -> Plan {
+    fn plan(names: &[&str], usage: &[Usage]) -> CounterPlan {
         let events = names.iter().map(|name| Event::named(name).unwrap()).collect();
-        Plan { groups: vec![events], usage: usage.to_vec() }
+        CounterPlan { groups: vec![events], usage: usage.to_vec() }
     }
 
     fn of(values: &[SecondaryValue]) -> Vec<(&str, &str, f64)> {
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_window_alone_is_counted() {
-        let plan = Plan { groups: vec![], usage: vec![Usage::Voluntary] };
+        let plan = CounterPlan { groups: vec![], usage: vec![Usage::Voluntary] };
         let mut watcher = Watcher::new(&Watch { counters: Some(plan), profile: false }).unwrap();
         wait_times(50);
         let inside = watcher.around(|| {

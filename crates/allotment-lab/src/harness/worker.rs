@@ -7,52 +7,51 @@ use std::time::{Duration, Instant};
 
 /// The work of one thread. Made on its thread and never leaves it, so it need not be `Send`.
 pub trait Worker {
-    /// Does a few operations and returns how many. This is the measured code: it is called in a
-    /// loop that adds a load, a compare and two additions (about a nanosecond), so it should be
-    /// `#[inline]` and do several operations if one takes only some nanoseconds. Results go to
-    /// [`super::keep`].
+    /// Does some operations and returns their number. This is the measured code. Its loop adds a
+    /// load, a compare and two additions (about a nanosecond), so it should be `#[inline]`, and do
+    /// several operations if one takes only some nanoseconds. Results go to [`super::keep`].
     fn batch(&mut self) -> u64;
 
-    /// Called before each iteration, on the worker's thread, unmeasured. No worker begins before
-    /// all have prepared, so one may prepare what all share.
+    /// Called before each iteration, on the worker's thread, unmeasured. No worker begins before all
+    /// have prepared, so one may prepare shared state.
     ///
     /// # Errors
-    /// Whatever keeps the iteration from being measured; it ends the fork.
+    /// The iteration cannot be measured. The error ends the fork.
     fn prepare(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Called after each iteration, on the worker's thread, unmeasured: the place to see whether
-    /// the measured calls did what they were to do.
+    /// Called after each iteration, on the worker's thread, unmeasured: the place to check the results
+    /// of the measured calls.
     ///
     /// # Errors
-    /// Whatever makes the iteration worthless; it ends the fork.
+    /// The results are wrong. The error ends the fork.
     fn finish(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Called when the thread has to wait for others, twice per iteration; must call `wait` exactly
-    /// once. A worker that takes part in safepoints must not be waited for meanwhile, so it calls
-    /// `wait` within a blocking region.
+    /// Called when the thread has to wait for others, twice per iteration. Must call `wait` exactly
+    /// once. A worker that takes part in safepoints calls `wait` within a blocking region, so that no
+    /// safepoint waits for it.
     fn idle(&mut self, wait: &mut dyn FnMut()) {
         wait();
     }
 
-    /// What this thread counted in the iteration that just ended, e.g. attempts per success. Values
-    /// of equal label are combined over threads and then over iterations, in the same way.
+    /// Further values of this thread for the iteration that just ended, such as attempts per success.
+    /// Values of equal label are combined over threads and then over iterations, in the same way.
     fn metrics(&mut self, _share: &Share) -> Vec<SecondaryValue> {
         Vec::new()
     }
 }
 
-/// Which of the measuring threads a worker is for.
+/// A measuring thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// From zero.
     pub index: usize,
-    /// How many there are.
+    /// The number of measuring threads.
     pub count: usize,
-    /// The CPU it is bound to, if it is.
+    /// The CPU that the thread is bound to, if there is one.
     pub cpu: Option<usize>,
 }
 
@@ -61,14 +60,23 @@ pub struct Thread {
 pub struct Share {
     /// Operations within the measured window.
     pub measured_operations: u64,
-    /// Operations before, within and after it.
+    /// Operations before, within and after the window.
     pub all_operations: u64,
     /// Calls of [`Worker::batch`] within the window.
     pub calls: u64,
     /// The thread's own time from its first to its last measured call.
     pub time: Duration,
-    /// When the first of them began.
+    /// The beginning of the first measured call.
     pub began: Option<Instant>,
+}
+
+impl Share {
+    /// The part of a thread that began its measured window at `began` and ends it now.
+    #[inline]
+    pub(super) fn since(began: Instant, operations: u64, calls: u64) -> Share {
+        let time = began.elapsed();
+        Share { measured_operations: operations, all_operations: operations, calls, time, began: Some(began) }
+    }
 }
 
 /// All threads' part of an iteration, as a [`Probe`] sees it.
@@ -76,27 +84,28 @@ pub struct Share {
 pub struct Iteration {
     /// Operations within the measured window, of all threads.
     pub measured_operations: u64,
-    /// Operations between the two calls of the probe, of all threads: what per-operation values
-    /// divide by.
+    /// Operations between the two calls of the probe, of all threads: the divisor of values per
+    /// operation.
     pub all_operations: u64,
-    /// Wall time between the two calls of the probe, what workers prepare included.
+    /// Wall time between the two calls of the probe, including the workers' preparation.
     pub time: Duration,
-    /// The longest of the threads' own times ([`Share::time`]): with `measured_operations` a rate.
+    /// The longest of the threads' own times ([`Share::time`]). With `measured_operations` it gives a
+    /// rate.
     pub window: Duration,
 }
 
-/// Looks at what all threads share, directly before and after each iteration, when no worker is
-/// working: the place for allocation rates, collections and their times.
+/// Reads shared state directly before and after each iteration, while no worker works: the place for
+/// allocation rates, collections and their times.
 pub trait Probe {
     /// Called before an iteration's threads start.
     fn before(&mut self);
 
-    /// Called after they have stopped; returns what happened in between. Values that are not finite
-    /// are left out.
+    /// Called after they have stopped. Returns values of the iteration; those that are not finite are
+    /// left out.
     fn after(&mut self, iteration: &Iteration) -> Vec<SecondaryValue>;
 }
 
-/// A probe that looks at nothing.
+/// A probe that reads nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProbe;
 
@@ -119,8 +128,8 @@ pub struct SecondaryValue {
     pub combine: Combine,
     /// The value.
     pub value: f64,
-    /// The times that `value` is the mean of, in `unit`, ascending, with the number of each. Only a
-    /// [`Probe`] tells them. Empty for plain values.
+    /// The times whose mean is `value`, in `unit`, ascending, with the number of each. Only a [`Probe`]
+    /// gives them. Empty for plain values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<Weighted>,
 }
@@ -143,7 +152,7 @@ impl SecondaryValue {
         SecondaryValue { combine: Combine::Sum, ..Self::average(label, unit, value) }
     }
 
-    /// A value of which the largest counts.
+    /// A value whose maximum counts.
     pub fn maximum(label: &str, unit: &str, value: f64) -> SecondaryValue {
         SecondaryValue { combine: Combine::Maximum, ..Self::average(label, unit, value) }
     }

@@ -8,9 +8,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The collector, without its variants.
+/// A collector of HotSpot, without the variants of object headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HotspotCollector {
     Serial,
     Parallel,
     G1,
@@ -20,14 +20,14 @@ enum Kind {
     Epsilon,
 }
 
-const KINDS: [(&str, Kind); 7] = [
-    ("parallel", Kind::Parallel),
-    ("g1", Kind::G1),
-    ("serial", Kind::Serial),
-    ("z", Kind::Z),
-    ("shenandoah", Kind::Shenandoah),
-    ("genshen", Kind::GenerationalShenandoah),
-    ("epsilon", Kind::Epsilon),
+const COLLECTORS: [(&str, HotspotCollector); 7] = [
+    ("parallel", HotspotCollector::Parallel),
+    ("g1", HotspotCollector::G1),
+    ("serial", HotspotCollector::Serial),
+    ("z", HotspotCollector::Z),
+    ("shenandoah", HotspotCollector::Shenandoah),
+    ("genshen", HotspotCollector::GenerationalShenandoah),
+    ("epsilon", HotspotCollector::Epsilon),
 ];
 
 /// The suffix of a collector with compact headers.
@@ -36,14 +36,14 @@ const COMPACT: &str = "-compact";
 /// A collector of a JVM, with ordinary or compact object headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collector {
-    kind: Kind,
+    kind: HotspotCollector,
     compact: bool,
 }
 
 /// There is no such collector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no collector of a JVM: parallel, g1, serial, z, shenandoah, genshen, epsilon, or one of these and -compact"
+    "`{0}` is not a collector of a JVM: parallel, g1, serial, z, shenandoah, genshen, epsilon, or one of these and -compact"
 )]
 pub struct CollectorError(String);
 
@@ -52,14 +52,14 @@ impl FromStr for Collector {
 
     fn from_str(text: &str) -> Result<Collector, CollectorError> {
         let (name, compact) = text.strip_suffix(COMPACT).map_or((text, false), |name| (name, true));
-        let found = KINDS.iter().find(|(known, _)| *known == name);
+        let found = COLLECTORS.iter().find(|(known, _)| *known == name);
         found.map(|&(_, kind)| Collector { kind, compact }).ok_or_else(|| CollectorError(text.into()))
     }
 }
 
 impl fmt::Display for Collector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = KINDS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name);
+        let name = COLLECTORS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name);
         write!(f, "{name}{}", if self.compact { COMPACT } else { "" })
     }
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Collector {
 /// overhead limit exceeded`.
 const JMH_BYTES: usize = 4 << 20;
 
-/// The sentence about it, for whoever compares the figures.
+/// The remark on the larger heaps of JVMs, for readers who compare figures.
 pub fn larger_heaps() -> String {
     format!(
         "a JVM's heap is {}m larger than ours, for JMH's own objects, which live there too",
@@ -111,26 +111,26 @@ impl Sizes {
 
 impl Collector {
     /// The collector that is measured unless the user asks for another.
-    pub const USUAL: Collector = Collector { kind: Kind::Parallel, compact: false };
+    pub const USUAL: Collector = Collector { kind: HotspotCollector::Parallel, compact: false };
 
     /// The flags that choose the collector, for a JVM of that feature release.
     pub fn flags(&self, feature: u32) -> Vec<String> {
         let mut flags: Vec<&str> = match self.kind {
-            Kind::Serial => vec!["-XX:+UseSerialGC"],
-            Kind::Parallel => vec!["-XX:+UseParallelGC"],
-            Kind::G1 => vec!["-XX:+UseG1GC"],
+            HotspotCollector::Serial => vec!["-XX:+UseSerialGC"],
+            HotspotCollector::Parallel => vec!["-XX:+UseParallelGC"],
+            HotspotCollector::G1 => vec!["-XX:+UseG1GC"],
             // Generations came with 21 as an option (JEP 439), and are the only mode from 23 on
             // (JEP 474).
-            Kind::Z if (21..23).contains(&feature) => vec!["-XX:+UseZGC", "-XX:+ZGenerational"],
-            Kind::Z => vec!["-XX:+UseZGC"],
-            Kind::Shenandoah => vec!["-XX:+UseShenandoahGC"],
+            HotspotCollector::Z if (21..23).contains(&feature) => vec!["-XX:+UseZGC", "-XX:+ZGenerational"],
+            HotspotCollector::Z => vec!["-XX:+UseZGC"],
+            HotspotCollector::Shenandoah => vec!["-XX:+UseShenandoahGC"],
             // An experiment in 24 (JEP 404), a product from 25 on (JEP 521).
-            Kind::GenerationalShenandoah => vec![
+            HotspotCollector::GenerationalShenandoah => vec![
                 "-XX:+UnlockExperimentalVMOptions",
                 "-XX:+UseShenandoahGC",
                 "-XX:ShenandoahGCMode=generational",
             ],
-            Kind::Epsilon => vec!["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"],
+            HotspotCollector::Epsilon => vec!["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"],
         };
         if self.compact {
             // An experiment in 24 (JEP 450), a product from 25 on (JEP 519).
@@ -145,15 +145,15 @@ impl Collector {
         let (heap, young) = (sizes.heap_mebibytes(), sizes.young_mebibytes());
         let mut flags = vec![format!("-Xms{heap}m"), format!("-Xmx{heap}m")];
         match (self.kind, young) {
-            (Kind::Serial, Some(young)) => {
+            (HotspotCollector::Serial, Some(young)) => {
                 flags.extend([format!("-Xmn{young}m"), "-XX:SurvivorRatio=8".into()]);
             }
-            (Kind::Parallel, Some(young)) => {
+            (HotspotCollector::Parallel, Some(young)) => {
                 let fixed = ["-XX:SurvivorRatio=8", "-XX:-UseAdaptiveSizePolicy"].map(String::from);
                 flags.push(format!("-Xmn{young}m"));
                 flags.extend(fixed);
             }
-            (Kind::G1, Some(young)) => flags.push(format!("-Xmn{young}m")),
+            (HotspotCollector::G1, Some(young)) => flags.push(format!("-Xmn{young}m")),
             _ => {}
         }
         flags
@@ -162,7 +162,7 @@ impl Collector {
     /// The flags of `flags` that it has in a JVM of that feature release. Each flag is for
     /// Shenandoah, and comes with the last release that has it.
     pub fn of_shenandoah(&self, flags: &[(String, u32)], feature: u32) -> Vec<String> {
-        if !matches!(self.kind, Kind::Shenandoah | Kind::GenerationalShenandoah) {
+        if !matches!(self.kind, HotspotCollector::Shenandoah | HotspotCollector::GenerationalShenandoah) {
             return Vec::new();
         }
         flags.iter().filter(|(_, last)| feature <= *last).map(|(flag, _)| flag.clone()).collect()
@@ -170,7 +170,7 @@ impl Collector {
 
     /// Whether it ever frees anything.
     pub fn collects(&self) -> bool {
-        self.kind != Kind::Epsilon
+        self.kind != HotspotCollector::Epsilon
     }
 }
 
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn names_are_read_and_written() {
-        for (name, _) in KINDS {
+        for (name, _) in COLLECTORS {
             for text in [name.to_string(), format!("{name}-compact")] {
                 assert_eq!(text.parse::<Collector>().unwrap().to_string(), text);
             }
         }
         for wrong in ["", "Parallel", "cms", "-compact", "parallel-", "compact"] {
             let error = wrong.parse::<Collector>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{wrong}` is no collector")), "{error}");
+            assert!(error.starts_with(&format!("`{wrong}` is not a collector")), "{error}");
         }
     }
 

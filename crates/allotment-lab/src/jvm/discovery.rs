@@ -102,7 +102,7 @@ pub fn find_all(surroundings: &Surroundings) -> (Vec<Jdk>, Vec<String>) {
 /// The JDKs at these paths, each once, in their order.
 ///
 /// # Errors
-/// One is no JDK, or two are of one feature release, whose rows could not be distinguished.
+/// One is not a JDK, or two are of one feature release, whose rows could not be distinguished.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Jdk>, String> {
     let mut found: Vec<Jdk> = Vec::new();
     for path in paths {
@@ -221,6 +221,6 @@ mod tests {
         let found = find(&[one.clone(), old, one.join("bin/java")]).unwrap();
         assert_eq!(features(&found), [25, 21]);
         assert!(find(&[one, two]).unwrap_err().contains("are both release 25"));
-        assert!(find(&["/no/such".into()]).unwrap_err().contains("`/no/such` is no JDK"));
+        assert!(find(&["/no/such".into()]).unwrap_err().contains("`/no/such` is not a JDK"));
     }
 }

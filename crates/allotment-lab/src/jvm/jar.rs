@@ -9,47 +9,17 @@
 use super::process::{Fate, tie, wait};
 use super::sources::{SOURCES, fingerprint};
 use super::{Jdk, Surroundings};
+use anyhow::{Context, bail, ensure};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// The time limit for Maven. It takes half a minute where it has to fetch everything first, and
 /// more on a slow line.
 const PATIENCE: Duration = Duration::from_secs(900);
-
-/// Why there is no jar.
-#[derive(Debug, thiserror::Error)]
-pub enum JarError {
-    /// There is no folder to keep the jar in.
-    #[error("no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
-    NoFolder,
-    /// Maven is missing.
-    #[error(
-        "no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm"
-    )]
-    NoMaven,
-    /// A file cannot be written.
-    #[error("cannot prepare the Java benchmarks in {folder}: {why}")]
-    Files {
-        /// The folder.
-        folder: PathBuf,
-        /// The cause.
-        why: io::Error,
-    },
-    /// Maven failed.
-    #[error("the Java benchmarks cannot be built: {why}; Maven's words are in {log}")]
-    Build {
-        /// The cause.
-        why: String,
-        /// The file with Maven's output.
-        log: PathBuf,
-    },
-    /// The user interrupted the build.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// The folder of the jars, and the tools that build them.
 #[derive(Clone, Debug)]
@@ -78,50 +48,56 @@ impl Jars {
     ///
     /// # Errors
     /// The jar does not exist and cannot be built.
-    pub fn get(&self, building: &dyn Fn(), stop: &dyn Fn() -> bool) -> Result<PathBuf, JarError> {
-        let cache = self.cache.as_ref().ok_or(JarError::NoFolder)?.join("allotment");
+    pub fn get(&self, building: &dyn Fn(), stop: &dyn Fn() -> bool) -> anyhow::Result<PathBuf> {
+        let cache = self.cache.as_ref().context(
+            "no folder for the Java benchmarks: neither XDG_CACHE_HOME nor HOME is set to an absolute path",
+        )?;
+        let cache = cache.join("allotment");
         let name = format!("jvm-{:016x}", fingerprint(self.sources));
         let jar = cache.join(&name).join("benchmarks.jar");
         if jar.is_file() {
             return Ok(jar);
         }
-        let maven = self.maven.as_ref().ok_or(JarError::NoMaven)?;
+        let maven = self.maven.as_ref().context(
+            "no Maven (mvn) on the PATH, which builds the Java benchmarks once; install it, or run without --jvm",
+        )?;
         building();
-        let files = |why: io::Error| JarError::Files { folder: cache.clone(), why };
-        fs::create_dir_all(&cache).map_err(files)?;
-        let workshop = tempfile::Builder::new().prefix("build-").tempdir_in(&cache).map_err(files)?;
-        for (path, content) in self.sources {
-            let path = workshop.path().join(path);
-            fs::create_dir_all(path.parent().unwrap_or(workshop.path())).map_err(files)?;
-            fs::write(path, content).map_err(files)?;
-        }
+        let folder = || format!("cannot prepare the Java benchmarks in {}", cache.display());
+        let workshop = self.workshop(&cache).with_context(folder)?;
         let log = workshop.path().join("log");
         let made = workshop.path().join("target/benchmarks.jar");
-        let ended = self.build(maven, workshop.path(), &log, stop).map_err(files)?;
-        let why = match ended {
-            None => return Err(JarError::Interrupted),
-            Some(Ok(())) if made.is_file() => None,
-            Some(Ok(())) => Some("Maven made no target/benchmarks.jar".into()),
-            Some(Err(why)) => Some(why),
-        };
-        if let Some(why) = why {
+        let built = self.build(maven, workshop.path(), &log, stop).and_then(|()| {
+            ensure!(made.is_file(), "Maven made no target/benchmarks.jar");
+            Ok(())
+        });
+        if let Err(why) = built {
+            ensure!(!stop(), "interrupted");
             let kept = cache.join(format!("{name}.log"));
-            fs::rename(&log, &kept).map_err(files)?;
-            return Err(JarError::Build { why, log: kept });
+            fs::rename(&log, &kept).with_context(folder)?;
+            bail!("the Java benchmarks cannot be built: {why:#}; Maven's words are in {}", kept.display());
         }
-        fs::create_dir_all(cache.join(&name)).map_err(files)?;
-        fs::rename(made, &jar).map_err(files)?;
+        fs::create_dir_all(cache.join(&name)).with_context(folder)?;
+        fs::rename(made, &jar).with_context(folder)?;
         Ok(jar)
     }
 
-    /// Runs Maven; returns `None` if it was stopped.
-    fn build(
-        &self,
-        maven: &Path,
-        project: &Path,
-        log: &Path,
-        stop: &dyn Fn() -> bool,
-    ) -> io::Result<Option<Result<(), String>>> {
+    /// A folder with the sources, which is removed when it is dropped.
+    fn workshop(&self, cache: &Path) -> io::Result<TempDir> {
+        fs::create_dir_all(cache)?;
+        let workshop = tempfile::Builder::new().prefix("build-").tempdir_in(cache)?;
+        for (path, content) in self.sources {
+            let path = workshop.path().join(path);
+            fs::create_dir_all(path.parent().unwrap_or(workshop.path()))?;
+            fs::write(path, content)?;
+        }
+        Ok(workshop)
+    }
+
+    /// Runs Maven.
+    ///
+    /// # Errors
+    /// Maven cannot be started, fails, takes too long, or is stopped.
+    fn build(&self, maven: &Path, project: &Path, log: &Path, stop: &dyn Fn() -> bool) -> anyhow::Result<()> {
         let output = File::create(log)?;
         let mut command = Command::new(maven);
         command.args(["--quiet", "--batch-mode", "package"]).current_dir(project);
@@ -130,16 +106,13 @@ impl Jars {
         }
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         tie(&mut command);
-        let mut child = match command.spawn() {
-            Ok(child) => child,
-            Err(error) => return Ok(Some(Err(format!("{}: {error}", maven.display())))),
-        };
-        Ok(match wait(&mut child, PATIENCE, stop)? {
-            Fate::Stopped => None,
-            Fate::TooLong => Some(Err(format!("Maven took more than {} s", PATIENCE.as_secs()))),
-            Fate::Exited(status) if status.success() => Some(Ok(())),
-            Fate::Exited(status) => Some(Err(format!("Maven ended with {status}"))),
-        })
+        let mut child = command.spawn().with_context(|| maven.display().to_string())?;
+        match wait(&mut child, PATIENCE, stop)? {
+            Fate::Stopped => bail!("interrupted"),
+            Fate::TooLong => bail!("Maven took more than {} s", PATIENCE.as_secs()),
+            Fate::Exited(status) if status.success() => Ok(()),
+            Fate::Exited(status) => bail!("Maven ended with {status}"),
+        }
     }
 }
 
@@ -167,7 +140,7 @@ mod tests {
     const MAKES: &str = "test -f pom.xml && test $JAVA_HOME = /jdk && mkdir target \
                          && cp src/main/java/A.java target/benchmarks.jar && echo made >> ../../../made";
 
-    fn get(jars: &Jars) -> Result<PathBuf, JarError> {
+    fn get(jars: &Jars) -> anyhow::Result<PathBuf> {
         jars.get(&|| (), &|| false)
     }
 
@@ -210,11 +183,9 @@ mod tests {
             [("echo no network; exit 1", "Maven ended with exit status: 1"), ("echo done", "no target")]
         {
             let error = get(&jars(folder.path(), behaviour)).unwrap_err();
-            let JarError::Build { why, log } = &error else { panic!("{error}") };
-            assert!(
-                why.contains(expected) && error.to_string().contains(&log.display().to_string()),
-                "{error}"
-            );
+            let error = error.to_string();
+            let (why, log) = error.split_once("; Maven's words are in ").unwrap();
+            assert!(why.contains(expected), "{error}");
             assert!(behaviour.contains(fs::read_to_string(log).unwrap().trim()));
         }
     }
@@ -223,7 +194,7 @@ mod tests {
     fn a_build_can_be_interrupted() {
         let folder = tempfile::tempdir().unwrap();
         let error = jars(folder.path(), "exec sleep 1000").get(&|| (), &|| true).unwrap_err();
-        assert!(matches!(error, JarError::Interrupted));
+        assert_eq!(error.to_string(), "interrupted");
         assert_eq!(fs::read_dir(folder.path().join("cache/allotment")).unwrap().count(), 0);
     }
 
@@ -238,7 +209,7 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let error = get(&Jars { cache: Some(file), ..jars.clone() }).unwrap_err();
-        assert!(matches!(error, JarError::Files { .. }), "{error}");
+        assert!(error.to_string().contains("cannot prepare the Java benchmarks in"), "{error}");
         let gone = Jars { maven: Some("/no/such/mvn".into()), ..jars };
         assert!(get(&gone).unwrap_err().to_string().contains("/no/such/mvn"));
     }

@@ -2,9 +2,9 @@
 //!
 //! There are two sources: the file `release` in the JDK's folder, which costs nothing to read, and
 //! the output of `java -version`. The output counts where they differ, since that program will run.
-//! A folder whose `java` prints no version is no JDK.
+//! A folder whose `java` prints no version is not a JDK.
 
-use super::process::{self, Fate, last_words};
+use super::process::{self, Fate, cause_in};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Jdk {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JdkError {
     /// There is nothing that could be a JDK.
-    #[error("`{0}` is no JDK: give its folder, which has bin/java, or the program java itself")]
+    #[error("`{0}` is not a JDK: give its folder, which has bin/java, or the program java itself")]
     NotThere(PathBuf),
     /// The `java` of the JDK does not run.
     #[error("the JDK at {home} does not run: {why}")]
@@ -56,7 +56,7 @@ impl Jdk {
     /// The JDK at `path`, its folder or its program `java`.
     ///
     /// # Errors
-    /// There is no JDK, or it does not run, or it is too old.
+    /// There is not a JDK, or it does not run, or it is too old.
     pub fn at(path: &Path) -> Result<Jdk, JdkError> {
         let home = home_of(path).ok_or_else(|| JdkError::NotThere(path.into()))?;
         let broken = |why: String| JdkError::Broken { home: home.clone(), why };
@@ -66,7 +66,7 @@ impl Jdk {
         let said = ended.said();
         if !ended.succeeded() {
             return Err(broken(match ended.fate {
-                Fate::Exited(status) => match last_words(&said) {
+                Fate::Exited(status) => match cause_in(&said) {
                     words if words.is_empty() => format!("java -version: {status}; it said nothing"),
                     words => format!("java -version: {status}; it said: {words}"),
                 },
@@ -204,7 +204,7 @@ mod tests {
         assert!(at("11.0.2", "").contains("is release 11: the benchmarks need 17"));
         assert!(at("25", "kill -KILL $$").contains("signal: 9"));
         let nothing = Jdk::at(folder.path()).unwrap_err().to_string();
-        assert!(nothing.contains("is no JDK: give its folder"), "{nothing}");
+        assert!(nothing.contains("is not a JDK: give its folder"), "{nothing}");
         assert!(Jdk::at(Path::new("/no/such/folder")).is_err());
         let file = folder.path().join("jdk/release");
         assert!(matches!(Jdk::at(&file), Err(JdkError::NotThere(_))), "a file beside it");

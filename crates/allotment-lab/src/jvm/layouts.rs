@@ -5,7 +5,7 @@
 //! one of ours.
 
 use super::Jvm;
-use super::process::{last_words, output_of};
+use super::process::{cause_in, output_of};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Jvm {
         command.arg("allotment.Layouts").args(classes);
         let output = output_of(command, &self.name(), "tell its layouts", PATIENCE, stop)?;
         let layouts = parse(&output).filter(|layouts| layouts.len() == classes.len());
-        layouts.ok_or_else(|| format!("{} prints no layouts: {}", self.name(), last_words(&output)))
+        layouts.ok_or_else(|| format!("{} prints no layouts: {}", self.name(), cause_in(&output)))
     }
 }
 

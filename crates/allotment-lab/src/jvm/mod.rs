@@ -5,7 +5,7 @@
 //! are part of this program, which builds them once with Maven and keeps the jar in the user's
 //! cache. So `allotment run --jvm auto` works from any folder.
 //!
-//! Refused: shipping the jar. It would be a binary in the repository that nobody can read.
+//! Refused: shipping the jar. It would be an unreadable binary in the repository.
 //!
 //! | module | content |
 //! |---|---|
@@ -32,7 +32,7 @@ mod workload;
 
 pub use collectors::{Collector, CollectorError, Sizes, larger_heaps};
 pub use discovery::{Surroundings, find, find_all};
-pub use jar::{JarError, Jars};
+pub use jar::Jars;
 pub use jdk::{Jdk, JdkError};
 pub use layouts::{JavaField, JavaLayout};
 pub use machine::Jvm;

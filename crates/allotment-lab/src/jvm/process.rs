@@ -6,9 +6,8 @@
 //! Refused: `Child::wait_with_output`. It has no time limit for a program that hangs, or for a
 //! process that inherited the output.
 
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process_group, set_parent_process_death_signal, waitid,
-};
+use crate::machine::die_with_parent;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -20,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(crate) const GLANCE: Duration = Duration::from_millis(20);
 
 /// The time limit for reading the output of a program that has ended.
-const DRAIN: Duration = Duration::from_secs(2);
+pub(crate) const DRAIN: Duration = Duration::from_secs(2);
 
 /// Bytes of output that are kept. A JVM's list of all its flags has about 100,000.
 const KEPT: usize = 1 << 20;
@@ -76,7 +75,7 @@ pub(super) fn output_of(
     let ended = run(command, limit, stop).map_err(|error| format!("{name} does not run: {error}"))?;
     match ended.fate {
         Fate::Exited(status) if status.success() => Ok(ended.output),
-        Fate::Exited(_) => Err(format!("{name} does not {task}: {}", last_words(&ended.said()))),
+        Fate::Exited(_) => Err(format!("{name} does not {task}: {}", cause_in(&ended.said()))),
         Fate::Stopped => Err(format!("{name} was interrupted")),
         Fate::TooLong => Err(format!("{name} took more than {} s and was killed", limit.as_secs())),
     }
@@ -117,15 +116,9 @@ pub(crate) fn without_hidden_options(command: &mut Command) {
 /// ([`bury`]).
 pub(crate) fn tie(command: &mut Command) {
     let parent = std::process::id();
-    let bind = move || {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have ended before the call; then the signal would never come.
-        let alive = getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == parent);
-        if alive { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
-    };
     // SAFETY: between fork and exec only the calling thread lives on. There the closure makes two
-    // system calls; it takes no lock and allocates nothing (a raw error number is no allocation).
-    unsafe { command.process_group(0).pre_exec(bind) };
+    // system calls. It takes no lock and allocates nothing.
+    unsafe { command.process_group(0).pre_exec(move || die_with_parent(parent)) };
 }
 
 /// Whether the child has ended. The child is not reaped, so its number stays its own.
@@ -150,8 +143,8 @@ pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool
     without_hidden_options(&mut command);
     tie(&mut command);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let output = child.stdout.take().map(read).transpose();
-    let errors = child.stderr.take().map(read).transpose();
+    let output = child.stdout.take().map(|from| read(from, keep_beginning)).transpose();
+    let errors = child.stderr.take().map(|from| read(from, keep_beginning)).transpose();
     let (output, errors) = match (output, errors) {
         (Ok(output), Ok(errors)) => (output, errors),
         (Err(error), _) | (_, Err(error)) => {
@@ -169,14 +162,25 @@ pub(crate) fn run(mut command: Command, limit: Duration, stop: &dyn Fn() -> bool
     Ok(Ended { fate, output: text(output), errors: text(errors) })
 }
 
-/// Reads everything, and keeps the beginning.
-fn read(mut from: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
+/// Keeps the beginning of an output.
+fn keep_beginning(kept: &mut Vec<u8>, more: &[u8]) {
+    kept.extend_from_slice(&more[..more.len().min(KEPT - kept.len())]);
+}
+
+/// Reads all of an output, in a thread, and sends the part that `keep` has kept of it. A process
+/// would block on a full pipe.
+///
+/// # Errors
+/// The system gives no thread.
+pub(crate) fn read(
+    mut from: impl Read + Send + 'static,
+    keep: fn(&mut Vec<u8>, &[u8]),
+) -> io::Result<Receiver<String>> {
     let (sender, receiver) = channel();
     thread::Builder::new().name("reader".into()).spawn(move || {
         let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut buffer) {
-            let room = KEPT - kept.len();
-            kept.extend_from_slice(&buffer[..length.min(room)]);
+            keep(&mut kept, &buffer[..length]);
         }
         // The receiver may have given up.
         let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
@@ -200,7 +204,7 @@ const HOLLOW: [&str; 8] = [
 ];
 
 /// The important part of a failed program's output, on one line: its error message, or its end.
-pub(crate) fn last_words(text: &str) -> String {
+pub(crate) fn cause_in(text: &str) -> String {
     const LONGEST: usize = 300;
     // Lines that begin with # or < are JMH's own; lines with `at` and dots are the trace of an
     // exception.
@@ -266,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn last_words_are_the_error_or_the_end() {
-        assert_eq!(last_words("a\nb\n\nc\nd\n"), "b | c | d");
+    fn the_cause_is_the_error_or_the_end() {
+        assert_eq!(cause_in("a\nb\n\nc\nd\n"), "b | c | d");
         let text = "# VM options: -XX:+ExitOnOutOfMemoryError\n<failure>\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b(C.java)\nbye";
-        assert_eq!(last_words(text), "java.lang.OutOfMemoryError: Java heap space | bye");
+        assert_eq!(cause_in(text), "java.lang.OutOfMemoryError: Java heap space | bye");
         let text = "<stderr last='20 lines'>\nOldPLABSize (1024) must be greater\nError: Could not create the Java Virtual Machine.\n</stderr>\n\
                     ERROR: Benchmark caught the exception\nCaused by: org.openjdk.jmh.runner.BenchmarkException: Benchmark error";
-        assert_eq!(last_words(text), "OldPLABSize (1024) must be greater");
-        assert_eq!(last_words(""), "");
-        assert_eq!(last_words(&"x".repeat(1000)).len(), 300);
+        assert_eq!(cause_in(text), "OldPLABSize (1024) must be greater");
+        assert_eq!(cause_in(""), "");
+        assert_eq!(cause_in(&"x".repeat(1000)).len(), 300);
     }
 }

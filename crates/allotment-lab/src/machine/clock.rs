@@ -1,9 +1,9 @@
-//! What a look at the clock costs.
+//! The cost of reading the clock.
 
 use std::time::Instant;
 
-/// Nanoseconds for one reading of the monotonic clock: the least mean of some short series, which
-/// is the cost without interruptions. The `clock` experiment measures the same with an error.
+/// Nanoseconds for one reading of the monotonic clock: the least mean of some short series, which is
+/// the cost without interruptions. The experiment `clock` measures the cost with an error.
 pub fn read_cost() -> f64 {
     const READS: u32 = 2000;
     let series = |_| {

@@ -1,9 +1,8 @@
-//! What the kernel counts of one thread, or of all: how long it ran, and how long it could have run
-//! and did not.
+//! CPU time of a thread or of the process, and the time that a thread waited for a CPU.
 //!
-//! The first two numbers of `/proc/thread-self/schedstat`, in ns. Voluntary and involuntary
-//! switches (`getrusage`) were refused: they say how often a thread lost its CPU, and not for how
-//! long.
+//! The source is the first two numbers of `/proc/thread-self/schedstat`, in ns. Refused: voluntary
+//! and involuntary switches (`getrusage`). They count how often a thread lost its CPU, and not for
+//! how long.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
@@ -15,19 +14,19 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct CpuAccount(File);
 
-/// Time that a thread has had and has wanted.
+/// Times of a thread on a CPU and in the queue for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// On a CPU. What a hypervisor took of that is in it, unless the kernel knows.
+    /// Time on a CPU. It includes stolen time, unless the kernel knows of it.
     pub ran: Duration,
-    /// In the queue for one.
+    /// Time in the queue for a CPU.
     pub queued: Duration,
 }
 
 impl Sub for CpuTime {
     type Output = CpuTime;
 
-    /// Since `earlier`; nothing where that was later.
+    /// The times since `earlier`; zero if that was later.
     fn sub(self, earlier: CpuTime) -> CpuTime {
         CpuTime {
             ran: self.ran.saturating_sub(earlier.ran),
@@ -37,13 +36,13 @@ impl Sub for CpuTime {
 }
 
 impl CpuAccount {
-    /// Of the calling thread; nothing where the kernel keeps no such account.
+    /// The account of the calling thread; `None` if the kernel keeps none.
     pub fn of_this_thread() -> Option<CpuAccount> {
         let account = CpuAccount(File::open("/proc/thread-self/schedstat").ok()?);
         account.time().is_some().then_some(account)
     }
 
-    /// Since the thread began. Takes about a microsecond.
+    /// The times since the thread began. Reading them takes about a microsecond.
     pub fn time(&self) -> Option<CpuTime> {
         let mut text = [0; 96];
         let length = self.0.read_at(&mut text, 0).ok()?;

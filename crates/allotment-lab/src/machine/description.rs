@@ -1,4 +1,4 @@
-//! The machine in words: for `allotment machine`, and in short for result files.
+//! The machine in words, for `allotment machine` and for result files.
 
 use super::read_cost;
 use crate::counters;
@@ -10,7 +10,7 @@ use allotment::raw::Processor;
 use std::fs;
 use std::path::Path;
 
-/// What is worth knowing about a machine, as names and values in reading order.
+/// Facts about a machine, as names and values in reading order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The names are short words; the values are one line each.
@@ -76,7 +76,7 @@ pub fn placement(cpus: &[Cpu]) -> Vec<usize> {
     order.into_iter().map(|(_, number)| number).collect()
 }
 
-/// The first two of the CPUs of this process in that order; `None` where there is one.
+/// The first two CPUs of this process in the order of [`placement`]; `None` if it has one CPU.
 pub fn first_two() -> Option<[usize; 2]> {
     match placement(Topology::detect().cpus())[..] {
         [first, second, ..] => Some([first, second]),

@@ -1,10 +1,10 @@
-//! How much memory somebody could use now without anything being killed for it.
+//! The memory that a process could use now without another process being killed.
 
 use allotment::internals::platform::available_memory;
 use std::fs;
 
-/// Bytes that are free or can be freed at once (`MemAvailable`), and no more than the limit of the
-/// control groups. The limit alone where `/proc` is not mounted.
+/// Bytes that are free or can be freed at once (`MemAvailable`), at most the limit of the control
+/// groups. Without `/proc` it is the limit.
 pub fn free_memory() -> usize {
     let limit = available_memory().bytes;
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What only Linux can be asked: affinity, the end of the parent, and how many files may be open.
+//! Linux alone: binding to a CPU, the end of the parent, and the limit on open files.
 
 use rustix::process::{
     Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
@@ -22,23 +22,19 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Makes the kernel kill this process when its parent dies, so that no measuring process is left
-/// behind.
+/// Makes the kernel kill this process when its parent ends, so that no measuring process is left
+/// over. Makes two system calls, and allocates nothing.
 ///
 /// # Errors
-/// The parent (`parent` is its process id) is dead already, or the kernel refuses.
+/// `ESRCH` if the parent, whose process id is `parent`, has ended already; or the kernel refuses.
 pub fn die_with_parent(parent: u32) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the call; then the signal would never come.
-    let current = getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
-    if current == parent {
-        Ok(())
-    } else {
-        Err(io::Error::other("the process that started this one is gone"))
-    }
+    // The parent may have ended before the call; then the signal would never come.
+    let is_there = getppid().is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() == parent);
+    if is_there { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
 }
 
-/// Lets this process open as many files as it is allowed to ask for.
+/// Raises the limit on open files to the hard limit.
 ///
 /// # Errors
 /// The kernel refuses.

@@ -1,8 +1,7 @@
-//! The machine that numbers are measured on: what it is, what it costs to ask it the time, and what
-//! disturbs it.
+//! The machine that measures: its description, the cost of its clock, and its disturbances.
 //!
-//! What the heap itself must know of a machine (CPUs, caches, memory limits) comes from
-//! [`allotment::internals::platform`]; here is what only a measurement wants to know.
+//! [`allotment::internals::platform`] has the facts that the heap itself needs (CPUs, caches, memory
+//! limits). This module has the facts that only measurements need.
 
 mod clock;
 mod cpu_account;

@@ -1,20 +1,19 @@
-//! What disturbs a measurement from outside: other programs, other virtual machines, a changing
-//! clock rate.
+//! Disturbances from outside: other programs, other virtual machines, a changing clock rate.
 //!
-//! Read once before and once after a run; the difference is what the warnings speak of. All readers
-//! take the root directory, so that tests can show them other machines.
+//! The state is read once before and once after a run. The warnings are about the difference. All
+//! readers take the root directory, so that tests can give them other machines.
 
 use std::fs;
 use std::path::Path;
 
-/// The state of the machine at one moment. Everything is optional: containers hide much of it.
+/// The state of the machine at one moment. Each part is optional, since containers hide much of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Load average over a minute: how many threads wanted to run.
+    /// Load average over a minute: the number of threads that wanted to run.
     pub load: Option<f64>,
-    /// Time since boot, summed over CPUs, in clock ticks: taken by the hypervisor for others.
+    /// Stolen time since boot, summed over CPUs, in clock ticks.
     pub stolen: Option<u64>,
-    /// Time since boot, summed over CPUs, in clock ticks: all of it.
+    /// All time since boot, summed over CPUs, in clock ticks.
     pub total: Option<u64>,
     /// Lowest and highest current clock rate of any CPU, in kHz.
     pub frequency: Option<(u64, u64)>,
@@ -42,8 +41,8 @@ impl Noise {
     }
 }
 
-/// Milliseconds since boot, summed over CPUs, that the hypervisor took for others; `root` as for
-/// [`Noise::read`]. In steps of a tick.
+/// Stolen time since boot in milliseconds, summed over CPUs, in steps of a tick. `root` is as for
+/// [`Noise::read`].
 pub fn stolen_milliseconds(root: &Path) -> Option<f64> {
     let (stolen, _) = ticks(&fs::read_to_string(root.join("proc/stat")).ok()?)?;
     Some(stolen as f64 * 1e3 / rustix::param::clock_ticks_per_second() as f64)

@@ -1,6 +1,6 @@
-//! How much memory this process has: what the system counts, beside what a heap says it uses.
+//! Resident memory of this process, as the system counts it.
 //!
-//! `/proc/self/status` and not `getrusage`: the latter knows the peak only, and not the present.
+//! Refused: `getrusage`. It has the peak, and not the present value.
 
 use std::{fs, io};
 
@@ -14,7 +14,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Asks the system.
+    /// Reads the counts of the system.
     ///
     /// # Errors
     /// `/proc` is not mounted, or its file lacks the lines.

@@ -1,10 +1,10 @@
-//! This machine's CPUs and caches, looked at once.
+//! This machine's CPUs and caches, read once.
 
 use allotment::internals::platform::Topology;
 use std::sync::LazyLock;
 
-/// What CPUs and caches there are. Asked once: a full grid has hundreds of thousands of cases, each
-/// of which may want to know, and the answer is in dozens of files.
+/// The CPUs and caches of this machine. They are read once: the facts are in dozens of files, and
+/// each of the hundreds of thousands of cases of a full grid may need them.
 pub fn topology() -> &'static Topology {
     static HERE: LazyLock<Topology> = LazyLock::new(Topology::detect);
     &HERE

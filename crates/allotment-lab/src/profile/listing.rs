@@ -12,13 +12,13 @@ use std::fmt::Write;
 
 /// The share from which a region is printed.
 const HOT: f64 = 0.1;
-/// Lines in front of a region and behind it.
+/// Lines of context before and after a region.
 const CONTEXT: usize = 10;
 /// Functions in the table.
 const TOP: usize = 20;
-/// The most bytes behind a region that are disassembled for context; an instruction has at most 15.
+/// The most bytes after a region that are disassembled for context; an instruction has at most 15.
 const BEHIND: u64 = CONTEXT as u64 * 15;
-/// The most bytes of a symbol in front of a region that are disassembled. A symbol without a known
+/// The most bytes of a symbol before a region that are disassembled. A symbol without a known
 /// end may begin far away.
 const BEFORE: u64 = 64 << 10;
 
@@ -52,7 +52,7 @@ pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
     if samples.kernel > 0 {
         let _ = writeln!(text, "{:>6}  the kernel", percent(share(samples.kernel)));
     }
-    text += "a sample shows at the instruction behind the one that takes the time\n";
+    text += "a sample shows at the instruction after the one that takes the time\n";
     text
 }
 
@@ -99,7 +99,7 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
     let at = |address| lines.iter().position(|line| line.address + bias >= address).unwrap_or(0);
     let (first, last) = (at(region.first), at(region.last));
     let own = |line: &&Disassembled| {
-        // The context behind a region ends with the symbol, since another function or none follows.
+        // The context after a region ends with the symbol, since another function or none follows.
         let address = line.address + bias;
         address <= region.last || image.symbol(address).map(|symbol| symbol.address) == begins
     };

@@ -6,21 +6,30 @@
 //! variable for it. The process has one handler for the signal, and a count under a lock of the
 //! samplers that need it. The handler performs only atomic operations.
 //!
-//! The address is that of the next instruction to finish. So time shows at the instruction behind
-//! the one that takes it.
+//! The address is that of the next instruction to finish. So the time shows at the
+//! instruction after the one that takes it.
 
 use super::Samples;
+use crate::hold::hold;
+use rustix::thread::gettid;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, ptr};
 
 /// Samples that a timer holds between start and stop: more than a minute of them.
 const CAPACITY: usize = 1 << 16;
 
-/// The number of samplers that need the handler, and the handler that was installed before the
-/// first.
-static HANDLER: Mutex<(usize, Option<libc::sigaction>)> = Mutex::new((0, None));
+/// The state of the process' signal handler.
+struct Handler {
+    /// The samplers that need the handler.
+    users: usize,
+    /// The handler that was installed before the first of them.
+    before: Option<libc::sigaction>,
+}
+
+/// The one handler of this process.
+static HANDLER: Mutex<Handler> = Mutex::new(Handler { users: 0, before: None });
 
 /// The memory that the handler writes to.
 struct Record {
@@ -62,8 +71,7 @@ impl Timer {
         event.sigev_value = libc::sigval { sival_ptr: ptr::from_ref(&*record).cast_mut().cast() };
         event.sigev_signo = libc::SIGPROF;
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        // SAFETY: the call has no arguments.
-        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        event.sigev_notify_thread_id = gettid().as_raw_nonzero().get();
         let mut timer = ptr::null_mut();
         // SAFETY: both structures live throughout the call.
         checked(unsafe {
@@ -128,8 +136,8 @@ impl Drop for Timer {
 /// Installs the handler for the signal, unless it is installed already.
 fn install() -> io::Result<()> {
     // The pair is consistent even after a panic.
-    let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
-    if handler.0 == 0 {
+    let mut handler = hold(&HANDLER);
+    if handler.users == 0 {
         // SAFETY: all zeroes is a value of these plain structures.
         let (mut action, mut before): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
         action.sa_sigaction = sampled as *const () as usize;
@@ -137,18 +145,18 @@ fn install() -> io::Result<()> {
         // SAFETY: the structures live throughout the call; the handler performs only operations
         // that handlers may perform.
         checked(unsafe { libc::sigaction(libc::SIGPROF, &raw const action, &raw mut before) })?;
-        handler.1 = Some(before);
+        handler.before = Some(before);
     }
-    handler.0 += 1;
+    handler.users += 1;
     Ok(())
 }
 
 /// Restores the former handler, if no sampler needs this one any more.
 fn uninstall() {
-    let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
-    handler.0 -= 1;
-    if handler.0 == 0
-        && let Some(before) = handler.1.take()
+    let mut handler = hold(&HANDLER);
+    handler.users -= 1;
+    if handler.users == 0
+        && let Some(before) = handler.before.take()
     {
         // SAFETY: the structure is the one that the system gave `install`. The call cannot fail for
         // a signal that had a handler.
@@ -207,7 +215,7 @@ mod tests {
         assert!(is_ours());
         drop(second);
         // Other tests may sample meanwhile; then the handler is installed for them.
-        let users = HANDLER.lock().unwrap();
-        assert_eq!(users.0 > 0, is_ours());
+        let handler = HANDLER.lock().unwrap();
+        assert_eq!(handler.users > 0, is_ours());
     }
 }

@@ -6,25 +6,11 @@
 //! Refused: Welch's test at JMH's 99 %. It calls rows slower whose interval, printed beside them,
 //! includes 1.
 
+use crate::format::answer::speed;
 use crate::format::phrase::{Better, Effect};
 use crate::format::{Entry, ScoreRow};
 use crate::statistics::Ratio;
 use std::collections::HashMap;
-
-/// The direction in which a row changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Faster, beyond the error.
-    Faster,
-    /// Slower, beyond the error.
-    Slower,
-    /// No difference beyond the error.
-    Same,
-    /// There are too few values to decide.
-    Unknown,
-    /// There is no ratio: a score is not a finite number above zero.
-    NoRatio,
-}
 
 /// A row that is in both files.
 #[derive(Clone, Debug)]
@@ -35,8 +21,8 @@ pub struct Changed {
     pub new: ScoreRow,
     /// New over old.
     pub ratio: Ratio,
-    /// The direction of the change.
-    pub change: Change,
+    /// The effect on the speed: above 1 is faster.
+    pub speed: Effect,
 }
 
 impl Changed {
@@ -76,15 +62,8 @@ pub fn changes(old: &[Entry], new: &[Entry]) -> Changes {
         };
         let (before, after) = (old.primary.summary(), entry.row.primary.summary());
         let ratio = Ratio::of(&after, &before);
-        let higher = Better::of(&entry.row.primary.unit) == Better::Higher;
-        let change = match Effect::of(&ratio) {
-            Effect::Unknown => Change::Unknown,
-            Effect::NoRatio => Change::NoRatio,
-            Effect::None => Change::Same,
-            side if (side == Effect::Above) == higher => Change::Faster,
-            _ => Change::Slower,
-        };
-        found.both.push(Changed { old: old.clone(), new: entry.row.clone(), ratio, change });
+        let speed = Effect::of(&speed(&ratio, Better::of(&entry.row.primary.unit)));
+        found.both.push(Changed { old: old.clone(), new: entry.row.clone(), ratio, speed });
     }
     for entry in old {
         let left = known.get_mut(&key(&entry.row));
@@ -136,13 +115,13 @@ mod tests {
             entry("zero", "ns/op", &[1.0; 3]),
         ];
         let found = changes(&old, &new);
-        let all: Vec<_> = found.both.iter().map(|one| (one.new.benchmark.as_str(), one.change)).collect();
+        let all: Vec<_> = found.both.iter().map(|one| (one.new.benchmark.as_str(), one.speed)).collect();
         let expected = [
-            ("d", Change::Unknown),
-            ("b", Change::Slower),
-            ("a", Change::Faster),
-            ("c", Change::Same),
-            ("zero", Change::NoRatio),
+            ("d", Effect::Unknown),
+            ("b", Effect::Below),
+            ("a", Effect::Above),
+            ("c", Effect::None),
+            ("zero", Effect::NoRatio),
         ];
         assert_eq!(all, expected);
         assert!((found.both[1].slower_percent() - 50.0).abs() < 1e-9);

@@ -3,8 +3,9 @@
 //! Refused: JMH's format, which has one score per row. Unknown values are `null` here. JMH's files
 //! have a word in the place of a number, which most readers of JSON need special handling for.
 
-use super::changes::{Change, Changed, Changes};
+use super::changes::{Changed, Changes};
 use crate::format::ScoreRow;
+use crate::format::phrase::Effect;
 use crate::statistics::Ratio;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,12 +77,12 @@ impl<'a> Row<'a> {
     }
 
     fn of_both(one: &'a Changed) -> Row<'a> {
-        let verdict = match one.change {
-            Change::Faster => "faster",
-            Change::Slower => "slower",
-            Change::Same => "same",
-            Change::Unknown => "unknown",
-            Change::NoRatio => "no-ratio",
+        let verdict = match one.speed {
+            Effect::Above => "faster",
+            Effect::Below => "slower",
+            Effect::None => "same",
+            Effect::Unknown => "unknown",
+            Effect::NoRatio => "no-ratio",
         };
         let ratio = Some(one.ratio).filter(Ratio::is_number);
         Row::of(Some(&one.old), Some(&one.new), &one.new, ratio, verdict)

@@ -9,23 +9,26 @@ use std::fmt::Write;
 
 /// The number of forks, and the iterations of each.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Measured(u32, Plan);
+struct Effort {
+    forks: u32,
+    plan: Plan,
+}
 
-impl Measured {
-    /// As a row was measured.
-    fn of(row: &ScoreRow) -> Measured {
+impl Effort {
+    /// The effort of a row.
+    fn of(row: &ScoreRow) -> Effort {
         let &ScoreRow { warmup_iterations, warmup_time, iterations, time, .. } = row;
-        Measured(row.forks, Plan { warmup_iterations, warmup_time, iterations, time })
+        Effort { forks: row.forks, plan: Plan { warmup_iterations, warmup_time, iterations, time } }
     }
 
-    /// As a run with these settings measures a row's mode; `None` for a mode that is not JMH's.
-    fn planned(settings: &Settings, row: &ScoreRow) -> Option<Measured> {
+    /// The effort of a run with these settings in a row's mode; `None` for a mode that is not JMH's.
+    fn planned(settings: &Settings, row: &ScoreRow) -> Option<Effort> {
         let mode = clap::ValueEnum::from_str(&row.jmh_mode, false).ok()?;
-        Some(Measured(settings.forks(), settings.plan(mode)))
+        Some(Effort { forks: settings.forks(), plan: settings.plan(mode) })
     }
 
     fn flags(&self) -> String {
-        let Measured(forks, Plan { warmup_iterations, warmup_time, iterations, time }) = *self;
+        let Effort { forks, plan: Plan { warmup_iterations, warmup_time, iterations, time } } = *self;
         let mut text =
             format!(" --forks {forks} --warmup-iterations {warmup_iterations} --iterations {iterations}");
         for (flag, time) in [("--warmup-time", warmup_time), ("--time", time)] {
@@ -60,13 +63,13 @@ fn neighbours(row: &ScoreRow) -> Option<String> {
     value(row, "neighbours").map(|(found, _)| found).filter(|kind| kind != "none")
 }
 
-/// As [`commands`], for rows with one kind of neighbours or none.
+/// The commands for rows with one kind of neighbours or none.
 fn commands_beside(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     // The command itself determines the times of JVMs.
     let ours: Vec<&Entry> =
         entries.iter().filter(|entry| value(&entry.row, JVM).is_none()).copied().collect();
     let explain = |settings: &Settings| {
-        ours.iter().all(|entry| Measured::planned(settings, &entry.row) == Some(Measured::of(&entry.row)))
+        ours.iter().all(|entry| Effort::planned(settings, &entry.row) == Some(Effort::of(&entry.row)))
     };
     if ours.is_empty() {
         return Vec::new();
@@ -77,7 +80,7 @@ fn commands_beside(experiment: &Experiment, entries: &[&Entry]) -> Vec<String> {
     if explain(&Settings { quick: true, ..Settings::default() }) {
         return vec![command(experiment, entries, " --quick")];
     }
-    let mut plans = grouped(ours.into_iter().map(|entry| (Measured::of(&entry.row), entry)));
+    let mut plans = grouped(ours.into_iter().map(|entry| (Effort::of(&entry.row), entry)));
     let jvms = entries.iter().filter(|entry| value(&entry.row, JVM).is_some()).copied();
     if let Some((_, first)) = plans.first_mut() {
         first.extend(jvms);

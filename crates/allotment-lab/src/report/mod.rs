@@ -21,7 +21,7 @@ mod jvm;
 mod section;
 mod table;
 
-pub use changes::{Change, Changed, Changes, changes};
+pub use changes::{Changed, Changes, changes};
 pub use changes_json::changes_json;
 pub use document::{Source, document};
 pub use section::{Verdicts, verdicts};

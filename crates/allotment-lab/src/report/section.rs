@@ -57,17 +57,17 @@ fn scored(row: &ScoreRow, ratio: Option<crate::statistics::Ratio>) -> Scored<'_>
     Scored { row, score: row.primary.score(), error: row.primary.error(), ratio }
 }
 
-/// What rows say.
+/// The findings of an experiment's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
-    /// The answer to the experiment's question, a sentence for each part of it: what a run ends
-    /// with. Never empty: without an answer, it is the reason.
+    /// The answer to the experiment's question, a sentence for each part of the question. Without an
+    /// answer it is the reason.
     pub answers: Vec<String>,
-    /// What else the rows say, a sentence each. None of them is an answer.
+    /// Further findings, a sentence each.
     pub details: Vec<String>,
 }
 
-/// What an experiment's rows say. For rows measured beside neighbours, the answer is the effect of
+/// The findings of an experiment's rows. For rows measured beside neighbours, the answer is the effect of
 /// the neighbours. With rows of a JVM, the answer compares with the JVM. Rows without a score are
 /// left out.
 pub fn verdicts(experiment: &Experiment, rows: &[ScoreRow]) -> Verdicts {

@@ -44,7 +44,7 @@ impl Cycle {
     /// Links the slots of `memory`, one each `stride` bytes, and thereby touches the memory.
     ///
     /// # Errors
-    /// There is no room for two slots, or a stride is less than an address or no multiple of one.
+    /// There is no room for two slots, or the stride is not a multiple of the size of an address.
     pub(crate) fn new(
         memory: Mapping,
         stride: usize,

@@ -29,7 +29,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `bytes` bytes, `skew` bytes behind the beginning of a page. With a skew the memory of
+    /// Maps `bytes` bytes, `skew` bytes after the beginning of a page. With a skew the memory of
     /// several threads does not use the same sets of a cache.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ fn profiles_of_other_values_are_not_compared() {
     let said = on_one_line(said);
     assert!(code == 1 && said.contains("have different values"), "{said}");
     assert!(said.contains("alloc_objects (count)") && said.contains("alloc_abjects (count)"), "{said}");
-    // Standard input is no path, and has no backticks.
+    // Standard input is not a path, and has no backticks.
     let input = File::open(path("other")).unwrap();
     let (code, said) = with_input(&["profile", "diff", &one, "-"], input);
     let said = on_one_line(said);

@@ -60,9 +60,9 @@ fn a_run_prints_a_table_and_writes_both_files() {
 #[test]
 fn counters_are_listed_and_counted_or_replaced_with_a_reason() {
     let listed = stdout(&["counters"]);
-    assert!(listed.starts_with("the processor's counters can"), "{listed}");
+    assert!(listed.starts_with("the processor's counters are "), "{listed}");
     assert!(listed.contains("* minor-faults") && listed.contains("L1-dcache-load-misses"), "{listed}");
-    let here = listed.starts_with("the processor's counters can be had");
+    let here = listed.starts_with("the processor's counters are available");
 
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");

@@ -180,7 +180,7 @@ fn simulate_tlab_refuses_what_it_cannot() {
     refused(&["--config=huge"], "--config is of --like extremem");
     refused(&["--config=large", "--like=extremem"], "possible values: small, medium, huge, loaded");
     refused(&["--objects=20..40"], "multiples of 8");
-    refused(&["--pace=0"], "no time at all");
+    refused(&["--pace=0"], "is too short");
     refused(&["--arrival=steady", "--pace=1ms"], "--arrival steady has none");
     refused(&["--heap=1m", "--live=0"], "MaxHeapSize");
     refused(&["--live=2g"], "leave no room");

@@ -180,9 +180,9 @@ fn jdks_that_nobody_named_and_that_are_not_there_are_a_note() {
 fn wrong_words_are_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, expected) in [
-        (["--jvm=/no/such/jdk", "--quiet"], "`/no/such/jdk` is no JDK"),
+        (["--jvm=/no/such/jdk", "--quiet"], "`/no/such/jdk` is not a JDK"),
         (["--jvm=auto,/no/such/jdk", "--quiet"], "`auto` goes with nothing else"),
-        (["--jvm=auto", "--jvm-collector=cms"], "`cms` is no collector of a JVM"),
+        (["--jvm=auto", "--jvm-collector=cms"], "`cms` is not a collector of a JVM"),
     ] {
         let output = allotment(folder.path()).args(["run", "tlab"]).args(flags).output().unwrap();
         let (table, told) = texts(&output);

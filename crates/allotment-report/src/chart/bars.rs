@@ -5,8 +5,8 @@
 //! instead. The length of a bar without a zero would mean nothing.
 
 use super::scale::{Range, short};
-use super::text::{CHARACTER, LINE, WIDTH, below, escape, width, wrapped};
-use super::{Chart, Look, Point, Scale, Series, marks};
+use super::text::{CHARACTER, ENDING, LINE, TITLE, WIDTH, below, text, width, wrapped};
+use super::{Chart, Point, Scale, Series, marks};
 use std::fmt::Write;
 
 /// Height of a bar.
@@ -18,22 +18,22 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     let log = chart.y.scale == Scale::Log;
     let range = Range::of(&chart.y.scale, chart.extent().into_iter());
     let range = if log { range.rounded() } else { range };
-    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
+    text(out, 0.0, top + 10.0, "", &chart.y.title());
     let mut y = top + LINE + 4.0;
-    // A group for each series, also where its bars lie apart.
-    let mut groups: Vec<String> = chart.series.iter().map(start).collect();
+    // A group for each series, even if its bars lie apart.
+    let mut groups: Vec<String> = chart.series.iter().map(marks::group).collect();
     let first = y;
     for (index, word) in words.iter().enumerate() {
         if words.len() > 1 {
             for line in wrapped(word, WIDTH / 7.4) {
                 y += LINE;
-                let _ = write!(out, "<text class=\"title\" x=\"0\" y=\"{:.1}\">{}</text>", y, escape(&line));
+                text(out, 0.0, y, TITLE, &line);
             }
             y += 5.0;
         }
         for (series, group) in chart.series.iter().zip(&mut groups) {
             for point in series.points.iter().filter(|point| point.x == index as f64) {
-                y = bar(group, &series.name, series.look, point, &range, log, y);
+                y = bar(group, series, point, &range, log, y);
             }
         }
         y += 5.0;
@@ -48,44 +48,35 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
     y + 2.0
 }
 
-fn start(series: &Series) -> String {
-    format!("<g class=\"series {}\" data-name=\"{}\">", marks::colour(series.look), escape(&series.name))
-}
-
 /// The position of a value within the width, less the room for a marker.
 fn place(range: &Range, value: f64) -> f64 {
     5.0 + range.place(value) * (WIDTH - 14.0)
 }
 
 /// Draws a bar with its name and value above it, and returns the bottom edge.
-fn bar(out: &mut String, name: &str, look: Look, point: &Point, range: &Range, log: bool, top: f64) -> f64 {
+fn bar(out: &mut String, series: &Series, point: &Point, range: &Range, log: bool, top: f64) -> f64 {
     let mut y = top;
-    let names = wrapped(name, (WIDTH - width(&point.label) - 10.0) / CHARACTER);
+    let names = wrapped(&series.name, (WIDTH - width(&point.label) - 10.0) / CHARACTER);
     for (index, line) in names.iter().enumerate() {
         y += LINE;
-        let _ = write!(out, "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text>", y - 3.0, escape(line));
+        text(out, 0.0, y - 3.0, " class=\"name\"", line);
         if index == 0 {
-            let _ = write!(
-                out,
-                "<text x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                y - 3.0,
-                escape(&point.label)
-            );
+            text(out, WIDTH, y - 3.0, ENDING, &point.label);
         }
     }
     let middle = y + BAR / 2.0;
-    let title = format!("<title>{}: {}</title>", escape(name), escape(&point.label));
+    let tooltip = marks::tooltip(series, point);
     let finite = if point.y.is_finite() { point.y } else { 0.0 };
     if log {
         let _ = write!(out, "<path class=\"grid\" d=\"M0 {middle:.1}H{WIDTH}\"/>");
         error(out, point, range, middle);
-        marks::marker(out, look, place(range, finite), middle, &title);
+        marks::marker(out, series.look, place(range, finite), middle, &tooltip);
     } else {
         let (zero, end) = (place(range, 0.0), place(range, finite));
-        let class = if look.dash == 0 { "bar" } else { "bar hollow" };
+        let class = if series.look.dash == 0 { "bar" } else { "bar hollow" };
         let _ = write!(
             out,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{BAR}\">{title}</rect>",
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{BAR}\">{tooltip}</rect>",
             zero.min(end),
             (end - zero).abs().max(0.5)
         );

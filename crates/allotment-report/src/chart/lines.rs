@@ -1,7 +1,7 @@
 //! A chart of lines: scores along a number, with error bars.
 
 use super::scale::Range;
-use super::text::{LINE, WIDTH, below, escape, width};
+use super::text::{CENTRED, ENDING, LINE, WIDTH, below, text, width};
 use super::{Chart, Point, Series, marks};
 use std::fmt::Write;
 
@@ -44,28 +44,17 @@ pub(super) fn draw(out: &mut String, chart: &Chart, top: f64) -> f64 {
         y.ticks().into_iter().map(|tick| (tick, chart.y.scale.tick(tick))).collect();
     let widest = ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
     let plane = Plane { x, y, left: widest + 6.0, right: WIDTH - 2.0, top: top + LINE + 6.0 };
-    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", top + 10.0, escape(&chart.y.title()));
-    for (tick, text) in &ticks {
+    text(out, 0.0, top + 10.0, "", &chart.y.title());
+    for (tick, label) in &ticks {
         let at = plane.y(*tick);
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{:.1} {at:.1}H{:.1}\"/><text x=\"{widest:.1}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{text}</text>",
-            plane.left,
-            plane.right,
-            at + 4.0
-        );
+        let _ = write!(out, "<path class=\"grid\" d=\"M{:.1} {at:.1}H{:.1}\"/>", plane.left, plane.right);
+        text(out, widest, at + 4.0, ENDING, label);
     }
     let bottom = plane.top + PLOT;
     let _ = write!(out, "<path class=\"axis\" d=\"M{:.1} {bottom:.1}H{:.1}\"/>", plane.left, plane.right);
     x_ticks(out, chart, &plane, bottom);
-    let _ = write!(
-        out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-        (plane.left + plane.right) / 2.0,
-        bottom + 2.0 * LINE + 4.0,
-        escape(&chart.x.title())
-    );
+    let middle = (plane.left + plane.right) / 2.0;
+    text(out, middle, bottom + 2.0 * LINE + 4.0, CENTRED, &chart.x.title());
     for one in &chart.series {
         series(out, one, &plane);
     }
@@ -87,9 +76,8 @@ fn x_ticks(out: &mut String, chart: &Chart, plane: &Plane, bottom: f64) {
 }
 
 fn series(out: &mut String, series: &Series, plane: &Plane) {
-    let look = series.look;
-    let (colour, dash) = (marks::colour(look), marks::dash(look));
-    let _ = write!(out, "<g class=\"series {colour}\" data-name=\"{}\">", escape(&series.name));
+    let dash = marks::dash(series.look);
+    out.push_str(&marks::group(series));
     let (along, across): (Vec<&Point>, Vec<&Point>) =
         series.points.iter().filter(|point| point.y.is_finite()).partition(|point| point.x.is_finite());
     if !along.is_empty() {
@@ -127,8 +115,7 @@ fn series(out: &mut String, series: &Series, plane: &Plane) {
             }
             out.push_str("\"/>");
         }
-        let title = format!("<title>{}: {}</title>", escape(&series.name), escape(&point.label));
-        marks::marker(out, look, x, plane.y(point.y), &title);
+        marks::marker(out, series.look, x, plane.y(point.y), &marks::tooltip(series, point));
     }
     out.push_str("</g>");
 }

@@ -1,6 +1,7 @@
 //! Markers and lines of series: colour, shape and dash.
 
-use super::Look;
+use super::text::escape;
+use super::{Look, Point, Series};
 use std::fmt::Write;
 
 /// The class that gives a series its colour.
@@ -9,6 +10,16 @@ pub(super) fn colour(look: Look) -> String {
         0 => "ink".into(),
         colour => format!("c{}", (colour - 1) % super::COLOURS + 1),
     }
+}
+
+/// The beginning of a series' group, which ends with `</g>`.
+pub(super) fn group(series: &Series) -> String {
+    format!("<g class=\"series {}\" data-name=\"{}\">", colour(series.look), escape(&series.name))
+}
+
+/// The tooltip of a point.
+pub(super) fn tooltip(series: &Series, point: &Point) -> String {
+    format!("<title>{}: {}</title>", escape(&series.name), escape(&point.label))
 }
 
 /// The dash attribute of a series' line, with a blank before it if there is one.

@@ -46,7 +46,7 @@ pub enum Scale {
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// The difference from its neighbours.
+    /// Its title: the difference from the charts beside it.
     pub title: String,
     /// The axis along which points lie. With [`Scale::Words`] bars are drawn, otherwise lines.
     pub x: Axis,
@@ -100,7 +100,7 @@ impl Scale {
         matches!(self, Scale::Log | Scale::Time | Scale::Percentile)
     }
 
-    /// The text of a tick that nobody has written.
+    /// The default text of a tick.
     fn tick(&self, value: f64) -> String {
         if *self == Scale::Time { time(value) } else { short(value) }
     }

@@ -2,7 +2,7 @@
 //!
 //! A page lays several charts beside each other where there is room.
 
-use super::text::{CHARACTER, LINE, WIDTH, escape, width, wrapped};
+use super::text::{CHARACTER, LINE, TITLE, WIDTH, escape, text, width, wrapped};
 use super::{Chart, Look, Scale, bars, lines, marks};
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ fn title(out: &mut String, title: &str) -> f64 {
     let mut y = 0.0;
     for line in wrapped(title, WIDTH / 7.6) {
         y += LINE + 1.0;
-        let _ = write!(out, "<text class=\"title\" x=\"0\" y=\"{:.1}\">{}</text>", y - 2.0, escape(&line));
+        text(out, 0.0, y - 2.0, TITLE, &line);
     }
     y + 4.0
 }
@@ -95,8 +95,7 @@ fn legend(out: &mut String, chart: &Chart, top: f64) -> f64 {
             if index == 0 {
                 swatch(out, series.look, x, y + 7.0);
             }
-            let _ =
-                write!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + SWATCH, y + 11.0, escape(line));
+            text(out, x + SWATCH, y + 11.0, "", line);
             x += wide;
         }
     }

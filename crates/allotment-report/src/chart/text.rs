@@ -43,17 +43,31 @@ pub(super) fn wrapped(text: &str, characters: f64) -> Vec<String> {
     lines
 }
 
+/// Draws a text. `attributes` has a blank before each attribute.
+pub(super) fn text(out: &mut String, x: f64, y: f64, attributes: &str, text: &str) {
+    let text = escape(text);
+    let _ = write!(out, "<text{attributes} x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+}
+
+/// Attributes of a text that is centred at its place.
+pub(super) const CENTRED: &str = " text-anchor=\"middle\"";
+
+/// Attributes of a text that ends at its place.
+pub(super) const ENDING: &str = " text-anchor=\"end\"";
+
+/// Attributes of a title.
+pub(super) const TITLE: &str = " class=\"title\"";
+
 /// Draws the texts of ticks, each centred below its place, but none that would touch the one
 /// before.
 pub(super) fn below(out: &mut String, ticks: &[(f64, String)], y: f64) {
     let mut free = 0.0;
-    for (at, text) in ticks {
-        let half = width(text) / 2.0;
+    for (at, tick) in ticks {
+        let half = width(tick) / 2.0;
         // At the edges text is moved inward, so that it is not cut.
         let middle = at.clamp(half, WIDTH - half);
         if middle - half >= free {
-            let text = escape(text);
-            let _ = write!(out, "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>");
+            text(out, middle, y, CENTRED, tick);
             free = middle + half + 5.0;
         }
     }

@@ -1,14 +1,14 @@
 //! The answers that an output ends with: one sentence each, in bold on a terminal.
 //!
-//! They come last, since the last lines are what a terminal shows when a long table has passed.
-//! `NO_COLOR` and `TERM=dumb` keep the escapes away, as do pipes and files.
+//! They come last, since a terminal shows the last lines after a long table. There are no escapes
+//! with `NO_COLOR` or `TERM=dumb`, and none in pipes and files.
 
 use super::Failure;
 use super::print::bold;
 use crate::format::{printable, width};
 use std::io::{self, Write};
 
-/// Prints an empty line, and the answers in lines of the width of the output. Nothing without
+/// Prints an empty line, and the answers in lines of the width of the output. Prints nothing without
 /// answers.
 ///
 /// # Errors

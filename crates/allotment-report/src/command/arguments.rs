@@ -39,9 +39,9 @@ fn takes_joined(flag: &[u8]) -> bool {
     }
 }
 
-/// The failure that an error of clap is: a line of cause and hint, or the text of help and version.
-/// `nothing_given` says what to write where a command ends before it asks for anything; it gets
-/// clap's text, which names the command.
+/// An error of clap as a failure: a line of cause and hint, or the text of help and version.
+/// `nothing_given` gives the advice for a command line that ends too early. Its argument is clap's
+/// text, which names the command.
 pub fn failure_of(error: &clap::Error, nothing_given: impl FnOnce(&str) -> String) -> Failure {
     let text = error.render().to_string();
     match error.kind() {
@@ -58,8 +58,8 @@ pub fn failure_of(error: &clap::Error, nothing_given: impl FnOnce(&str) -> Strin
     }
 }
 
-/// The text of a number's reader in `std` that is the cause of an error, and words that say what to
-/// write instead.
+/// If the cause of an error is a parser of numbers in `std`: the parser's text, and a text that says
+/// what to write instead.
 fn plain_cause(error: &clap::Error) -> Option<(String, &'static str)> {
     let cause = error.source()?;
     let plain = match cause.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// Why the command did not do its task.
 #[derive(Debug)]
 pub enum Failure {
-    /// The user asked wrongly; exit code 2.
+    /// The command line was wrong; exit code 2.
     Usage(String),
     /// The task failed; exit code 1.
     Failed(String),
@@ -21,8 +21,8 @@ pub enum Failure {
     Told(String),
 }
 
-/// Makes a limit on file sizes (`ulimit -f`) an error of the write that meets it. By default it
-/// ends the program. To be called before the program has other threads.
+/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail. By default it ends the program.
+/// Must be called before the program has other threads.
 pub fn ignore_file_size_signal() {
     // SAFETY: to ignore a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

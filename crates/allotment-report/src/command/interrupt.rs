@@ -2,9 +2,9 @@
 //!
 //! One request may come as several signals: `timeout` signals its child and then the group that the
 //! child is in, a terminal signals a whole group, and a session that ends sends a hang-up and then
-//! a termination. So a signal within [`REPEAT`] of the one before it is the same request. A count
-//! of signals was refused: it took `timeout` for a user who presses Ctrl-C twice, and threw away
-//! what was measured.
+//! a termination. So a signal within [`REPEAT`] of the one before it is the same request. Refused: a
+//! count of signals. It mistakes `timeout` for a user who presses Ctrl-C twice, and loses the
+//! results.
 //!
 //! A signal that was ignored when the program began stays ignored: that is what `nohup` and a
 //! shell's `&` ask for.
@@ -20,16 +20,15 @@ use std::time::{Duration, Instant};
 /// Signals this close together are one request.
 const REPEAT: Duration = Duration::from_secs(1);
 
-/// How long the request behind a signal may take to be seen here, after another process has died of
-/// the same signal.
+/// The time within which a signal arrives here after another process has died of the same signal.
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// The signals that ask for the end.
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
-/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) asks; one
-/// that comes more than a second after the signal before ends the program at once, and the kernel
-/// ends its forks.
+/// Whether the user wants the run to end. The first Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT) requests
+/// the end. A signal more than a second after the one before ends the program at once, and the
+/// kernel ends its forks.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -68,13 +67,13 @@ impl Interrupt {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether somebody has asked.
+    /// Whether the end has been requested.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Whether a process of this run has ended of a request that is for the whole run: a signal to
-    /// all processes of a session or a service reaches the forks too, and may do so first.
+    /// Whether a request for the whole run explains the end of one of its processes: a signal to all
+    /// processes of a session or a service reaches the forks too, and may do so first.
     pub fn explains_end(&self) -> bool {
         let start = Instant::now();
         while !self.requested() && start.elapsed() < SETTLING {

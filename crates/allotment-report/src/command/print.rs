@@ -27,8 +27,8 @@ pub fn print_bold(text: &str) -> Result<(), Failure> {
     Ok(output.flush()?)
 }
 
-/// The escapes around bold text; empty where standard output is no terminal, or where `NO_COLOR` or
-/// `TERM=dumb` keeps them away.
+/// The escapes around bold text; empty where standard output is not a terminal, or with `NO_COLOR` or
+/// `TERM=dumb`.
 pub(super) fn bold() -> (&'static str, &'static str) {
     let is_bold = io::stdout().is_terminal()
         && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

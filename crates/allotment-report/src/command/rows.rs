@@ -1,5 +1,5 @@
-//! Tables made from files: which files go together, how many rows are shown, and names that may
-//! hold anything.
+//! Parts of tables that are made from files: checks of two files, shares, the number of shown rows,
+//! and names with any characters.
 
 use super::Failure;
 use crate::format::{Input, InputError};
@@ -26,7 +26,7 @@ pub fn named(file: &Path, why: &dyn Display) -> Failure {
     Failure::Failed(InputError::new(&Input::name(file), why.to_string()).to_string())
 }
 
-/// The share of a value in a total, in percent. Of nothing it is 0.
+/// The share of a value in a total, in percent; 0 if the total is 0.
 pub fn share(value: i128, total: i128) -> f64 {
     if total == 0 { 0.0 } else { value as f64 * 100.0 / total as f64 }
 }
@@ -45,9 +45,6 @@ pub fn on_one_line(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return name.into();
     }
-    let escaped = |char: char| {
-        let escape = char.is_control().then(|| char.escape_default());
-        escape.into_iter().flatten().chain((!char.is_control()).then_some(char))
-    };
-    name.chars().flat_map(escaped).collect::<String>().into()
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    name.chars().map(escaped).collect::<String>().into()
 }

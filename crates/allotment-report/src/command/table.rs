@@ -1,8 +1,8 @@
 //! Tables of a file: numbers at the left, and a name of any length at the right.
 //!
 //! Where a line has no room for that, a name gets lines of its own width beside the numbers. On a
-//! narrow terminal each row is a paragraph that begins with the name. Refused: the tables of
-//! results, whose names come first. They put the numbers behind the longest name of a class.
+//! narrow terminal each row is a paragraph that begins with the name. Refused: the layout of result
+//! tables, where names come first. The numbers would follow the longest name of a class.
 
 use super::rows::shown;
 use crate::format::width;
@@ -63,7 +63,7 @@ fn line<const N: usize>(row: &[String; N], wide: &[usize; N], room: Option<usize
     text
 }
 
-/// A row as a paragraph: the name, then each number behind its head.
+/// A row as a paragraph: the name, then each number after its head.
 fn paragraph<const N: usize>(head: &[&str; N], row: &[String; N], columns: Option<usize>) -> String {
     let cells: Vec<String> =
         head.iter().zip(row).take(N - 1).map(|(head, cell)| format!("{head}\u{a0}{cell}")).collect();

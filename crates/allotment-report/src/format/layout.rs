@@ -11,10 +11,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// A blank at which no line is broken.
 const TIE: &str = "\u{a0}";
 
-/// A table of text. All rows have as many cells as the header.
+/// A table of text. All rows have equally many cells.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// The heads of the columns.
+    /// The heads of the columns; empty for a table without heads, which is always aligned.
     pub header: Vec<String>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
@@ -41,10 +41,10 @@ impl Layout {
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled)
             .force_no_tty();
-        table.set_header(&self.header);
-        self.rows.iter().for_each(|row| {
-            table.add_row(row);
-        });
+        if !self.header.is_empty() {
+            table.set_header(&self.header);
+        }
+        table.add_rows(&self.rows);
         for (index, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, 2));
             let left = self.words.contains(&index);
@@ -53,7 +53,7 @@ impl Layout {
         table.lines().map(|line| line.trim_end().to_string()).collect()
     }
 
-    /// A paragraph for each row: the first cell, and below it the others, each behind its head.
+    /// A paragraph for each row: the first cell, then the others, each after its head.
     fn stacked(&self, columns: usize) -> String {
         // A head and its cell stay on one line where they can.
         let pair = |(head, cell): (&String, &String)| {

@@ -4,7 +4,7 @@
 //! would show zero. Sizes are in the largest unit that divides them, since 65536 is hard to
 //! distinguish from 65336.
 
-/// A score with three decimals; `≈ 10⁻⁵` or `≈ 0` where all would be zero; `NaN` as such.
+/// A score with three decimals; `≈ 10⁻⁵` or `≈ 0` if all of them would be zero; `NaN` for NaN.
 pub fn score(value: f64) -> String {
     if value == 0.0 {
         return "≈ 0".into();

@@ -107,48 +107,8 @@ fn is_dash(path: &Path) -> bool {
 
 /// Why the files of a command do not go together.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FilesError {
-    /// The results would replace their own input.
-    #[error("{flag} `{}` is the input `{}`, which it would replace; name another file", output.display(), input.display())]
-    OverInput {
-        /// The flag that names the output.
-        flag: String,
-        /// The path it names.
-        output: PathBuf,
-        /// The input, as the user wrote it.
-        input: PathBuf,
-    },
-    /// One output would replace another.
-    #[error(
-        "{first} and {second} both name one file, `{}` and `{}`; they need a file each",
-        first_path.display(),
-        second_path.display()
-    )]
-    OverOutput {
-        /// The flag that comes first.
-        first: String,
-        /// The path it names.
-        first_path: PathBuf,
-        /// The other flag.
-        second: String,
-        /// The path it names.
-        second_path: PathBuf,
-    },
-    /// A file named `-` is surely not intended.
-    #[error("{flag} `-` would write a file called `-`; write /dev/stdout for standard output")]
-    Dash {
-        /// The flag that names it.
-        flag: String,
-    },
-    /// A directory named `-` is not intended either.
-    #[error(
-        "{flag} `-` would make a directory called `-`, and several files are no standard output; name a directory"
-    )]
-    DashDirectory {
-        /// The flag that names it.
-        flag: String,
-    },
-}
+#[error("{0}")]
+pub struct FilesError(String);
 
 /// The files that the user named: flags and their paths, without the flags that are not set.
 pub fn named_files<'a>(outputs: &'a [(&'a str, &'a Option<PathBuf>)]) -> Vec<(&'a str, &'a Path)> {
@@ -164,13 +124,15 @@ pub fn named_files<'a>(outputs: &'a [(&'a str, &'a Option<PathBuf>)]) -> Vec<(&'
 /// output is called `-`.
 pub fn check_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Result<(), FilesError> {
     match outputs.iter().find(|(_, path)| is_dash(path)) {
-        Some(&(flag, _)) => Err(FilesError::Dash { flag: flag.into() }),
+        Some((flag, _)) => Err(FilesError(format!(
+            "{flag} `-` would write a file called `-`; write /dev/stdout for standard output"
+        ))),
         None => check_printed_files(inputs, outputs),
     }
 }
 
-/// As [`check_files`], for a command that prints nothing but its files: one output may be `-`,
-/// which is standard output.
+/// Does the checks of [`check_files`] for a command that prints only its files: one output may be
+/// `-`, which is standard output.
 ///
 /// # Errors
 /// An output is an input, or two outputs are one file.
@@ -179,20 +141,19 @@ pub fn check_printed_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Res
     for (index, &(flag, path)) in outputs.iter().enumerate() {
         let Some(place) = &places[index] else { continue };
         if let Some(input) = inputs.iter().find(|input| Identity::of_input(input).as_ref() == Some(place)) {
-            return Err(FilesError::OverInput {
-                flag: flag.into(),
-                output: path.into(),
-                input: input.clone(),
-            });
+            return Err(FilesError(format!(
+                "{flag} `{}` is the input `{}`, which it would replace; name another file",
+                path.display(),
+                input.display()
+            )));
         }
         if let Some(other) = places[..index].iter().position(|other| other.as_ref() == Some(place)) {
             let (first, first_path) = outputs[other];
-            return Err(FilesError::OverOutput {
-                first: first.into(),
-                first_path: first_path.into(),
-                second: flag.into(),
-                second_path: path.into(),
-            });
+            return Err(FilesError(format!(
+                "{first} and {flag} both name one file, `{}` and `{}`; they need a file each",
+                first_path.display(),
+                path.display()
+            )));
         }
     }
     Ok(())
@@ -203,7 +164,12 @@ pub fn check_printed_files(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> Res
 /// # Errors
 /// The path is `-`.
 pub fn check_directory(flag: &str, path: &Path) -> Result<(), FilesError> {
-    if is_dash(path) { Err(FilesError::DashDirectory { flag: flag.into() }) } else { Ok(()) }
+    if is_dash(path) {
+        return Err(FilesError(format!(
+            "{flag} `-` would make a directory called `-`, and several files are no standard output; name a directory"
+        )));
+    }
+    Ok(())
 }
 
 /// The identity of a file.
@@ -218,7 +184,7 @@ enum Identity {
 }
 
 impl Identity {
-    /// `None` for a path that is no ordinary file, and where the directory is missing: opening it
+    /// `None` for a path that is not an ordinary file, and where the directory is missing: opening it
     /// fails with the reason.
     fn of(path: &Path) -> Option<Identity> {
         if let Ok(about) = fs::metadata(path) {

@@ -82,9 +82,8 @@ pub fn interval(ratio: &Ratio) -> String {
     format!("{} to {}", factor(ratio.low), factor(ratio.high))
 }
 
-/// A ratio with its interval: `1.93 (1.83 to 2.03)`; the ratio alone without an interval. Ratios
-/// are written in this one form. `mark` stands behind the number in tables, where no word
-/// identifies the ratio.
+/// A ratio with its interval: `1.93 (1.83 to 2.03)`; the ratio alone without an interval. All tables
+/// use this form. `mark` follows the number where no word identifies the ratio.
 pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     match Effect::of(ratio) {
         Effect::NoRatio => "no ratio".into(),
@@ -93,12 +92,19 @@ pub fn ratio_within(ratio: &Ratio, mark: &str) -> String {
     }
 }
 
+/// Units of time, and their lengths in nanoseconds.
+const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// The unit that suits a time in nanoseconds, and its length in nanoseconds. A time that is rounded
+/// to a thousand of a unit has the next unit.
+pub fn unit_of(nanoseconds: f64) -> (&'static str, f64) {
+    UNITS.into_iter().rfind(|(_, length)| nanoseconds >= length * 0.9995).unwrap_or(UNITS[0])
+}
+
 /// A time in nanoseconds with three digits, in the unit that suits it: `5.12 us`, `15 ms`, `1.25 s`.
 pub fn time(nanoseconds: f64) -> String {
-    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-    // A time that is rounded to a thousand of a unit has the next unit.
-    let (unit, size) = units.into_iter().rfind(|(_, size)| nanoseconds >= size * 0.9995).unwrap_or(units[0]);
-    let value = nanoseconds / size;
+    let (unit, length) = unit_of(nanoseconds);
+    let value = nanoseconds / length;
     let text = match value {
         value if value < 9.995 => format!("{value:.2}"),
         value if value < 99.95 => format!("{value:.1}"),
@@ -110,18 +116,14 @@ pub fn time(nanoseconds: f64) -> String {
 
 /// Nanoseconds of a unit of time: of `us`, and of `us/op`. `None` for other units.
 pub fn nanoseconds_of(unit: &str) -> Option<f64> {
-    match unit.trim_end_matches("/op") {
-        "ns" => Some(1.0),
-        "us" => Some(1e3),
-        "ms" => Some(1e6),
-        "s" => Some(1e9),
-        _ => None,
-    }
+    let name = unit.trim_end_matches("/op");
+    UNITS.iter().find(|(known, _)| *known == name).map(|&(_, length)| length)
 }
 
-/// A number of things whose plural ends in s: `1 thread`, `2 threads`.
+/// A number of things: `1 thread`, `2 threads`, `2 branches`.
 pub fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    let plural = if what.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {what}{}", if number == 1 { "" } else { plural })
 }
 
 /// `1.93 times as fast (1.83 to 2.03)`, or that there is no difference beyond the error.

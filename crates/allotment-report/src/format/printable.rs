@@ -4,8 +4,8 @@
 //! could colour the following text, rename the window or hide a line. So all output of a command is
 //! escaped here, at the place where it is printed.
 //!
-//! Refused: escaping each name where it is read. One of them would be forgotten, and a file must be
-//! opened by its true name.
+//! Refused: escaping each name where it is read. A name would be forgotten, and a file must be opened
+//! by its true name.
 
 use std::borrow::Cow;
 
@@ -15,17 +15,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(commands) {
         return text.into();
     }
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if commands(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown.into()
+    let shown = |c: char| if commands(c) { c.escape_unicode().to_string() } else { c.into() };
+    text.chars().map(shown).collect::<String>().into()
 }
 
+/// Whether a terminal obeys the character instead of showing it.
 fn commands(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && !matches!(c, '\n' | '\t'))

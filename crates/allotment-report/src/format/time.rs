@@ -97,7 +97,7 @@ fn up_to_a_day(text: &str, nanoseconds: f64) -> Result<Duration, String> {
 /// The duration of a number of nanoseconds, which `text` means.
 fn duration(text: &str, nanoseconds: f64) -> Result<Duration, String> {
     if nanoseconds < 1.0 {
-        return Err(format!("`{text}` is no time at all; the least is 1ns"));
+        return Err(format!("`{text}` is too short; write 1ns or more"));
     }
     if nanoseconds >= u64::MAX as f64 {
         return Err(format!("`{text}` is longer than five hundred years"));

@@ -1,11 +1,10 @@
 //! An error with its causes on one line, each said once.
 //!
 //! Many errors contain their cause in their own words and also have it as their source. So `{:#}`
-//! of such a chain repeats the cause: `cannot write r.json: No space left: No space left`. The
-//! authors of an error type decide this, and this module should not have to know. A cause that has
-//! already been said is left out.
+//! of such a chain repeats the cause: `cannot write r.json: No space left: No space left`. Here a
+//! cause that the text already contains is left out.
 
-/// `what failed: why: why that`.
+/// The error and its causes: `what failed: why: why that`.
 pub fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

@@ -47,7 +47,7 @@ pub struct Section {
     pub metrics: Option<Table>,
     /// The commands that repeat the measurement; several where rows were measured in several ways.
     pub commands: Vec<String>,
-    /// The programs and machines behind the rows.
+    /// The programs and machines that measured the rows.
     pub origins: Vec<Origin>,
     /// Runs with missing parts, cases that failed, and rows with missing iterations.
     pub incomplete: Vec<String>,

@@ -1,7 +1,7 @@
 //! The numbers under a score: mean, error, percentiles and ratios, computed as JMH computes them.
 //!
 //! This is the lowest layer: it knows neither cases nor clocks, only slices of `f64`. It uses JMH's
-//! formulas and no better ones, because a score printed here stands next to one from a Java virtual
+//! formulas, even where better ones exist, because a score printed here stands next to one from a Java virtual
 //! machine. The one addition is [`Ratio`], since "how many times faster" is the question of most
 //! experiments.
 

@@ -75,7 +75,7 @@ impl Ratio {
     /// The geometric mean of ratios, with the error that they carry together: on the logarithmic
     /// scale the mean's half interval is the root of the sum of the squares of theirs, divided by
     /// their number. Holds for ratios that share no measurement, as those of different rows do.
-    /// `None` without ratios, or if one of them is no number.
+    /// `None` without ratios, or if one of them is not a number.
     ///
     /// Refused: the arithmetic mean, which depends on what is divided by what: of 2 and 1/2 it is
     /// 1.25 either way round.

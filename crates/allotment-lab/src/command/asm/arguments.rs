@@ -14,7 +14,7 @@ pub struct AsmArguments {
     #[arg(long, value_name = "BYTES", value_parser = number::parse_size, conflicts_with = "array")]
     pub(super) size: Option<u64>,
 
-    /// An array instead.
+    /// Allocate an array instead of an object of fixed size.
     #[arg(long)]
     pub(super) array: bool,
 
@@ -22,47 +22,51 @@ pub struct AsmArguments {
     #[arg(long, value_name = "BYTES", value_parser = element, requires = "array")]
     pub(super) element: Option<usize>,
 
-    /// Elements of the array: a number, or known only when it runs [default: register].
+    /// Elements of the array: a number, or `register` for a length that only the running program
+    /// knows [default: register].
     #[arg(long, value_name = "N|register", value_parser = length, requires = "array")]
     pub(super) length: Option<Length>,
 
-    /// AllocatePrefetchStyle: 0 none, 1 always, 2 at the watermark, 3 whole lines.
+    /// AllocatePrefetchStyle: 0 none, 1 at each allocation, 2 at the watermark, 3 whole lines
+    /// [default: see --defaults].
     #[arg(long, value_name = "0..3", value_parser = style)]
     pub(super) style: Option<PrefetchStyle>,
 
-    /// AllocatePrefetchDistance: bytes ahead, 0 to 512.
+    /// AllocatePrefetchDistance: bytes ahead of the top, 0 to 512 [default: see --defaults].
     #[arg(long, value_name = "BYTES")]
     pub(super) distance: Option<usize>,
 
-    /// AllocatePrefetchLines: for an array, 1 to 64; 0: as many as it has, at most 3.
+    /// AllocatePrefetchLines: lines for an array, 1 to 64; 0 for as many as it has, at most 3
+    /// [default: see --defaults].
     #[arg(long, value_name = "N")]
     pub(super) lines: Option<usize>,
 
-    /// AllocateInstancePrefetchLines: for any other object, as --lines.
+    /// AllocateInstancePrefetchLines: lines for any other object, with the values of --lines
+    /// [default: see --defaults].
     #[arg(long, value_name = "N")]
     pub(super) instance_lines: Option<usize>,
 
-    /// AllocatePrefetchStepSize: bytes from line to line, 1 to 512.
+    /// AllocatePrefetchStepSize: bytes from line to line, 1 to 512 [default: see --defaults].
     #[arg(long, value_name = "BYTES")]
     pub(super) step: Option<usize>,
 
-    /// AllocatePrefetchInstr: nta (0), t0 (1), t2 (2) or w (3).
+    /// AllocatePrefetchInstr: nta (0), t0 (1), t2 (2) or w (3) [default: see --defaults].
     #[arg(long, value_name = "NAME", value_parser = instruction)]
     pub(super) instr: Option<PrefetchInstruction>,
 
-    /// What settings that are not given are.
+    /// The side whose defaults fill in the prefetch options that are not given.
     #[arg(long, value_name = "WHOSE", default_value = "ours")]
     pub(super) defaults: Defaults,
 
-    /// Who writes what is behind the header.
+    /// The code that writes the memory after the header.
     #[arg(long, value_name = "WHO", default_value = "object")]
     pub(super) zeroing: Zeroing,
 
-    /// So many objects side by side, in one bump.
+    /// The number of objects that lie side by side and share one bump of the top.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) count: u32,
 
-    /// As pasted into a compiler's code, or as a function to call.
+    /// The emitted form: pasted into a compiler's code, or a function to call.
     #[arg(long, value_name = "FORM", default_value = "pasted")]
     pub(super) form: Form,
 
@@ -70,23 +74,24 @@ pub struct AsmArguments {
     #[arg(long, value_name = "NAME", default_value = "this")]
     pub(super) processor: Target,
 
-    /// HotSpot's objects with headers of 8 bytes (JEP 450).
+    /// Give HotSpot's objects headers of 8 bytes (JEP 450).
     #[arg(long)]
     pub(super) compact_headers: bool,
 
-    /// The write barrier, a load with its hook and a safepoint poll as well.
+    /// Print the barriers of a store and a load and a safepoint poll too.
     #[arg(long)]
     pub(super) barriers: bool,
 
-    /// HotSpot's sequence beside ours, or below.
+    /// The place of HotSpot's sequence: beside ours, or below.
     #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(super) layout: Layout,
+    pub(super) layout: Arrangement,
 
-    /// Run it in a loop for so long, and say which instructions take the time [default: 2s].
+    /// Run the sequence in a loop for TIME, and print which instructions take the time [without a
+    /// value: 2s].
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "2s", value_parser = time::parse)]
     pub(super) profile: Option<Duration>,
 
-    /// What the loop fills before it begins again [default: half of L2].
+    /// Bytes that the loop fills before it starts over [default: half of L2].
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, requires = "profile")]
     pub(super) eden: Option<u64>,
 }
@@ -103,27 +108,27 @@ pub(super) enum Length {
 /// The side whose defaults apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Defaults {
-    /// This library's for the processor.
+    /// This library's defaults for the processor.
     Ours,
-    /// HotSpot's for the processor.
+    /// HotSpot's defaults for the processor.
     Hotspot,
 }
 
-/// The code that writes the memory behind a header.
+/// The code that writes the memory after a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Zeroing {
-    /// The code behind the allocation, every word.
+    /// The code after the allocation writes every word.
     Caller,
-    /// The allocation: zeroes.
+    /// The allocation writes zeroes.
     Object,
-    /// The heap, a window at a time: zeroes.
+    /// The heap writes zeroes, a window at a time.
     Ahead,
 }
 
 /// The emitted form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
-    /// The sequence that falls through to the code behind it.
+    /// The sequence falls through to the code after it.
     Pasted,
     /// A C function.
     Stub,
@@ -132,20 +137,20 @@ pub(super) enum Form {
 /// A processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Target {
-    /// The one it runs on.
+    /// This machine's.
     This,
-    /// AMD's since 2017.
+    /// AMD's processors since 2017.
     Zen,
-    /// Intel's of 2008: without AVX2 and PREFETCHW.
+    /// Intel's processors of 2008, without AVX2 and PREFETCHW.
     Nehalem,
-    /// Intel's servers since 2023.
+    /// Intel's server processors since 2023.
     Rapids,
 }
 
 /// The place of HotSpot's sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Layout {
-    /// Beside ours, where the terminal is wide enough.
+pub(super) enum Arrangement {
+    /// Beside ours if the terminal is wide enough, otherwise below.
     Auto,
     /// Beside ours.
     Beside,

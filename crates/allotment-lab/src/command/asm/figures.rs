@@ -6,6 +6,7 @@
 use super::arguments::Question;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
+use crate::format::phrase::count;
 use allotment::raw::PrefetchStyle;
 use allotment_jit::{Initialise, Part};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess};
@@ -27,7 +28,7 @@ pub(super) struct Counts {
 }
 
 /// Counts the instructions of code.
-pub(super) fn count(code: &[u8]) -> Counts {
+pub(super) fn counts(code: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut info = InstructionInfoFactory::new();
     for instruction in &mut Decoder::new(64, code, DecoderOptions::NONE) {
@@ -36,7 +37,7 @@ pub(super) fn count(code: &[u8]) -> Counts {
         counts.branches +=
             usize::from(matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch));
         let near = flow == FlowControl::ConditionalBranch;
-        // The target of an out-of-line branch is still 0, so it is never behind an instruction of
+        // The target of an out-of-line branch is still 0, so it is never after an instruction of
         // its own part.
         counts.loops |= near && (1..instruction.ip()).contains(&instruction.near_branch_target());
         if is_prefetch(&instruction) {
@@ -63,44 +64,34 @@ fn is_prefetch(instruction: &iced_x86::Instruction) -> bool {
     matches!(instruction.mnemonic(), Prefetchnta | Prefetcht0 | Prefetcht2 | Prefetchw)
 }
 
-/// A number of things, in words.
-fn several(number: usize, what: &str) -> String {
-    match (number, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "branch") => format!("{number} branches"),
-        (_, "prefetch") => format!("{number} prefetches"),
-        _ => format!("{number} {what}s"),
-    }
-}
-
 /// The facts about a sequence, a line each.
 pub(super) fn lines(question: &Question, ours: &Ours, theirs: &[Step]) -> Vec<String> {
     let (hot, cold) = (ours.sequence.hot(), ours.sequence.cold());
-    let counts = count(hot);
+    let (in_line, out_of_line) = (counts(hot), counts(cold));
     let objects =
         if question.count == 1 { String::new() } else { format!(" for {} objects", question.count) };
     let mut said = vec![format!(
         "ours: in line {} bytes, {}{objects}: {}, {}, {}, {}{}",
         hot.len(),
-        several(counts.instructions, "instruction"),
-        several(counts.loads, "load"),
-        several(counts.stores, "store"),
-        several(counts.prefetches, "prefetch"),
-        several(counts.branches, "branch"),
-        if counts.loops { "; what is in a loop counted once" } else { "" },
+        count(in_line.instructions, "instruction"),
+        count(in_line.loads, "load"),
+        count(in_line.stores, "store"),
+        count(in_line.prefetches, "prefetch"),
+        count(in_line.branches, "branch"),
+        if in_line.loops { "; an instruction in a loop counts once" } else { "" },
     )];
     said.push(format!(
         "out of line {}, {}, {}",
-        several(cold.len(), "byte"),
-        several(count(cold).instructions, "instruction"),
-        several(count(cold).prefetches, "prefetch"),
+        count(cold.len(), "byte"),
+        count(out_of_line.instructions, "instruction"),
+        count(out_of_line.prefetches, "prefetch"),
     ));
     let of = |part| theirs.iter().filter(move |step| step.part == part);
     let known: usize = of(Part::Hot).filter_map(|step| step.instructions).sum();
     let open = of(Part::Hot).any(|step| step.instructions.is_none());
     said.push(format!(
         "HotSpot's: in line {}{}{}",
-        several(known, "instruction"),
+        count(known, "instruction"),
         if open { " and what clears the body" } else { "" },
         if question.count == 1 { "" } else { ", for each object" },
     ));
@@ -125,12 +116,12 @@ fn prefetched(question: &Question) -> Option<String> {
         }
         (PrefetchStyle::Watermark, bytes) => settings.distance.max(bytes.unwrap_or(0)),
         (_, Some(bytes)) => bytes,
-        (_, None) => return Some(format!("{} each time", several(lines, "prefetch"))),
+        (_, None) => return Some(format!("{} each time", count(lines, "prefetch"))),
     };
     let rate = (lines * LINE) as f64 / every as f64;
     let mut text = format!(
         "{} for every {every} bytes: {} for each line of {LINE}",
-        several(lines, "prefetch"),
+        count(lines, "prefetch"),
         (rate * 100.0).round() / 100.0
     );
     if rate < 1.0 {
@@ -174,8 +165,8 @@ mod tests {
         ];
         let expected =
             Counts { instructions: 8, loads: 3, stores: 2, prefetches: 1, branches: 1, loops: false };
-        assert_eq!(count(&code), expected);
+        assert_eq!(counts(&code), expected);
         // nop; dec rax; jne to the dec
-        assert!(count(&[0x90, 0x48, 0xff, 0xc8, 0x75, 0xfb]).loops);
+        assert!(counts(&[0x90, 0x48, 0xff, 0xc8, 0x75, 0xfb]).loops);
     }
 }

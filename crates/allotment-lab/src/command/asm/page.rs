@@ -2,31 +2,33 @@
 //!
 //! The order is: the settings, as options to copy; both sequences; the code out of line; the
 //! differences; the known costs; the barriers. The sequences stand side by side where the terminal
-//! is wide enough, aligned by the purpose of the instructions. Side by side, the differences are
-//! numbered and stand below, since a column of sentences would tear the other columns apart.
+//! is wide enough, aligned by the purpose of the instructions. The differences are numbered and
+//! stand below, since a column of sentences would tear the other columns apart.
 
-use super::arguments::{Form, Layout, Length, Question, What};
+use super::arguments::{Arrangement, Form, Length, Question, What};
 use super::figures;
 use super::hotspot::{self, Step};
 use super::ours::Ours;
 use super::profile::Profile;
 use super::stage::{Stage, stages};
-use crate::format::told;
+use crate::format::{Layout, told, width};
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Vendor};
 use allotment_jit::{Initialise, Line, MAX_INLINE_BYTES, Part};
 use allotment_report::command::Failure;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 /// Columns without a terminal.
 const WITHOUT_TERMINAL: usize = 120;
+
+/// The parts of a sequence and their names.
+const PARTS: [(Part, &str); 2] = [(Part::Hot, "in line"), (Part::Cold, "out of line")];
 
 /// The content of the page.
 pub(super) struct Page<'a> {
     pub(super) question: &'a Question,
     pub(super) ours: &'a Ours,
     pub(super) profile: Option<&'a anyhow::Result<Profile>>,
-    pub(super) layout: Layout,
+    pub(super) layout: Arrangement,
     /// The columns of the terminal, if there is one.
     pub(super) columns: Option<usize>,
     pub(super) barriers: bool,
@@ -44,7 +46,7 @@ impl Page<'_> {
         text += &self.sequences(&theirs);
         text.push('\n');
         for line in figures::lines(self.question, self.ours, &theirs) {
-            text += &wrapped(&line, "  ", self.columns());
+            text += &self.wrapped(&line);
         }
         if let Some(profile) = self.profile {
             text.push('\n');
@@ -61,81 +63,76 @@ impl Page<'_> {
                 let _ = writeln!(text, "\n{}", barrier.name);
                 let lines = barrier.sequence.lines();
                 let rows = lines.iter().map(|line| self.ours_cells(line, None)).collect();
-                text += &table(rows, None);
-                text += &wrapped(&format!("HotSpot: {}", barrier.hotspot), "  ", self.columns());
+                text += &table(rows, 1);
+                text += &self.wrapped(&format!("HotSpot: {}", barrier.hotspot));
             }
         }
         Ok(text)
     }
 
-    fn columns(&self) -> usize {
-        self.columns.filter(|_| self.layout != Layout::Beside).unwrap_or(WITHOUT_TERMINAL)
+    /// A sentence in lines of the page's width.
+    fn wrapped(&self, text: &str) -> String {
+        let known = self.columns.filter(|_| self.layout != Arrangement::Beside);
+        width::lines(text, Some(known.unwrap_or(WITHOUT_TERMINAL))) + "\n"
     }
 
-    /// Both sequences in the arrangement that fits.
+    /// Both sequences in the arrangement that fits, and the differences.
     fn sequences(&self, theirs: &[Step]) -> String {
         let beside = self.beside(theirs);
         let widest = beside.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         let fits = match self.layout {
-            Layout::Auto => self.columns.is_some_and(|columns| widest <= columns),
-            Layout::Beside => true,
-            Layout::Below => false,
+            Arrangement::Auto => self.columns.is_some_and(|columns| widest <= columns),
+            Arrangement::Beside => true,
+            Arrangement::Below => false,
         };
-        let columns = self.columns();
-        if fits { beside + &footnotes(theirs, columns) } else { self.below(theirs, columns) }
+        let mut text = if fits { beside } else { self.below(theirs) };
+        text += "\nHotSpot's differs:\n";
+        for (differs, mark) in theirs.iter().filter_map(|step| step.differs.as_ref()).zip(1..) {
+            text += &self.wrapped(&format!("({mark}) {differs}"));
+        }
+        text
     }
 
-    /// Side by side, with marks instead of the differences.
+    /// The sequences side by side.
     fn beside(&self, theirs: &[Step]) -> String {
-        let (marks, stages) = (marks(theirs), stages(&self.ours.lines));
+        let (their_cells, stages) = (their_cells(theirs), stages(&self.ours.lines));
         let mut rows = Vec::new();
-        for (part, titles) in [
-            (Part::Hot, ["ours, in line", "HotSpot, in line"]),
-            (Part::Cold, ["ours, out of line", "HotSpot, out of line"]),
-        ] {
-            rows.push(self.titles(titles));
+        for (part, name) in PARTS {
+            rows.push(self.titles([format!("ours, {name}"), format!("HotSpot, {name}")]));
             for stage in Stage::ALL {
                 let lines = self.ours.lines.iter().enumerate();
                 let lines = lines.filter(|(index, line)| line.part == part && stages[*index] == stage);
                 let mut lines = lines.map(|(index, line)| self.ours_cells(line, Some(index)));
-                let steps = theirs.iter().zip(&marks);
-                let steps = steps.filter(|(step, _)| step.part == part && step.stage == stage);
-                let mut steps = steps.map(|(step, mark)| {
-                    let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
-                    [step.assembly.clone(), format!("{}{mark}", step.note)]
-                });
+                let steps = theirs.iter().zip(&their_cells);
+                let mut steps = steps.filter(|(step, _)| step.part == part && step.stage == stage);
                 loop {
                     let (line, step) = (lines.next(), steps.next());
                     if line.is_none() && step.is_none() {
                         break;
                     }
                     let mut cells = line.unwrap_or_else(|| vec![String::new(); self.our_columns()]);
-                    cells.extend(step.into_iter().flatten());
+                    cells.extend(step.into_iter().flat_map(|(_, cells)| cells.clone()));
                     rows.push(cells);
                 }
             }
         }
-        ruled(&table(rows, None))
+        ruled(&table(rows, self.our_columns() - 2))
     }
 
-    /// One below the other, with the differences beside HotSpot's.
-    fn below(&self, theirs: &[Step], columns: usize) -> String {
-        let mut text = String::new();
-        for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
-            let _ = writeln!(text, "{}ours, {name}", if part == Part::Hot { "" } else { "\n" });
+    /// The sequences one below the other.
+    fn below(&self, theirs: &[Step]) -> String {
+        let mut tables = Vec::new();
+        for (part, name) in PARTS {
             let lines = self.ours.lines.iter().enumerate().filter(|(_, line)| line.part == part);
-            text += &table(lines.map(|(index, line)| self.ours_cells(line, Some(index))).collect(), None);
+            let rows = lines.map(|(index, line)| self.ours_cells(line, Some(index))).collect();
+            tables.push(format!("ours, {name}\n{}", table(rows, self.our_columns() - 2)));
         }
-        for (part, name) in [(Part::Hot, "in line"), (Part::Cold, "out of line")] {
-            let _ = writeln!(text, "\nHotSpot, {name}");
-            let steps = theirs.iter().filter(|step| step.part == part);
-            let cells = |step: &Step| {
-                let differs = step.differs.clone().unwrap_or_default();
-                vec![step.assembly.clone(), step.note.clone(), differs]
-            };
-            text += &table(steps.map(cells).collect(), Some(columns));
+        for (part, name) in PARTS {
+            let steps = theirs.iter().zip(their_cells(theirs)).filter(|(step, _)| step.part == part);
+            let rows = steps.map(|(_, cells)| cells).collect();
+            tables.push(format!("HotSpot, {name}\n{}", table(rows, 0)));
         }
-        text
+        tables.join("\n")
     }
 
     /// The number of columns of this project's side.
@@ -148,11 +145,9 @@ impl Page<'_> {
     }
 
     /// A row above the instructions.
-    fn titles(&self, [ours, theirs]: [&str; 2]) -> Vec<String> {
-        let mut cells = vec![String::new(); self.our_columns()];
-        let instruction = self.our_columns() - 2;
-        cells[instruction] = ours.into();
-        cells.extend([theirs.into(), String::new()]);
+    fn titles(&self, [ours, theirs]: [String; 2]) -> Vec<String> {
+        let mut cells = vec![String::new(); self.our_columns() - 2];
+        cells.extend([ours, String::new(), theirs]);
         cells
     }
 
@@ -192,26 +187,16 @@ fn decimal(assembly: &str) -> String {
     text
 }
 
-/// For each step the number of its difference, counted from 1.
-fn marks(theirs: &[Step]) -> Vec<Option<usize>> {
-    let mut last = 0;
-    let mark = |step: &Step| {
-        step.differs.as_ref().map(|_| {
-            last += 1;
-            last
-        })
+/// For each of HotSpot's steps its cells: the assembly, and the note with the number of the
+/// difference.
+fn their_cells(theirs: &[Step]) -> Vec<Vec<String>> {
+    let mut marks = 1..;
+    let cells = |step: &Step| {
+        let mark = step.differs.as_ref().and_then(|_| marks.next());
+        let mark = mark.map_or(String::new(), |mark| format!(" ({mark})"));
+        vec![step.assembly.clone(), format!("{}{mark}", step.note)]
     };
-    theirs.iter().map(mark).collect()
-}
-
-fn footnotes(theirs: &[Step], columns: usize) -> String {
-    let mut text = String::from("\nHotSpot's differs:\n");
-    for (step, mark) in theirs.iter().zip(marks(theirs)) {
-        if let (Some(differs), Some(mark)) = (&step.differs, mark) {
-            text += &wrapped(&format!("({mark}) {differs}"), "    ", columns);
-        }
-    }
-    text
+    theirs.iter().map(cells).collect()
 }
 
 /// The question, and the settings as options.
@@ -290,38 +275,14 @@ pub(super) fn options(settings: &PrefetchSettings) -> Vec<String> {
     options
 }
 
-/// Aligned columns, no wider than `columns`. Numbers, in the columns before the instruction, are
-/// aligned at the right.
-fn table(rows: Vec<Vec<String>>, columns: Option<usize>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).force_no_tty();
-    match columns {
-        Some(columns) => table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(columns).unwrap_or(u16::MAX)),
-        None => table.set_content_arrangement(ContentArrangement::Disabled),
-    };
-    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    for mut row in rows {
-        row.resize(width, String::new());
-        table.add_row(row);
-    }
-    let numbers = match width {
-        // HotSpot's side alone begins with an instruction.
-        _ if columns.is_some() => 0,
-        4 | 6 => 2,
-        _ => 1,
-    };
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if index < numbers {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+/// Aligned columns. The first `numbers` of them are aligned at the right.
+fn table(mut rows: Vec<Vec<String>>, numbers: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    rows.iter_mut().for_each(|row| row.resize(columns, String::new()));
+    Layout { header: Vec::new(), rows, words: (numbers..columns).collect() }.text(None)
 }
 
-/// The same table with a rule above the lines that are out of line.
+/// The table with a rule above the instructions that are out of line.
 fn ruled(table: &str) -> String {
     let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let rule = |line: &str| line.contains("ours, out of line");
@@ -330,22 +291,4 @@ fn ruled(table: &str) -> String {
         .flat_map(|line| [rule(line).then(|| "-".repeat(widest) + "\n"), Some(format!("{line}\n"))])
         .flatten()
         .collect()
-}
-
-/// Wraps a sentence to at most `columns`; all lines but the first are indented.
-fn wrapped(text: &str, indent: &str, columns: usize) -> String {
-    let columns = columns.max(40);
-    let (mut all, mut line) = (String::new(), String::new());
-    for word in text.split_whitespace() {
-        if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > columns {
-            let _ = writeln!(all, "{line}");
-            line = indent.to_string() + word;
-            continue;
-        }
-        if !line.trim().is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    all + &line + "\n"
 }

@@ -12,7 +12,7 @@ mod program;
 mod rows;
 mod verdict;
 
-use super::measuring::{lock, open_json, say, this_program, usable_cpus, warn_of_build};
+use super::measuring::{MeasuringArguments, UsableCpus, lock, open_json, say, this_program, warn_of_build};
 use super::{Failure, print};
 use crate::format::suggest::nearest;
 use crate::format::{Layout, number, width};
@@ -29,34 +29,30 @@ use verdict::Ratios;
 /// The arguments of `allotment truth`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TruthArguments {
-    /// Only these rows, such as `tlab.cas`; all of them unless told.
+    /// Rows to check, such as `tlab.cas` [default: all].
     #[arg(value_name = "ROW")]
     pub rows: Vec<String>,
 
-    /// Shorter and fewer turns, for a first look.
+    /// Fewer rounds and shorter times, for a first look.
     #[arg(long)]
     pub quick: bool,
 
-    /// Rounds in which each row is measured both ways [default: 7, quick 3]. Rows that differ get
-    /// as many again.
+    /// Rounds in which each row is measured both ways [default: 7; with --quick 3]. Rows that
+    /// differ get as many rounds again.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
 
-    /// The C compiler.
+    /// The C compiler: a program on the PATH, or its path.
     #[arg(long, value_name = "PATH", default_value = "cc")]
     pub cc: PathBuf,
 
-    /// Write what was found as JSON.
+    /// Write the scores and verdicts to this file as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Measure even if another allotment measures on this machine.
-    #[arg(long)]
-    pub ignore_lock: bool,
-
-    /// No progress on standard error.
-    #[arg(long)]
-    pub quiet: bool,
+    /// The lock, and the progress on standard error.
+    #[command(flatten)]
+    pub measuring: MeasuringArguments,
 }
 
 /// The settings of a round.
@@ -111,19 +107,19 @@ struct Checked {
 pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<(), Failure> {
     let chosen = chosen(&arguments.rows)?;
     let topology = Topology::detect();
-    let cpus = usable_cpus(&topology);
+    let cpus = UsableCpus::of(&topology);
     let file = open_json(arguments.json.as_deref())?;
-    let (builder, compiler) = Builder::new(&arguments.cc)?;
-    let _lock = lock(arguments.ignore_lock)?;
+    let builder = Builder::new(&arguments.cc)?;
+    let _lock = lock(arguments.measuring.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let mut checked = Vec::new();
     for row in chosen {
-        if row.threads() > cpus.1 {
-            say(arguments.quiet, &format!("{} left out: there is one CPU", row.label()));
+        if row.threads > cpus.at_once {
+            say(arguments.measuring.quiet, &format!("{} left out: there is one CPU", row.label()));
             continue;
         }
-        match row.case(experiments, cpus.1) {
-            Err(why) => say(arguments.quiet, &format!("{} left out: {why}", row.label())),
+        match row.case(experiments, cpus.at_once) {
+            Err(why) => say(arguments.measuring.quiet, &format!("{} left out: {why}", row.label())),
             Ok(case) => checked.push(Checked {
                 row,
                 program: builder.build(row.source, row.object_bytes())?,
@@ -140,14 +136,14 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<
     }
     let rounds = arguments.rounds.unwrap_or(if arguments.quick { 3 } else { 7 });
     let measuring =
-        Measuring { experiments, turn: Turn::of(arguments.quick), cpus: &cpus.0, interrupt: &interrupt };
+        Measuring { experiments, turn: Turn::of(arguments.quick), cpus: &cpus.order, interrupt: &interrupt };
     for round in 1..=rounds {
-        say(arguments.quiet, &format!("round {round} of {rounds}, {} rows", checked.len()));
+        say(arguments.measuring.quiet, &format!("round {round} of {rounds}, {} rows", checked.len()));
         checked.iter_mut().try_for_each(|one| measuring.round(one))?;
     }
     let doubtful = checked.iter().filter(|one| one.ratios.differ()).count();
     if doubtful > 0 {
-        say(arguments.quiet, &format!("{doubtful} rows differ; {rounds} more rounds of these"));
+        say(arguments.measuring.quiet, &format!("{doubtful} rows differ; {rounds} more rounds of these"));
     }
     // Rows that differ get as many rounds again, so that a disturbance that came and went does not
     // decide.
@@ -156,10 +152,10 @@ pub fn truth(arguments: &TruthArguments, experiments: &[&Experiment]) -> Result<
     }
     let written = file.map(|file| -> anyhow::Result<()> {
         let machine = Machine::detect(&topology).pairs();
-        Ok(file.write(&serde_json::to_vec_pretty(&found(&checked, &compiler, &machine))?)?)
+        Ok(file.write(&serde_json::to_vec_pretty(&found(&checked, &builder.version, &machine))?)?)
     });
     warn_of_build();
-    print(&text(&checked, &compiler))?;
+    print(&text(&checked, &builder.version))?;
     written.transpose()?;
     told(&checked).map_or(Ok(()), |text| Err(Failure::Failed(text)))
 }
@@ -230,7 +226,7 @@ impl Measuring<'_> {
     /// The score of the C program, in the unit of the lab's.
     fn c(&self, one: &Checked) -> Result<f64, Failure> {
         let Turn { time, windows, .. } = self.turn;
-        let threads = one.row.threads();
+        let threads = one.row.threads;
         let said = program::run(&one.program, threads, time, windows, &one.numbers, self.interrupt);
         match said {
             Err(_) if self.interrupt.requested() => Err(Failure::Interrupted),
@@ -315,7 +311,7 @@ fn found(checked: &[Checked], compiler: &str, machine: &[String]) -> serde_json:
         json!({
             "benchmark": one.row.benchmark(),
             "label": one.row.label(),
-            "threads": one.row.threads(),
+            "threads": one.row.threads,
             "params": one.case.params,
             "unit": unit(&one.case),
             "lab": one.lab,
@@ -374,7 +370,7 @@ mod tests {
         for (benchmark, threads, expected) in
             [("tlab.cas", 1, 9.0), ("tlab.cas", 2, 5.0), ("clock.tsc", 1, 1.0)]
         {
-            let row = ROWS.iter().find(|row| row.benchmark() == benchmark && row.threads() == threads);
+            let row = ROWS.iter().find(|row| row.benchmark() == benchmark && row.threads == threads);
             let case = row.unwrap().case(experiments::all(), 2).unwrap();
             assert_eq!(chosen_window(&case, vec![5.0, 9.0, 1.0]), Some(expected), "{benchmark} {threads}");
             assert_eq!(chosen_window(&case, vec![]), None);

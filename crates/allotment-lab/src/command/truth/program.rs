@@ -22,27 +22,29 @@ const HEADER: &str = include_str!("../../../truth/truth.h");
 /// A compiler, and a folder for the programs.
 pub(super) struct Builder {
     compiler: PathBuf,
+    /// The compiler's first line about itself.
+    pub(super) version: String,
     folder: TempDir,
 }
 
 impl Builder {
-    /// A builder, and the compiler's first line about itself.
+    /// A builder with that compiler.
     ///
     /// # Errors
     /// There is no such compiler, or no place for programs.
-    pub(super) fn new(compiler: &Path) -> anyhow::Result<(Builder, String)> {
+    pub(super) fn new(compiler: &Path) -> anyhow::Result<Builder> {
         let shown = compiler.display();
         let told = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
         let told = told.map_err(|error| {
             let advice = advice(error.kind());
             anyhow::Error::from(error).context(format!("cannot start the C compiler `{shown}`: {advice}"))
         })?;
-        ensure!(told.status.success(), "`{shown} --version` failed: {} is no C compiler", shown);
-        let line = String::from_utf8_lossy(&told.stdout).lines().next().unwrap_or_default().to_string();
+        ensure!(told.status.success(), "`{shown} --version` failed: {} is not a C compiler", shown);
+        let version = String::from_utf8_lossy(&told.stdout).lines().next().unwrap_or_default().to_string();
         let folder = tempfile::Builder::new().prefix("allotment-truth-").tempdir();
         let folder = folder.context("no place for the programs in C")?;
         fs::write(folder.path().join("truth.h"), HEADER).context("cannot write a program in C")?;
-        Ok((Builder { compiler: compiler.into(), folder }, line))
+        Ok(Builder { compiler: compiler.into(), version, folder })
     }
 
     /// Builds a source for objects of the given bytes.
@@ -136,7 +138,8 @@ pub(super) fn run(
     if !output.status.success() {
         bail!("{name} failed, {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
     }
-    said(&text).with_context(|| format!("{name} said `{}`, which is no result", text.trim().escape_debug()))
+    said(&text)
+        .with_context(|| format!("{name} said `{}`, which is not a result", text.trim().escape_debug()))
 }
 
 /// Two numbers, both above zero.
@@ -164,7 +167,7 @@ mod tests {
     #[test]
     fn a_compiler_that_is_none_is_told_of() {
         for (compiler, told) in
-            [("/no/such/cc", "install one (cc, gcc or clang)"), ("false", "is no C compiler")]
+            [("/no/such/cc", "install one (cc, gcc or clang)"), ("false", "is not a C compiler")]
         {
             let Err(error) = Builder::new(Path::new(compiler)) else { panic!("{compiler}") };
             assert!(format!("{error:#}").contains(told), "{error:#}");
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_a_compiler_refuses_is_told_with_its_words() {
-        let Ok((builder, _)) = Builder::new(Path::new("cc")) else { return };
+        let Ok(builder) = Builder::new(Path::new("cc")) else { return };
         let source = Source { name: "wrong", text: "int main(void) { return nothing; }" };
         let error = builder.build(&source, 16).unwrap_err().to_string();
         assert!(error.contains("does not build wrong.c") && error.contains("nothing"), "{error}");
@@ -189,8 +192,8 @@ mod tests {
     /// since its size does not matter here.
     #[test]
     fn every_program_runs() {
-        let Ok((builder, version)) = Builder::new(Path::new("cc")) else { return };
-        assert!(!version.is_empty());
+        let Ok(builder) = Builder::new(Path::new("cc")) else { return };
+        assert!(!builder.version.is_empty());
         for row in ROWS {
             let case = row.case(experiments::all(), 2).unwrap();
             let program = builder.build(row.source, row.object_bytes()).unwrap();
@@ -198,12 +201,11 @@ mod tests {
             if let Some(bytes) = numbers.first_mut().filter(|bytes| **bytes > 3) {
                 *bytes = (*bytes).min(1 << 20);
             }
-            let said =
-                run(&program, row.threads(), Duration::from_millis(1), 3, &numbers, &Interrupt::never())
-                    .unwrap();
+            let said = run(&program, row.threads, Duration::from_millis(1), 3, &numbers, &Interrupt::never())
+                .unwrap();
             // With one measuring thread, one figure is the inverse of the other.
             let product = said.rate * said.nanoseconds / 1e3;
-            assert!(row.threads() > 1 || (product - 1.0).abs() < 0.01, "{said:?}");
+            assert!(row.threads > 1 || (product - 1.0).abs() < 0.01, "{said:?}");
         }
     }
 }

@@ -39,7 +39,8 @@ sources! {
 pub(super) struct Row {
     experiment: &'static str,
     mode: &'static str,
-    threads: usize,
+    /// The number of measuring threads.
+    pub(super) threads: usize,
     /// Values of the experiment's axes, the object's size among them.
     values: &'static [(&'static str, &'static str)],
     pub(super) source: &'static Source,
@@ -128,11 +129,6 @@ impl Row {
             }
         }
         label + if self.threads == 1 { ", 1 thread" } else { ", 2 threads" }
-    }
-
-    /// Threads that measure.
-    pub(super) fn threads(&self) -> usize {
-        self.threads
     }
 
     /// The bytes of an object, for the compiler; 0 without objects.

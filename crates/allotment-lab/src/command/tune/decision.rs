@@ -33,10 +33,10 @@ impl Tried<'_> {
         self.ratios.iter().any(|(_, ratio)| Effect::of(ratio) == Effect::Above)
     }
 
-    /// The geometric mean of the gains.
+    /// The geometric mean of the gains; NaN if one of them is unknown.
     fn mean(&self) -> f64 {
-        let logs: f64 = self.ratios.iter().map(|(_, ratio)| ratio.value.ln()).sum();
-        (logs / self.ratios.len().max(1) as f64).exp()
+        let ratios: Vec<Ratio> = self.ratios.iter().map(|(_, ratio)| *ratio).collect();
+        Ratio::mean(&ratios).map_or(f64::NAN, |mean| mean.value)
     }
 
     /// A line for the value, and one for each program.

@@ -9,10 +9,10 @@
 mod decision;
 mod questions;
 
-use super::measuring::{doubts, end, lock, measure, open_json, this_program, usable_cpus, warn};
+use super::measuring::{UsableCpus, doubts, end, lock, measure, open_json, report, this_program, warn};
 use super::{Failure, TuneArguments, print};
+use crate::format::ScoreRow;
 use crate::format::json::to_json;
-use crate::format::{Report, ScoreRow};
 use crate::harness::{Experiment, Interrupt, JmhMode, OnJvms, Run, Settings};
 use crate::machine::Machine;
 use allotment::internals::platform::Topology;
@@ -35,11 +35,11 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
         )));
     }
     let topology = Topology::detect();
-    let cpus = usable_cpus(&topology);
-    let questions = questions(&topology, &Processor::detect(), cpus.1);
+    let cpus = UsableCpus::of(&topology);
+    let questions = questions(&topology, &Processor::detect(), cpus.at_once);
     let cases = cases(&questions);
     let file = open_json(arguments.json.as_deref())?;
-    let _lock = lock(arguments.ignore_lock)?;
+    let _lock = lock(arguments.measuring.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let settings = settings(arguments.forks);
     let run = Run {
@@ -49,21 +49,14 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
         on_jvms: &OnJvms::default(),
         settings: &settings,
         timeout: Duration::from_secs(60),
-        cpus: &cpus.0,
-        quiet: arguments.quiet,
+        cpus: &cpus.order,
+        quiet: arguments.measuring.quiet,
         interrupt: &interrupt,
     };
-    let (outcome, circumstances) = measure(&run, cpus.1);
+    let (outcome, circumstances) = measure(&run, cpus.at_once);
     let doubts = doubts(&outcome, &circumstances);
     let written = file.filter(|_| !outcome.rows.is_empty()).map(|file| -> anyhow::Result<()> {
-        let report = Report {
-            rows: outcome.rows.clone(),
-            program: "allotment".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            circumstances: Machine::detect(&topology).pairs(),
-            incomplete: outcome.incomplete(),
-            warnings: doubts.clone(),
-        };
+        let report = report(&outcome, Machine::detect(&topology).pairs(), &doubts);
         Ok(file.write(&to_json(&report)?)?)
     });
     let measured: Vec<ScoreRow> = outcome.rows.iter().filter(|row| row.is_measured()).cloned().collect();

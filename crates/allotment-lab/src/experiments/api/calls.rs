@@ -3,8 +3,8 @@
 use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
-use crate::experiments::hold::hold;
 use crate::harness::{Bench, Case, NoProbe, keep, keep_value};
+use crate::hold::hold;
 use allotment::Mutator;
 use crossbeam_utils::CachePadded;
 use std::hint::cold_path;

@@ -10,8 +10,8 @@
 use super::Way;
 use super::limits::{STOP_HEAP, heap};
 use super::node::{BYTES, NewNode};
-use crate::experiments::hold::hold;
 use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep};
+use crate::hold::hold;
 use allotment::{Heap, alloc};
 use anyhow::{Context, bail};
 use crossbeam_utils::CachePadded;

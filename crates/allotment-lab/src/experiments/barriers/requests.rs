@@ -3,7 +3,7 @@
 //! A thread that asks for a collection waits for its end. The thread that measures must not wait,
 //! since it holds the cycle in a phase. So it has another thread ask.
 
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::Mutator;
 use std::sync::{Condvar, Mutex, PoisonError};
 

@@ -9,7 +9,7 @@ use super::sales::Saved;
 use super::shop::{DataBase, Shop};
 use super::table::Table;
 use super::text::{Draws, Made, Text};
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{
     Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, Plain, alloc, rebind, root,
 };

@@ -11,7 +11,7 @@ use super::shop::{DataBase, Shop};
 use super::table::{Hashed, Set};
 use super::text::{Draws, Made, Text};
 use super::tree::{Ordered, Tree};
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::cmp::Ordering;
 use std::ops::Range;

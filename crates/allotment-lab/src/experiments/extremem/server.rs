@@ -8,7 +8,7 @@ use super::schedule::nanoseconds;
 use super::shop::OpenShop;
 use super::text::Draws;
 use super::visit::Seat;
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Mutator, OutOfMemory, root};
 
 /// The work of a server thread while latencies were logged.

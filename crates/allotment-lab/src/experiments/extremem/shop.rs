@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::text::{Dictionary, Draws, Made, Text};
 use super::words::{fill, words};
 use super::workload::Workload;
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Array, Field, Gc, Local, Mutator, NewArray, Object, OutOfMemory, alloc, rebind, root};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;

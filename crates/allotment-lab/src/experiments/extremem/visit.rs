@@ -9,7 +9,7 @@ use super::schedule::nanoseconds;
 use super::search::{self, Found, Query, Search, Words};
 use super::shop::OpenShop;
 use super::text::{Draws, Made, score};
-use crate::experiments::hold::hold;
+use crate::hold::hold;
 use allotment::{Array, Local, Mutator, NewArray, NewSlots, OutOfMemory, Root, alloc, rebind, root};
 
 /// The candidates of a customer with their reviews.

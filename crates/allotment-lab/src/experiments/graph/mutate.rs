@@ -5,13 +5,13 @@
 
 use super::super::collectors::full_heap;
 use super::super::heap_use::HeapUse;
-use super::super::hold::hold;
 use super::super::memory::advised;
 use super::super::together::Together;
 use super::load::Mix;
 use super::part::{Part, plan};
 use super::{board, heap_bytes};
 use crate::harness::{Bench, Case, Worker};
+use crate::hold::hold;
 use crate::walk::Random;
 use allotment::{Mutator, NewArray, OutOfMemory, alloc, root};
 use anyhow::{Context, bail};

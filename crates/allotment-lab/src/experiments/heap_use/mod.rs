@@ -7,8 +7,8 @@
 mod cycles;
 
 use super::collectors::is_concurrent;
-use super::hold::hold;
 use crate::harness::{Iteration, Probe, SecondaryValue};
+use crate::hold::hold;
 use crate::machine::Resident;
 use crate::statistics::percentile;
 use allotment::Heap;

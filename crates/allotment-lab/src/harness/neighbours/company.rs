@@ -14,13 +14,13 @@ use std::time::Duration;
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// Neighbours that walk. Their process is killed when this value is dropped, and by the kernel when
-/// the parent dies.
+/// the parent ends.
 #[derive(Debug)]
 pub(in crate::harness) struct Company(Supervised);
 
 impl Company {
-    /// Starts neighbours and waits until all walk; `command` is the program with the hidden command
-    /// `neighbour`, `patience` how long they may take to set up their memory.
+    /// Starts neighbours and waits until all walk. `command` is the program with the hidden command
+    /// `neighbour`. They may take at most `patience` to set up their memory.
     ///
     /// # Errors
     /// They could not be started, or the user interrupts.
@@ -31,7 +31,7 @@ impl Company {
         patience: Duration,
         interrupt: &Interrupt,
     ) -> Result<Company, End> {
-        // As for a fork: the parent decides when they end, and not the terminal.
+        // In a group of its own the process does not get the terminal's interrupt.
         command.stdin(Stdio::piped()).process_group(0);
         let mut company = Company(Supervised::start(&mut command).map_err(|text| failed(&text))?);
         company.0.tell(&NeighbourOrder { neighbours, cpus, parent: std::process::id() });
@@ -41,10 +41,10 @@ impl Company {
         }
     }
 
-    /// Lets them stop, and returns how many lines they walked in a microsecond.
+    /// Lets them stop, and returns the lines that they walked per microsecond.
     ///
     /// # Errors
-    /// They had ended before, so that what was measured beside them was measured alone.
+    /// They had ended before, so the case was measured without neighbours.
     pub(in crate::harness) fn leave(mut self) -> Result<f64, End> {
         self.0.input = None;
         match self.next(LEAVING, &Interrupt::never())? {
@@ -57,7 +57,7 @@ impl Company {
     fn next(&mut self, patience: Duration, interrupt: &Interrupt) -> Result<NeighbourMessage, End> {
         match self.0.next(patience, interrupt) {
             Ok(Some(line)) => serde_json::from_str(&line)
-                .map_err(|_| failed(&format!("they printed `{}`, which is no message", shown(&line)))),
+                .map_err(|_| failed(&format!("they printed `{}`, which is not a message", shown(&line)))),
             Ok(None) => {
                 let (status, complaints) = self.0.finish(Duration::ZERO);
                 let status = status.map_or_else(|error| error.to_string(), |status| describe(&status));
@@ -114,7 +114,7 @@ mod tests {
             started("read order; echo no memory >&2; exit 1"),
             "its neighbours: they ended early; their process exited with code 1; it said: no memory"
         );
-        assert_eq!(started("echo hello"), "its neighbours: they printed `hello`, which is no message");
+        assert_eq!(started("echo hello"), "its neighbours: they printed `hello`, which is not a message");
         assert!(started(r#"echo '{"rate":1}'"#).contains("stopped before they walked"));
         let left = |text: &str| failure(start(text, PATIENCE, &never).unwrap().leave());
         assert!(left(&format!("{READY}; cat > /dev/null")).contains("exited with code 0"));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_drops_them_ends_them() {
+    fn dropped_neighbours_end() {
         let company = start(&format!("{READY}; exec sleep 1000"), PATIENCE, &Interrupt::never()).unwrap();
         let id = company.0.child.id();
         drop(company);

@@ -1,13 +1,13 @@
-//! Threads that keep the machine's caches busy beside what is measured:
+//! Threads that keep the machine's caches busy beside the measured case:
 //! `--neighbours 2:64m:random`.
 //!
-//! What a thread does alone on a machine is not what it does beside others, which is what the
-//! article on the "uncanny valley" set out to show. So each case is measured alone and with company
-//! in the same run, interleaved, and the coordinate `neighbours` says which.
+//! A thread is faster alone on a machine than beside others, as the article on the "uncanny valley"
+//! shows. So each case is measured alone and with neighbours in the same run, interleaved. The
+//! coordinate `neighbours` distinguishes the rows.
 //!
 //! Neighbours live in a process of their own, which the parent starts before a fork and ends after
-//! it. Threads within the fork were refused: a fork may be a JVM, and even in ours they would share
-//! its address space, so that its page faults and theirs wait for each other.
+//! it. Refused: threads within the fork. A fork may be a JVM; and in a fork of ours they would share
+//! its address space, so their page faults and the case's would wait for each other.
 
 mod company;
 mod process;
@@ -26,26 +26,26 @@ use std::str::FromStr;
 /// The coordinate of rows in a run with neighbours.
 pub const NEIGHBOURS: &str = "neighbours";
 
-/// Its value where there are none.
+/// The value of the coordinate for a row without neighbours.
 pub const NONE: &str = "none";
 
-/// The most threads: more are no neighbours but a crowd, and their memory is one each.
+/// The most threads.
 const MOST_THREADS: usize = 1024;
 
-/// The least bytes: two lines, which a walk can go between.
+/// The least bytes of a neighbour: two lines, since a walk goes from line to line.
 const LEAST_BYTES: usize = 128;
 
 /// How neighbours walk. They read and never write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Walk {
-    /// From line to line around one cycle of all, each read waiting for the one before.
+    /// Around one cycle of all lines, in random order. Each read waits for the one before.
     Random,
-    /// Line by line, as fast as they come.
+    /// Line by line, as fast as memory delivers them.
     Sequential,
 }
 
-/// Threads that walk memory beside what is measured.
+/// Threads that walk memory beside the measured case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours {
     /// The number of threads.
@@ -57,18 +57,18 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Those of a case; none if it has none.
+    /// The neighbours of a case.
     pub fn of(case: &Case) -> Option<Neighbours> {
         let value = case.params.iter().find(|(name, _)| name == NEIGHBOURS).map(|(_, value)| value)?;
         value.parse().ok()
     }
 
-    /// As people read it: `2:64m:random`.
+    /// The neighbours as people read them: `2:64m:random`.
     pub fn label(&self) -> String {
         format!("{}:{}:{}", self.threads, size(self.bytes as u64), self.walk)
     }
 
-    /// The memory that all walk together, in bytes.
+    /// The memory of all threads together, in bytes.
     pub fn total_bytes(&self) -> usize {
         self.threads.saturating_mul(self.bytes)
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Walk {
 }
 
 impl fmt::Display for Neighbours {
-    /// As files hold it: `2:67108864:random`.
+    /// The neighbours as files hold them: `2:67108864:random`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.threads, self.bytes, self.walk)
     }
@@ -122,18 +122,18 @@ impl FromStr for Neighbours {
         };
         let threads = match threads.parse() {
             Ok(threads @ 1..=MOST_THREADS) => threads,
-            _ => return Err(format!("`{threads}` neighbours: 1 to {MOST_THREADS} walk")),
+            _ => return Err(format!("`{threads}` is not a number of neighbours; write 1 to {MOST_THREADS}")),
         };
         let bytes = parse_size(bytes)? as usize;
         if bytes < LEAST_BYTES {
             return Err(format!(
-                "{bytes} bytes for a neighbour: two lines, {LEAST_BYTES} bytes, are the least"
+                "{bytes} bytes are too few for a neighbour; write {LEAST_BYTES} (two lines) or more"
             ));
         }
         let walk = match walk {
             "random" => Walk::Random,
             "sequential" => Walk::Sequential,
-            other => return Err(format!("`{other}` is neither random nor sequential")),
+            other => return Err(format!("`{other}` is not an order of reads; write random or sequential")),
         };
         Ok(Neighbours { threads, bytes, walk })
     }
@@ -166,16 +166,16 @@ mod tests {
             ("", "write N:SIZE"),
             ("2", "write N:SIZE"),
             ("1:1m:random:x", "write N:SIZE"),
-            ("0:64m", "`0` neighbours: 1 to 1024"),
+            ("0:64m", "`0` is not a number of neighbours; write 1 to 1024"),
             ("1025:64m", "1 to 1024"),
             ("-1:64m", "1 to 1024"),
             ("two:64m", "1 to 1024"),
             ("2:", "not a size"),
             ("2:big", "not a size"),
             ("2:99999999t", "too large"),
-            ("2:64", "128 bytes, are the least"),
-            ("2:64m:Random", "neither random nor sequential"),
-            ("2:64m:", "neither random nor sequential"),
+            ("2:64", "write 128 (two lines) or more"),
+            ("2:64m:Random", "write random or sequential"),
+            ("2:64m:", "write random or sequential"),
         ] {
             let error = text.parse::<Neighbours>().unwrap_err();
             assert!(error.contains(hint), "{text}: {error}");

@@ -1,9 +1,10 @@
 //! The neighbours' side: a process that walks until its standard input ends.
 //!
-//! Refused: a signal. Standard input ends by itself when the parent does, and after its end the
-//! process can still say how far it has walked.
+//! Refused: a signal. Standard input ends with the parent, and after its end the process can still
+//! report how far it has walked.
 
 use super::{Neighbours, Walk};
+use crate::harness::protocol::send;
 use crate::machine::{die_with_parent, pin_current_thread};
 use crate::walk::{Cycle, Mapping, Pages, Random, Stream, Way};
 use anyhow::Context;
@@ -18,9 +19,9 @@ use std::time::Instant;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct NeighbourOrder {
     pub(super) neighbours: Neighbours,
-    /// For each the CPU it is bound to, if any.
+    /// The CPU of each neighbour that is bound to one.
     pub(super) cpus: Vec<Option<usize>>,
-    /// Process id of the parent, without which they are not to live on.
+    /// Process id of the parent. The neighbours end with it.
     pub(super) parent: u32,
 }
 
@@ -30,32 +31,28 @@ pub(super) struct NeighbourOrder {
 pub(super) enum NeighbourMessage {
     /// All walk.
     Ready,
-    /// They have stopped; lines per microsecond of all together, from when each began.
+    /// They have stopped: lines per microsecond of all together.
     Rate(f64),
 }
 
-/// Turns of sixteen hops, or lines a sixteenth of which, between two looks whether to stop.
+/// Turns of sixteen lines between two checks of the stop flag.
 const TURNS: usize = 64;
 
 /// Bytes from line to line.
 const LINE: usize = 64;
 
-/// The whole life of neighbours: reads an order, walks, says when all do, stops when `input` ends
-/// and says how fast they were.
+/// The whole life of neighbours: reads an order, walks, reports when all walk, stops when `input`
+/// ends, and reports how fast they were.
 ///
 /// # Errors
-/// The order is not one, there is not the memory, a CPU cannot be had, or nobody reads the
-/// messages.
+/// There is no order, there is not enough memory, a thread cannot be bound to its CPU, or the
+/// messages have no reader.
 pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow::Result<()> {
     let mut line = String::new();
     input.read_line(&mut line).context("cannot read the order")?;
     let order: NeighbourOrder = serde_json::from_str(&line)
         .context("standard input holds no order; neighbours are started by `allotment run`")?;
-    die_with_parent(order.parent)?;
-    let mut send = |message: NeighbourMessage| -> anyhow::Result<()> {
-        let line = serde_json::to_string(&message)? + "\n";
-        output.write_all(line.as_bytes()).and_then(|()| output.flush()).context("cannot report")
-    };
+    die_with_parent(order.parent).context("the process that started this one is gone")?;
     let stop = AtomicBool::new(false);
     let rate = thread::scope(|scope| -> anyhow::Result<f64> {
         let _stopped = StopOnDrop(&stop);
@@ -64,7 +61,7 @@ pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow
         for index in 0..order.neighbours.threads {
             let (sender, order, stop) = (sender.clone(), &order, &stop);
             let body = move || {
-                // Nobody listens only when another has failed.
+                // The receiver is gone only if another neighbour has failed.
                 let tell = |walks| {
                     let _ = sender.send(walks);
                 };
@@ -75,9 +72,9 @@ pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow
             threads.push(thread.spawn_scoped(scope, body).with_context(of)?);
         }
         drop(sender);
-        // Who cannot walk says why when it is joined.
+        // A thread that cannot walk returns the reason when it is joined.
         if receiver.iter().take(threads.len()).all(|walks| walks) {
-            send(NeighbourMessage::Ready)?;
+            send(&mut output, &NeighbourMessage::Ready)?;
             let mut rest = Vec::new();
             input.read_to_end(&mut rest).context("cannot wait for the end")?;
         }
@@ -88,10 +85,10 @@ pub fn run_neighbours(mut input: impl BufRead, mut output: impl Write) -> anyhow
         }
         Ok(rate)
     })?;
-    send(NeighbourMessage::Rate(rate))
+    send(&mut output, &NeighbourMessage::Rate(rate))
 }
 
-/// Stops the others when one cannot be started: the scope waits for them.
+/// Stops the other threads if one cannot be started: the scope waits for them.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -124,7 +121,7 @@ fn walk(
     }
 }
 
-/// Takes steps until told to stop; returns what they add up to per microsecond.
+/// Takes steps until `stop`. Returns their sum per microsecond.
 fn until(stop: &AtomicBool, ready: impl FnOnce(), mut step: impl FnMut() -> u64) -> f64 {
     ready();
     let (mut lines, start) = (0, Instant::now());
@@ -154,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_parent_does_not_walk() {
+    fn neighbours_without_a_parent_do_not_walk() {
         let order = NeighbourOrder { neighbours: "1:64k".parse().unwrap(), cpus: vec![], parent: 0 };
         let text = serde_json::to_string(&order).unwrap();
         assert!(said(&text).unwrap_err().contains("is gone"));

@@ -5,9 +5,9 @@ use crate::format::phrase::{Effect, NO_RATIO, count, ratio_within};
 use crate::format::{Comparison, ScoreRow, grouped};
 use crate::statistics::Ratio;
 
-/// A line for each kind of neighbours: in how many rows they slow down or speed up by more than the
-/// error, and the worst of them. Rows whose error is not known show neither, and are counted apart.
-/// `comparison` is with the rows that have none.
+/// A line for each kind of neighbours: the number of rows that become slower or faster by more than
+/// the error, and the worst of them. Rows of unknown error are counted separately. `comparison` is
+/// with the rows without neighbours.
 pub fn verdicts(rows: &[ScoreRow], comparison: &Comparison) -> Vec<String> {
     let kinds = grouped(rows.iter().zip(&comparison.ratios).filter_map(|(row, ratio)| {
         let mut parameters = row.parameters.iter();

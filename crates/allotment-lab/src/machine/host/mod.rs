@@ -1,8 +1,8 @@
-//! What the host gives of two CPUs right now.
+//! The relation of two CPUs at this moment.
 //!
-//! A host moves the CPUs of a virtual machine between cores, and tells the machine nothing of it.
-//! Measurements of several threads depend on it, so two questions are asked: how long a cache line
-//! takes from one CPU to the other, and how much both CPUs do at once.
+//! A host moves the CPUs of a virtual machine between cores, and the machine does not learn of it.
+//! Measurements of several threads depend on it. So two things are measured: the time of a cache
+//! line from one CPU to the other, and the work of both CPUs at once.
 
 mod pair;
 mod ping_pong;
@@ -18,12 +18,12 @@ use super::first_two;
 pub struct HostSample {
     /// Nanoseconds that a cache line takes from one to the other.
     pub line: Option<f64>,
-    /// What both do at once, of what the faster does alone: 2 where they are two cores.
+    /// The work of both at once, in units of the work of the faster alone: 2 if they are two cores.
     pub cpus: Option<f64>,
 }
 
 impl HostSample {
-    /// Measures both, in some milliseconds; `None`: this process may use one CPU only.
+    /// Measures both, in some milliseconds. `None` if this process has one CPU.
     #[must_use]
     pub fn take() -> Option<HostSample> {
         let cpus = first_two()?;

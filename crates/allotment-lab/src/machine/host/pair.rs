@@ -1,4 +1,4 @@
-//! Two threads at once, each bound to a CPU: what measurements of a pair of CPUs begin with.
+//! Two threads at once, each bound to a CPU: the frame of measurements of two CPUs.
 
 use crate::machine::pin_current_thread;
 use std::io;
@@ -6,8 +6,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-/// Runs each on a thread bound to its CPU, `first` to the first; what they return. Either of them
-/// may wait for the other: neither begins before both are bound.
+/// Runs two functions, each on a thread bound to its CPU, and returns their results. Neither begins
+/// before both are bound, so either may wait for the other.
 ///
 /// # Errors
 /// A CPU is not allowed to this process, the system gives no thread, or one of them panicked.
@@ -29,7 +29,7 @@ pub(super) fn on_two_cpus<A: Send, B: Send>(
         let one = match thread().spawn_scoped(scope, || Ok(bound(cpus[0])?.then(first))) {
             Ok(one) => one,
             Err(error) => {
-                // The other waits for it, and must not begin.
+                // The other thread waits, and must not begin.
                 refused.store(true, Ordering::SeqCst);
                 tried.wait();
                 return Err(error);
@@ -38,7 +38,7 @@ pub(super) fn on_two_cpus<A: Send, B: Send>(
         let (one, other): (io::Result<_>, io::Result<_>) = (joined(one), joined(other));
         match (one?, other?) {
             (Some(one), Some(other)) => Ok((one, other)),
-            // Whose CPU was refused has said so.
+            // A thread whose CPU was refused has returned that error.
             _ => Err(io::Error::other("a thread could not be bound to its CPU")),
         }
     })

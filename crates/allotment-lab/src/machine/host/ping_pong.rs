@@ -1,4 +1,4 @@
-//! What handing over a line costs on the machine at hand: two threads on two CPUs write it in turn.
+//! The cost of handing over a cache line on this machine: two threads on two CPUs write it in turn.
 
 use super::pair::on_two_cpus;
 use crate::machine::time_stamp_counter;
@@ -11,14 +11,14 @@ use std::time::Instant;
 /// A measurement of [`ping_pong`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandOver {
-    /// Nanoseconds from one CPU to the other, the best round's.
+    /// Nanoseconds from one CPU to the other, of the best round.
     pub min_nanoseconds: f64,
-    /// The median round's.
+    /// Nanoseconds of the median round.
     pub median_nanoseconds: f64,
-    /// The best round's, in cycles of the time stamp counter, which are not a core's under another
-    /// frequency.
+    /// Cycles of the time stamp counter, of the best round. They differ from a core's cycles if the
+    /// core has another frequency.
     pub min_cycles: f64,
-    /// The median round's.
+    /// Cycles of the median round.
     pub median_cycles: f64,
 }
 
@@ -45,18 +45,17 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
     Ok(summary(&times))
 }
 
-/// Nanoseconds that a line takes from one of these CPUs to the other right now; `None` where they
-/// cannot be had. Takes about a millisecond.
+/// Nanoseconds that a line takes from one of these CPUs to the other right now. `None` if threads
+/// cannot be bound to them. Takes about a millisecond.
 ///
-/// Of a virtual machine it says where its CPUs are: the host moves them between cores that share a
-/// cache and such that do not, and what several threads do together then takes other times.
+/// In a virtual machine the time shows where the CPUs are: the host moves them between cores that
+/// share a cache and cores that do not.
 #[must_use]
 pub(super) fn hand_over(cpus: [usize; 2]) -> Option<f64> {
     ping_pong(cpus, 5, 500).ok().map(|measured| measured.median_nanoseconds)
 }
 
-/// Waits for a turn and ends it. A thread that waits for long lets others run: there may be fewer
-/// CPUs than it seems.
+/// Waits for a turn and ends it. A thread that waits for long yields: the two may share a core.
 fn pass(line: &AtomicU64, turn: u64) {
     let mut waited = 0_u32;
     while line.load(Ordering::Acquire) != turn {

@@ -1,10 +1,10 @@
-//! How much two CPUs do at once, of what the faster does alone: 2 where they are two cores, less
-//! where they are not, or one has less.
+//! The work of two CPUs at once, in units of the work of the faster alone: 2 if they are two cores,
+//! less if they share one.
 //!
-//! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes,
-//! and the machine does not learn of it: neither the topology that it is shown nor stolen time say
-//! so. On an AMD EPYC both then do 1.45 times what one does, with arithmetic, and 1.13 times with
-//! memory. Measurements of two threads from such moments say nothing about two threads.
+//! A host may run two CPUs of a virtual machine as two threads of one core, for seconds or minutes.
+//! Neither the topology nor stolen time show it. On an AMD EPYC both then do 1.45 times the work of
+//! one in arithmetic, and 1.13 times in memory accesses. Measurements of two threads are meaningless
+//! at such times.
 
 use super::pair::on_two_cpus;
 use std::hint::{black_box, spin_loop};
@@ -12,28 +12,27 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Two CPUs that do less at once are not two: threads of one core do about 1.4 times what one does
-/// alone.
+/// The least work of two cores. Two threads of one core do about 1.4 times the work of one.
 pub const TWO_CPUS: f64 = 1.7;
 
 /// Rounds of a measurement, whose median counts.
 const ROUNDS: usize = 3;
 
-/// Steps of a round; they take about 0.2 ms, of which it is nothing that threads begin some tens of
+/// Steps of a round. They take about 0.2 ms, so it does not matter that threads begin some tens of
 /// ns apart.
 const STEPS: u64 = 1 << 18;
 
-/// What these CPUs do at once, of what the faster of them does alone, right now; `None` where they
-/// cannot be had. Takes some milliseconds.
+/// The work of these CPUs at once right now, in units of the work of the faster alone. `None` if
+/// threads cannot be bound to them. Takes some milliseconds.
 #[must_use]
 pub(super) fn cpus_at_once(cpus: [usize; 2]) -> Option<f64> {
-    let meeting = Meeting { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
+    let meeting = Meetings { slept: Barrier::new(2), awake: AtomicUsize::new(0) };
     let (first, second) = on_two_cpus(cpus, || times(&meeting, 0), || times(&meeting, 1)).ok()?;
     Some(summary(first.into_iter().zip(second)))
 }
 
-/// Waits until these CPUs are two, for `at_most` so long, or until `given_up`; what they were last,
-/// if that is known.
+/// Waits until these CPUs do the work of two cores, at most for `at_most`, or until `given_up`.
+/// Returns their last measured work.
 pub fn await_two_cpus(cpus: [usize; 2], at_most: Duration, given_up: &dyn Fn() -> bool) -> Option<f64> {
     const PAUSE: Duration = Duration::from_millis(50);
     let start = Instant::now();
@@ -46,7 +45,7 @@ pub fn await_two_cpus(cpus: [usize; 2], at_most: Duration, given_up: &dyn Fn() -
     }
 }
 
-/// The median round's.
+/// The median of the rounds.
 fn summary(rounds: impl Iterator<Item = (Times, Times)>) -> f64 {
     let of = |(first, second): (Times, Times)| {
         first.alone.min(second.alone) * (first.beside.recip() + second.beside.recip())
@@ -56,7 +55,7 @@ fn summary(rounds: impl Iterator<Item = (Times, Times)>) -> f64 {
     found.get(found.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What a round took one of two threads, in ns.
+/// The times of one of two threads in a round, in ns.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     /// While the other slept.
@@ -65,15 +64,16 @@ struct Times {
     beside: f64,
 }
 
-/// Where the two wait for each other.
-struct Meeting {
-    /// Asleep: a thread of the same core that spins would take what it measures.
+/// The meeting points of the two threads.
+struct Meetings {
+    /// Threads sleep here: a spinning thread of the same core would take part of its work.
     slept: Barrier,
-    /// How often either has come, then awake: sleepers wake some microseconds apart.
+    /// The number of arrivals of both. Threads spin here, since sleepers wake up some microseconds
+    /// apart.
     awake: AtomicUsize,
 }
 
-fn times(meeting: &Meeting, number: usize) -> Vec<Times> {
+fn times(meeting: &Meetings, number: usize) -> Vec<Times> {
     let timed = || {
         let start = Instant::now();
         work();
@@ -98,8 +98,8 @@ fn times(meeting: &Meeting, number: usize) -> Vec<Times> {
     (0..ROUNDS).map(round).collect()
 }
 
-/// Arithmetic in four chains, so that a core alone is busy with it and two threads of it share its
-/// units. None has a sum that a compiler knows.
+/// Arithmetic in four chains, so that one thread keeps a core busy and two threads of a core share
+/// its units. A compiler cannot compute the sums.
 fn work() {
     let [mut a, mut b, mut c, mut d] = [1_u64, 2, 3, 4];
     for step in 0..STEPS {

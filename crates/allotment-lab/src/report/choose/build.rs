@@ -2,7 +2,7 @@
 
 use super::Scored;
 use super::names::Names;
-use super::plan::{Place, Plan, spelled};
+use super::plan::{Place, Roles, spelled};
 use crate::format::coordinates::{Coordinate, number as parsed, value};
 use crate::format::phrase::{self, Better};
 use crate::format::{ScoreRow, number};
@@ -72,7 +72,7 @@ pub(super) fn line_chart(unit: &str, title: String, along: &Coordinate, series: 
 
 pub(super) fn bar_chart(
     unit: &str,
-    plan: &Plan,
+    plan: &Roles,
     places: &[Place],
     rows: &[Scored<'_>],
     names: &Names,

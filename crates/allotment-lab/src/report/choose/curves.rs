@@ -9,12 +9,12 @@
 
 use super::build::series;
 use super::names::Names;
-use super::plan::{Plan, spelled};
-use super::{MOST_CHARTS, Scored, numbered};
-use crate::format::coordinates::{MODE, varying};
+use super::plan::{Roles, is_compared, spelled};
+use super::{Scored, limited, numbered, together};
+use crate::format::coordinates::varying;
 use crate::format::phrase::{nanoseconds_of, time};
 use crate::format::{Metric, Samples, ScoreRow};
-use crate::harness::{Baseline, JVM, Latency};
+use crate::harness::{Baseline, Latency};
 use crate::statistics::curve;
 use allotment_report::chart::{Axis, COLOURS, Chart, Point, Scale};
 use allotment_report::page::Group;
@@ -22,7 +22,7 @@ use allotment_report::page::Group;
 /// A row with the times to draw.
 pub(super) struct Curve<'a> {
     scored: Scored<'a>,
-    /// By their places on the axis, in nanoseconds.
+    /// Points by their places on the axis, with times in nanoseconds.
     points: Vec<Point>,
 }
 
@@ -37,28 +37,22 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// The charts of an experiment whose answer is latencies, those of each latency behind each other.
+/// The charts of an experiment whose answer is latencies, one latency after the other.
 /// Rows without any percentile are in the table alone.
 pub(in crate::report) fn latency_charts(
     rows: &[Scored<'_>],
     latencies: &[Latency],
     baseline: Option<&Baseline>,
 ) -> Vec<Group> {
-    let mut all = Group { title: "Percentiles".into(), charts: Vec::new(), left_out: 0 };
-    for latency in latencies {
+    let group = |latency: &Latency| {
         let curve = |scored: &Scored<'_>| points(scored.row, latency.label);
         let curves: Vec<Curve<'_>> = rows
             .iter()
             .filter_map(|scored| Some(Curve { scored: *scored, points: curve(scored)? }))
             .collect();
-        let group = curve_group(&curves, String::new(), baseline);
-        all.left_out += group.left_out;
-        for mut chart in group.charts {
-            let of = latency.what;
-            chart.title = if chart.title.is_empty() { of.into() } else { format!("{of}: {}", chart.title) };
-            all.charts.push(chart);
-        }
-    }
+        (latency.what, curve_group(&curves, String::new(), baseline))
+    };
+    let all = together("Percentiles", latencies.iter().map(group));
     if all.charts.is_empty() { Vec::new() } else { vec![all] }
 }
 
@@ -94,7 +88,7 @@ fn unspread(x: f64, y: f64, label: String) -> Point {
 }
 
 /// The points of metrics such as `op.p99` and `op.max`. The longest time has the place that the
-/// number of times gives it, or a decade behind the last percentile where that is unknown.
+/// number of times gives it, or a decade after the last percentile if that number is unknown.
 fn of_percentiles(row: &ScoreRow, label: &str) -> Option<Vec<Point>> {
     let own = |metric: &'_ Metric| {
         let part = metric.label.strip_prefix(label)?.strip_prefix('.')?.to_string();
@@ -136,27 +130,22 @@ pub(super) fn curve_group(curves: &[Curve<'_>], title: String, baseline: Option<
             }
         }
     }
-    let left_out = charts.len().saturating_sub(MOST_CHARTS);
-    charts.truncate(MOST_CHARTS);
-    Group { title, charts, left_out }
+    limited(title, charts)
 }
 
 /// All coordinates are series as long as there are colours for them. Those that experiments name
 /// first become panels first. The baseline's coordinate and the mode stay series.
-fn plan(rows: &[&ScoreRow], baseline: Option<&Baseline>) -> Plan {
+fn plan(rows: &[&ScoreRow], baseline: Option<&Baseline>) -> Roles {
     let mut series = varying(rows);
     let mut panels = Vec::new();
-    let is_compared = |name: &str| {
-        name == MODE || name == JVM || baseline.is_some_and(|baseline| baseline.coordinate == name)
-    };
     loop {
         let names: Vec<String> = series.iter().map(|one| one.name.clone()).collect();
-        let free = series.iter().position(|one| !is_compared(&one.name));
+        let free = series.iter().position(|one| !is_compared(&one.name, baseline));
         match free {
             Some(free) if Names::of(rows, &names, baseline).all.len() > COLOURS => {
                 panels.push(series.remove(free));
             }
-            _ => return Plan { along: None, series: names, panels },
+            _ => return Roles { along: None, series: names, panels },
         }
     }
 }
@@ -179,7 +168,7 @@ fn ticks() -> impl Iterator<Item = (f64, String)> {
     (0..20).map(|nines| (10_f64.powi(nines), percent(nines as usize)))
 }
 
-/// A percentage of so many nines.
+/// A percentage with this number of nines.
 fn percent(nines: usize) -> String {
     match nines {
         0 => "0 %".into(),

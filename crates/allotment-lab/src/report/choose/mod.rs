@@ -16,12 +16,13 @@ use crate::format::coordinates::mode;
 use crate::format::{ScoreRow, grouped};
 use crate::harness::{Baseline, Charts};
 use crate::statistics::Ratio;
+use allotment_report::chart::Chart;
 use allotment_report::page::Group;
 use build::{bar_chart, line_chart, lines};
 pub(super) use curves::latency_charts;
 use curves::{Curve, curve_group};
 use names::Names;
-use plan::{PlaceValue, Plan, spelled};
+use plan::{PlaceValue, Roles, spelled};
 
 /// The most charts of one kind, since readers ignore more; the table has all rows.
 const MOST_CHARTS: usize = 24;
@@ -64,16 +65,28 @@ pub(super) fn charts(rows: &[Scored<'_>], wanted: Charts, baseline: Option<&Base
         return groups.map(|(_, group)| group).collect();
     }
     // Modes have a chart or two each, and these are put beside each other.
-    let mut all = Group { title: String::new(), charts: Vec::new(), left_out: 0 };
-    for (mode, group) in groups {
+    vec![together("", groups)]
+}
+
+/// Named groups as one. The titles of its charts begin with the names.
+fn together<'a>(title: &str, groups: impl Iterator<Item = (&'a str, Group)>) -> Group {
+    let mut all = Group { title: title.into(), charts: Vec::new(), left_out: 0 };
+    for (name, group) in groups {
         all.left_out += group.left_out;
         for mut chart in group.charts {
             chart.title =
-                if chart.title.is_empty() { mode.into() } else { format!("{mode}: {}", chart.title) };
+                if chart.title.is_empty() { name.into() } else { format!("{name}: {}", chart.title) };
             all.charts.push(chart);
         }
     }
-    vec![all]
+    all
+}
+
+/// The first of the charts, and how many are left out.
+fn limited(title: String, mut charts: Vec<Chart>) -> Group {
+    let left_out = charts.len().saturating_sub(MOST_CHARTS);
+    charts.truncate(MOST_CHARTS);
+    Group { title, charts, left_out }
 }
 
 /// JMH's modes in words.
@@ -89,7 +102,7 @@ fn way(jmh_mode: &str) -> &str {
 
 fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&Baseline>) -> Group {
     let plain: Vec<&ScoreRow> = rows.iter().map(|scored| scored.row).collect();
-    let plan = Plan::of(&plain, wanted, baseline);
+    let plan = Roles::of(&plain, wanted, baseline);
     let names = Names::of(&plain, &plan.series, baseline);
     let places = plan.places(rows);
     let unit = rows.first().map_or("", |scored| scored.row.primary.unit.as_str());
@@ -123,9 +136,7 @@ fn group(rows: &[Scored<'_>], title: String, wanted: Charts, baseline: Option<&B
             }
         }
     }
-    let left_out = charts.len().saturating_sub(MOST_CHARTS);
-    charts.truncate(MOST_CHARTS);
-    Group { title, charts, left_out }
+    limited(title, charts)
 }
 
 /// `size = 16 (1 of 2)`, where series are divided among charts.

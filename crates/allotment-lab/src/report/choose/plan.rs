@@ -10,7 +10,7 @@ use crate::harness::{Baseline, Charts, JVM};
 const MANY_PANELS: usize = 12;
 
 /// The role of each coordinate.
-pub(super) struct Plan {
+pub(super) struct Roles {
     /// The coordinate along x, if there is one.
     pub(super) along: Option<Coordinate>,
     /// The compared coordinates.
@@ -19,12 +19,10 @@ pub(super) struct Plan {
     pub(super) panels: Vec<Coordinate>,
 }
 
-impl Plan {
-    pub(super) fn of(rows: &[&ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Plan {
+impl Roles {
+    pub(super) fn of(rows: &[&ScoreRow], wanted: Charts, baseline: Option<&Baseline>) -> Roles {
         let mut all = varying(rows);
-        let compared = |name: &str| {
-            name == MODE || name == JVM || baseline.is_some_and(|baseline| baseline.coordinate == name)
-        };
+        let compared = |name: &str| is_compared(name, baseline);
         let numbers = |one: &Coordinate| one.numbers().is_some();
         let named = all.iter().position(|one| wanted.along == Some(one.name.as_str()) && numbers(one));
         let most = || {
@@ -41,7 +39,7 @@ impl Plan {
             let Some((index, _)) = fewest.min_by_key(|(_, one)| one.values.len()) else { break };
             series.push(panels.remove(index).name);
         }
-        Plan { along, series, panels }
+        Roles { along, series, panels }
     }
 
     /// The combinations of the panels' values that occur in rows. A row that lacks some values gets
@@ -74,6 +72,11 @@ impl Plan {
     pub(super) fn belongs(&self, row: &ScoreRow, place: &[PlaceValue]) -> bool {
         is_part(&self.place(row), place)
     }
+}
+
+/// Whether the values of a coordinate are compared with each other: then they are series.
+pub(super) fn is_compared(name: &str, baseline: Option<&Baseline>) -> bool {
+    name == MODE || name == JVM || baseline.is_some_and(|baseline| baseline.coordinate == name)
 }
 
 /// A value with its label; `None` where rows lack the coordinate.

@@ -17,7 +17,7 @@ pub(super) enum Encoding {
     Utf16Big,
 }
 
-/// A file of a kind that the lab does not read.
+/// A file of a kind that no command reads as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Foreign {
     /// The kind.
@@ -80,8 +80,7 @@ pub(super) fn foreign(head: &[u8]) -> Option<Foreign> {
         return Some(Foreign { is: "nothing but zeros", hint: "copy it again" });
     }
     let controls = written.iter().filter(|byte| is_control(**byte)).count();
-    (controls * 20 > written.len())
-        .then_some(Foreign { is: "no text, but binary data", hint: "name a file of text" })
+    (controls * 20 > written.len()).then_some(Foreign { is: "binary data", hint: "name a file of text" })
 }
 
 /// Control characters that text does not contain. Text may contain tabs, ends of lines and pages,

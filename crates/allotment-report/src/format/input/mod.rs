@@ -1,12 +1,11 @@
-//! A file that a user gives to the lab: its text as UTF-8, or the true cause why it cannot be read.
+//! A file that a user gives to a command: its text as UTF-8, or the true cause why it cannot be read.
 //!
 //! Every command reads its files here, so all commands know the same encodings and give the same
-//! message for the same file. Binary files are unpacked here as well ([`open_binary`]). There are
-//! three steps. First the kind of the path is checked, since a directory or a device must not be
-//! opened as a file. Then gzip is unpacked, in any number of
-//! members and layers. Then the first bytes give the encoding, or the kind of a foreign file. The
-//! file's name is ignored: `tlab.log` is often compressed, and `tlab.log.gz` was often unpacked on
-//! its way.
+//! message for the same file. Binary files are unpacked here too ([`open_binary`]). There are three
+//! steps. First the kind of the path is checked, since a directory or a device must not be opened as
+//! a file. Then gzip is unpacked, in any number of members and layers. Then the first bytes give the
+//! encoding, or the kind of a foreign file. The file's name is ignored: `tlab.log` is often
+//! compressed, and `tlab.log.gz` was often unpacked on its way.
 //!
 //! zstd, xz and other packers are recognised and refused with the command that unpacks them. Logs
 //! are rotated with gzip nearly everywhere, and each packer would be a dependency that saves one
@@ -33,8 +32,7 @@ const HEAD: usize = 8 << 10;
 /// attack.
 const MOST_LAYERS: usize = 4;
 
-/// The largest text that is read as a whole, in bytes. The largest result files have a hundredth of
-/// it.
+/// The largest text that is read as a whole, in bytes: a hundred times the largest result files.
 const MOST_TEXT: u64 = 1 << 30;
 
 /// Why a file cannot be read: its name, the fault, and the remedy.
@@ -52,7 +50,7 @@ impl InputError {
     }
 }
 
-/// The name of standard input, which is no path.
+/// The name of standard input, which is not a path.
 const STANDARD_INPUT: &str = "standard input";
 
 fn quoted(name: &str) -> String {
@@ -80,7 +78,7 @@ impl Input {
     ///
     /// # Errors
     /// The file does not exist, may not be read, is a directory or a device, is packed by another
-    /// program than gzip, or is no text.
+    /// program than gzip, or is not text.
     pub fn open(path: &Path) -> Result<Input, InputError> {
         Input::of(&Input::name(path), opened(path)?)
     }
@@ -88,7 +86,7 @@ impl Input {
     /// The text of `reader`, under a name for messages.
     ///
     /// # Errors
-    /// The text cannot be read, is packed by another program than gzip, or is no text.
+    /// The text cannot be read, is packed by another program than gzip, or is not text.
     pub fn of(name: &str, reader: impl Read + 'static) -> Result<Input, InputError> {
         let (mut head, text) = unpacked(name, Box::new(reader))?;
         if let Some(Foreign { is, hint }) = kinds::foreign(&head) {
@@ -118,13 +116,13 @@ impl Input {
             .read_to_end(&mut bytes)
             .map_err(|error| InputError::new(&name, cause(&error)))?;
         if bytes.len() as u64 > MOST_TEXT {
-            return Err(InputError::new(&name, "it is longer than 1 GiB, which no file of results is"));
+            return Err(InputError::new(&name, "it is longer than 1 GiB; name a file of results"));
         }
         String::from_utf8(bytes).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let line = 1 + error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count();
             let why =
-                format!("it is no UTF-8 at line {line}; convert it, such as `iconv -f LATIN1 -t UTF-8`");
+                format!("it is not UTF-8 at line {line}; convert it, such as `iconv -f LATIN1 -t UTF-8`");
             InputError::new(&name, why)
         })
     }
@@ -144,7 +142,7 @@ impl Read for Input {
 /// Reads a file of results or such, as a whole.
 ///
 /// # Errors
-/// As [`Input::open`] and [`Input::text`].
+/// Those of [`Input::open`] and [`Input::text`].
 pub fn read_text(path: &Path) -> Result<String, InputError> {
     Input::open(path)?.text()
 }
@@ -152,7 +150,7 @@ pub fn read_text(path: &Path) -> Result<String, InputError> {
 /// The bytes of a binary file, unpacked if gzip packed it; of standard input for `-`.
 ///
 /// # Errors
-/// As [`Input::open`], except for what is no text.
+/// Those of [`Input::open`], except for files that are not text.
 pub fn open_binary(path: &Path) -> Result<impl Read + use<>, InputError> {
     binary(&Input::name(path), opened(path)?)
 }
@@ -166,7 +164,7 @@ pub fn binary<R: Read + 'static>(name: &str, reader: R) -> Result<impl Read + us
     Ok(Cursor::new(head).chain(rest))
 }
 
-/// The first bytes of what a reader has, without the layers of gzip around it, and the rest.
+/// The first bytes of a reader's data without layers of gzip, and the rest.
 fn unpacked(name: &str, mut data: Box<dyn Read>) -> Result<(Vec<u8>, Box<dyn Read>), InputError> {
     let failed = |error: &io::Error| InputError::new(name, cause(error));
     let mut head = peek(&mut data).map_err(|error| failed(&error))?;
@@ -183,7 +181,7 @@ fn unpacked(name: &str, mut data: Box<dyn Read>) -> Result<(Vec<u8>, Box<dyn Rea
     Ok((head, data))
 }
 
-/// Opens what can be read as a file.
+/// Opens a path that can be read as a file.
 fn opened(path: &Path) -> Result<Box<dyn Read>, InputError> {
     let name = Input::name(path);
     if is_standard_input(path) {
@@ -205,7 +203,7 @@ pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The first bytes; fewer only at the end of the file. An error behind the first byte occurs again
+/// The first bytes; fewer only at the end of the file. An error after the first byte occurs again
 /// when the text is read.
 fn peek(text: &mut Box<dyn Read>) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();

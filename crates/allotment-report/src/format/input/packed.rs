@@ -3,7 +3,7 @@
 //! A file may have several members, as rotated logs that were joined have. The library's message
 //! for a damaged file ("corrupt deflate stream") does not help the user, and a second read after
 //! its error may find an end. So this reader words the cause itself, and repeats it at every
-//! further read. Zeros behind the data are left by tapes and block copies, and are ignored.
+//! further read. Zeros after the data are left by tapes and block copies, and are ignored.
 //!
 //! Refused: the library's reader of several members. It takes any following bytes for a member, and
 //! a short rest for a truncation.
@@ -21,7 +21,7 @@ const NO_GZIP: &str = "it begins as gzip data does, and what follows is damaged;
 
 /// The unpacked data of a packed stream.
 pub(super) struct Gunzip<R> {
-    /// The current member; `None` behind the last one.
+    /// The current member; `None` after the last one.
     member: Option<GzDecoder<BufReader<R>>>,
     any: bool,
     failed: Option<(ErrorKind, &'static str)>,
@@ -54,14 +54,14 @@ impl<R: Read> Gunzip<R> {
     }
 }
 
-/// The data behind a member.
+/// The data after a member.
 enum Following<R> {
     Nothing,
     Member(BufReader<R>),
     Else,
 }
 
-/// Finds the data behind a member, and skips zeros.
+/// Finds the data after a member, and skips zeros.
 fn following<R: Read>(mut rest: BufReader<R>) -> io::Result<Following<R>> {
     const FIRST_OF_MEMBER: u8 = 0x1f;
     loop {

@@ -104,7 +104,7 @@ fn other_kinds_are_refused_by_name() {
         (b"\xff\xfe\0\0[\0\0\0", "UTF-32", "iconv"),
         (b"\x01\x02\x03\x04\x05\x06\x07", "binary data", "file of text"),
         (&[0; 100], "nothing but zeros", "copy it again"),
-        (b"caf\xe9 au lait\n", "no UTF-8 at line 1", "iconv"),
+        (b"caf\xe9 au lait\n", "not UTF-8 at line 1", "iconv"),
     ] {
         for packed in [bytes.to_vec(), gzip(bytes)] {
             let error = of(&packed).unwrap_err();

@@ -14,6 +14,7 @@ mod tests;
 
 use super::arguments::{Form, Length, Question, What};
 use super::stage::Stage;
+use crate::format::phrase::count;
 use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 use allotment_jit::{Initialise, Part};
 
@@ -117,7 +118,7 @@ pub(super) fn prefetches(settings: &PrefetchSettings, array: bool) -> Option<Pre
 }
 
 /// The layout of HotSpot's objects.
-struct Layout {
+struct ObjectLayout {
     /// Bytes of an instance's header, and thus the offset of its fields.
     header: usize,
     /// The offset of an array's length.
@@ -126,12 +127,12 @@ struct Layout {
     elements: usize,
 }
 
-impl Layout {
-    fn of(compact: bool, element: usize) -> Layout {
+impl ObjectLayout {
+    fn of(compact: bool, element: usize) -> ObjectLayout {
         match compact {
-            false => Layout { header: 12, length: 12, elements: 16 },
+            false => ObjectLayout { header: 12, length: 12, elements: 16 },
             // Elements of 8 bytes stay aligned.
-            true => Layout { header: 8, length: 8, elements: if element == 8 { 16 } else { 12 } },
+            true => ObjectLayout { header: 8, length: 8, elements: if element == 8 { 16 } else { 12 } },
         }
     }
 }
@@ -146,7 +147,7 @@ enum Size {
 /// HotSpot's sequence; the steps in line come first.
 pub(super) fn sequence(question: &Question) -> Vec<Step> {
     let element = if let What::Array { element, .. } = question.what { element } else { 8 };
-    let layout = Layout::of(question.compact_headers, element);
+    let layout = ObjectLayout::of(question.compact_headers, element);
     let size = match question.what {
         What::Object { bytes } => Size::Constant(bytes),
         What::Array { length: Length::Constant(length), .. } => {
@@ -171,7 +172,7 @@ pub(super) fn sequence(question: &Question) -> Vec<Step> {
 }
 
 /// Check, load, add, compare.
-fn bump(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Size) {
+fn bump(steps: &mut Vec<Step>, question: &Question, layout: &ObjectLayout, size: Size) {
     if let Size::Register { element } = size {
         let most = FAST_WORDS * 8 / element;
         let check = Step::new(Stage::Check, format!("cmp ebx, {most}"), "too long to be in line?");
@@ -250,7 +251,7 @@ fn prefetch(steps: &mut Vec<Step>, question: &Question) {
         steps.push(match (index, by_size) {
             (0, true) => step.differs(format!(
                 "{} at every site, whatever the size; ours has as many as the object has lines, at most 3: here {ours}",
-                lines(displacements.len())
+                count(displacements.len(), "line")
             )),
             _ => step,
         });
@@ -260,13 +261,8 @@ fn prefetch(steps: &mut Vec<Step>, question: &Question) {
     }
 }
 
-/// A number of lines, in words.
-fn lines(number: usize) -> String {
-    if number == 1 { "1 line".into() } else { format!("{number} lines") }
-}
-
 /// Header, length, body, barrier.
-fn object(steps: &mut Vec<Step>, question: &Question, layout: &Layout, size: Size) {
+fn object(steps: &mut Vec<Step>, question: &Question, layout: &ObjectLayout, size: Size) {
     let stage = Stage::Object;
     if question.compact_headers {
         let mark =

@@ -26,7 +26,7 @@ pub(super) struct Running {
     code: Code,
     function: FunctionId,
     /// The offset of the sequence in the function's hot part, in bytes.
-    at: usize,
+    pub(super) at: usize,
     form: Form,
 }
 
@@ -67,11 +67,6 @@ impl Running {
     pub(super) fn parts(&self) -> [(usize, usize); 2] {
         let (hot, cold) = self.code.bytes(self.function);
         [(hot.as_ptr().addr(), hot.len()), (cold.as_ptr().addr(), cold.len())]
-    }
-
-    /// The offset of the sequence in the hot part.
-    pub(super) fn at(&self) -> usize {
-        self.at
     }
 
     /// Allocates `turns` times, or until there is no room. Returns the number of allocations.

@@ -101,7 +101,7 @@ impl Profile {
             let _ = writeln!(text, "{:>6} in the loop around it", self.share(self.around));
         }
         let _ = writeln!(text, "{:>6} elsewhere ({elsewhere})", self.share(self.elsewhere));
-        text += "a sample shows at the instruction behind the one that takes the time\n";
+        text += "a sample shows at the instruction after the one that takes the time\n";
         text
     }
 }
@@ -174,7 +174,7 @@ pub(super) fn run(question: &Question, ours: &Ours, time: Duration, eden: usize)
     // An interrupted instruction begins again, so the counter points at the beginning of an
     // instruction.
     let at = |part, offset: usize| match part {
-        Part::Hot => hot[running.at() + offset],
+        Part::Hot => hot[running.at + offset],
         Part::Cold => cold[offset],
     };
     let lines: Vec<u64> = ours.lines.iter().map(|line| at(line.part, line.offset)).collect();

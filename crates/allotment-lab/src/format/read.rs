@@ -13,12 +13,9 @@
 //!
 //! Refused: reading into `serde_json::Value`. Its errors could not name the line.
 
-mod fields;
-
-use super::json::{FAILED, INCOMPLETE};
+use super::json::{FAILED, Histogram, INCOMPLETE, JmhMetric, JmhResult, Number};
 use super::{Combine, Metric, Origin, Parameter, Samples, ScoreRow};
 use crate::statistics::{CONFIDENCE, Summary, Weighted, t_quantile};
-use fields::{Fields, Number, Outcome};
 
 /// A row of a file, and the program that measured it.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,26 +49,9 @@ pub enum ReadError {
         line: usize,
         /// Counted from one, or 0 for the line as a whole.
         column: usize,
-        /// What is wrong there.
+        /// The fault at that place.
         what: String,
     },
-}
-
-/// Reads all rows of a file, given as its bytes on the disk. A pure function, for callers with
-/// bytes and no file.
-///
-/// # Errors
-/// As [`read_json`]; also if the bytes are no text.
-pub fn read_json_bytes(bytes: &[u8]) -> Result<Vec<Entry>, ReadError> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => read_json(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        Err(error) => {
-            let before = &bytes[..error.valid_up_to()];
-            let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
-            Err(ReadError::Foreign { line, column, what: "no UTF-8 text".into() })
-        }
-    }
 }
 
 /// Reads all rows of a file.
@@ -82,7 +62,7 @@ pub fn read_json(text: &str) -> Result<Vec<Entry>, ReadError> {
     if text.trim().is_empty() {
         return Err(ReadError::Empty);
     }
-    let results: Vec<Outcome> = serde_json::from_str(text).map_err(|error| {
+    let results: Vec<JmhResult> = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         // A truncated number is reported as an invalid number, so only its place shows the
         // truncation.
@@ -126,7 +106,7 @@ fn in_words(what: &str) -> String {
     format!("{found}, expected {expected}")
 }
 
-fn entry(result: Outcome) -> Entry {
+fn entry(result: JmhResult) -> Entry {
     let values = u64::from(result.forks) * u64::from(result.measurement_iterations);
     let mut primary = metric(String::new(), result.primary_metric, values);
     let sampled = matches!(primary.samples, Samples::Histograms(_));
@@ -146,7 +126,7 @@ fn entry(result: Outcome) -> Entry {
         failure = Some(why.to_string());
         arguments.pop();
     }
-    // There are no values behind a score that is not there.
+    // A missing score has no values.
     if failure.is_some() && primary.score().is_nan() {
         primary.samples = Samples::Values(Vec::new());
     }
@@ -189,23 +169,19 @@ fn is_percentile(label: &str) -> bool {
     label.strip_prefix('p').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
-fn metric(label: String, fields: Fields, values: u64) -> Metric {
+fn metric(label: String, fields: JmhMetric, count: u64) -> Metric {
     let made =
         |combine, samples| Metric { label: label.clone(), unit: fields.score_unit.clone(), combine, samples };
     let close =
         |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
-    if fields.raw_data_histogram.iter().flatten().any(|counts| !counts.is_empty()) {
-        let sorted = |counts: &Vec<(Number, u64)>| {
-            let mut counts: Vec<Weighted> = counts.iter().map(|&(value, times)| (value.0, times)).collect();
-            counts.sort_by(|a, b| a.0.total_cmp(&b.0));
-            counts
-        };
-        let forks = fields.raw_data_histogram.iter();
-        let forks = forks.map(|fork| fork.iter().map(sorted).collect()).collect();
+    let histograms = fields.raw_data_histogram.unwrap_or_default();
+    let forks: Vec<Vec<Vec<Weighted>>> =
+        histograms.iter().map(|fork| fork.iter().map(Histogram::sorted).collect()).collect();
+    if forks.iter().flatten().any(|counts| !counts.is_empty()) {
         return made(Combine::Average, Samples::Histograms(forks));
     }
-    let forks: Vec<Vec<f64>> =
-        fields.raw_data.iter().map(|fork| fork.iter().map(|value| value.0).collect()).collect();
+    let values = |fork: &Vec<Number>| fork.iter().map(|value| value.0).collect();
+    let forks: Vec<Vec<f64>> = fields.raw_data.iter().flatten().map(values).collect();
     let score = fields.score.0;
     // Sums and maxima have the score as both ends of the interval, and no error.
     let exact =
@@ -218,7 +194,7 @@ fn metric(label: String, fields: Fields, values: u64) -> Metric {
             return found;
         }
     }
-    made(Combine::Average, Samples::Stated(stated(score, fields.score_error.0, values)))
+    made(Combine::Average, Samples::Stated(stated(score, fields.score_error.0, count)))
 }
 
 /// The summary of values that a file does not hold: the stated count, with the deviation that gives
@@ -260,7 +236,7 @@ mod tests {
             ("{}".to_string(), "expected an array"),
             ("7".into(), "expected an array"),
             ("[1]".into(), "expected a result, which is an object"),
-            ("[\"struct Outcome\"]".into(), "expected a result"),
+            ("[\"struct JmhResult\"]".into(), "expected a result"),
             ("[{\"benchmark\":{}}]".into(), "an object is here, expected a string"),
             (with("\"threads\":-1"), "integer `-1`, expected a whole number from 0 on"),
             (with("\"threads\":\"many\""), "expected a whole number from 0 on"),
@@ -275,7 +251,7 @@ mod tests {
         ] {
             let error = read(&text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
-            let foreign = error.replace("\"struct Outcome\"", "");
+            let foreign = error.replace("\"struct JmhResult\"", "");
             for leak in ["struct ", "usize", "u32", "u64", "column 0", "tuple", "sequence", " map"] {
                 assert!(!foreign.contains(leak), "{text}: {error}");
             }
@@ -337,15 +313,6 @@ mod tests {
         assert_eq!(row.warmup_time, Duration::from_secs(2 * 86_400));
         let report = Report { rows: vec![row.clone()], ..examples::report() };
         assert_eq!(read(&written(&report)).unwrap()[0].row.warmup_time, row.warmup_time);
-    }
-
-    #[test]
-    fn bytes_are_read_as_text_is() {
-        let text = written(&examples::report());
-        assert_eq!(read_json_bytes(text.as_bytes()), read_json(&text));
-        assert_eq!(read_json_bytes(format!("\u{feff}{text}").as_bytes()), read_json(&text));
-        let error = read_json_bytes(b"[\n  \xff]").unwrap_err().to_string();
-        assert!(error.starts_with("line 2, column 3: no UTF-8 text"), "{error}");
     }
 
     #[test]

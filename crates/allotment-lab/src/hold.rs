@@ -5,6 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Takes a lock, even if a thread that held it has panicked.
 #[inline(always)]
-pub(super) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

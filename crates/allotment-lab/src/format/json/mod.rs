@@ -1,15 +1,20 @@
-//! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order.
+//! JMH's JSON result format (`JSONResultFormat` of JMH 1.37): its fields, in its order. The lab's
+//! writer and reader share these structures.
 //!
 //! Information without a JMH field goes where there is room. The machine goes into `jvmArgs`, with
 //! the missing parts of the whole run, its warnings, and why a process of the row's case failed. A
-//! row's missing iterations go into a secondary metric `incomplete`. Numbers that are not finite are the strings `NaN`, `+INF` and `-INF`.
+//! row's missing iterations go into a secondary metric `incomplete`.
+//!
+//! JMH releases differ in their fields. A field without which a row is worthless must be there.
+//! Each other field has a default. The reader ignores the fields that follow from others.
 
-use super::json_lines::Lines;
-use super::time::iteration_time;
-use super::{Combine, Metric, Report, Samples, ScoreRow};
-use crate::statistics::{JMH_PERCENTILES, Weighted};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use std::borrow::Cow;
+mod values;
+
+use super::{Combine, Metric, Origin, Report, Samples, ScoreRow};
+use crate::statistics::JMH_PERCENTILES;
+use serde::{Deserialize, Serialize};
+use serde_json::ser::PrettyFormatter;
+pub(super) use values::{Histogram, Number, Ordered, Time};
 
 /// The JMH release of the format. Viewers infer the spelling of labels from it.
 const JMH_VERSION: &str = "1.37";
@@ -39,110 +44,133 @@ pub fn to_json(report: &Report) -> serde_json::Result<Vec<u8>> {
     let mut circumstances = report.circumstances.clone();
     circumstances.extend(report.warnings.iter().map(|warning| format!("{WARNING}={warning}")));
     circumstances.extend(report.incomplete.iter().map(|what| format!("{INCOMPLETE}={what}")));
-    let entries: Vec<Entry<'_>> = report.rows.iter().map(|row| entry(report, &circumstances, row)).collect();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::new());
-    entries.serialize(&mut serializer)?;
+    let results: Vec<JmhResult> = report.rows.iter().map(|row| result(report, &circumstances, row)).collect();
+    let formatter = PrettyFormatter::with_indent(b"    ");
+    results.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// The order of the fields is the order in the file.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+/// An object of a file: a benchmark, its settings and its metrics. The order of the fields is the
+/// order in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a result, which is an object")]
+pub(super) struct JmhResult {
+    #[serde(skip_deserializing)]
     jmh_version: &'static str,
-    benchmark: &'a str,
-    mode: &'a str,
-    threads: usize,
-    forks: u32,
-    jvm: &'a str,
-    jvm_args: Vec<Cow<'a, str>>,
-    jdk_version: &'a str,
-    vm_name: &'a str,
-    vm_version: &'a str,
-    warmup_iterations: u32,
-    warmup_time: String,
+    pub(super) benchmark: String,
+    pub(super) mode: String,
+    #[serde(default = "one")]
+    pub(super) threads: usize,
+    #[serde(default = "one")]
+    pub(super) forks: u32,
+    #[serde(default)]
+    pub(super) jvm: String,
+    #[serde(default)]
+    pub(super) jvm_args: Vec<String>,
+    #[serde(default)]
+    pub(super) jdk_version: String,
+    #[serde(default)]
+    pub(super) vm_name: String,
+    #[serde(default)]
+    pub(super) vm_version: String,
+    #[serde(default)]
+    pub(super) warmup_iterations: u32,
+    #[serde(default)]
+    pub(super) warmup_time: Time,
+    #[serde(skip_deserializing)]
     warmup_batch_size: u32,
-    measurement_iterations: u32,
-    measurement_time: String,
+    #[serde(default)]
+    pub(super) measurement_iterations: u32,
+    #[serde(default)]
+    pub(super) measurement_time: Time,
+    #[serde(skip_deserializing)]
     measurement_batch_size: u32,
-    #[serde(skip_serializing_if = "Pairs::is_empty")]
-    params: Pairs<&'a str>,
-    primary_metric: Fields,
-    secondary_metrics: Pairs<Fields>,
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub(super) params: Ordered<String>,
+    pub(super) primary_metric: JmhMetric,
+    #[serde(default)]
+    pub(super) secondary_metrics: Ordered<JmhMetric>,
 }
 
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields {
-    score: Number,
-    score_error: Number,
-    score_confidence: [Number; 2],
-    score_percentiles: Pairs<Number>,
-    score_unit: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    raw_data: Option<Vec<Vec<Number>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    raw_data_histogram: Option<Vec<Vec<Counts>>>,
+fn one<N: From<u8>>() -> N {
+    1.into()
 }
 
-/// The histogram of one iteration.
-type Counts = Vec<(Number, u64)>;
+/// A metric of a result.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a metric, which is an object with score and scoreUnit")]
+pub(super) struct JmhMetric {
+    pub(super) score: Number,
+    #[serde(default)]
+    pub(super) score_error: Number,
+    #[serde(default)]
+    pub(super) score_confidence: [Number; 2],
+    #[serde(skip_deserializing)]
+    score_percentiles: Ordered<Number>,
+    pub(super) score_unit: String,
+    /// A value for each iteration of each fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) raw_data: Option<Vec<Vec<Number>>>,
+    /// A histogram for each iteration of each fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) raw_data_histogram: Option<Vec<Vec<Histogram>>>,
+}
 
-fn entry<'a>(report: &'a Report, circumstances: &'a [String], row: &'a ScoreRow) -> Entry<'a> {
-    let mut secondary: Vec<(String, Fields)> =
-        row.secondary.iter().map(|metric| (metric.label.clone(), fields(metric))).collect();
+fn result(report: &Report, circumstances: &[String], row: &ScoreRow) -> JmhResult {
+    let mut secondary: Vec<(String, JmhMetric)> =
+        row.secondary.iter().map(|one| (one.label.clone(), metric(one))).collect();
     for (label, value) in row.percentile_rows() {
         secondary.push((label.into(), single(value, &row.primary.unit)));
     }
     if row.missing > 0 {
         secondary.push((INCOMPLETE.into(), single(f64::from(row.missing), "iterations")));
     }
-    let arguments = row.machine.as_ref().map_or(circumstances, |machine| &machine.arguments);
-    let failure = row.failure.iter().map(|why| Cow::Owned(format!("{FAILED}={why}")));
-    let params = row.parameters.iter().map(|p| (p.name.clone(), p.value.as_str())).collect();
-    Entry {
+    let origin = row.machine.clone().unwrap_or_else(|| Origin {
+        program: report.program.clone(),
+        arguments: circumstances.to_vec(),
+        jdk_version: "n/a".into(),
+        vm_name: VM_NAME.into(),
+        vm_version: report.version.clone(),
+    });
+    let failure = row.failure.iter().map(|why| format!("{FAILED}={why}"));
+    JmhResult {
         jmh_version: JMH_VERSION,
-        benchmark: &row.benchmark,
-        mode: &row.jmh_mode,
+        benchmark: row.benchmark.clone(),
+        mode: row.jmh_mode.clone(),
         threads: row.threads,
         forks: row.forks,
-        jvm: row.machine.as_ref().map_or(&report.program, |machine| &machine.program),
-        jvm_args: arguments.iter().map(|one| Cow::Borrowed(one.as_str())).chain(failure).collect(),
-        jdk_version: row.machine.as_ref().map_or("n/a", |machine| &machine.jdk_version),
-        vm_name: row.machine.as_ref().map_or(VM_NAME, |machine| &machine.vm_name),
-        vm_version: row.machine.as_ref().map_or(&report.version, |machine| &machine.vm_version),
+        jvm: origin.program,
+        jvm_args: origin.arguments.into_iter().chain(failure).collect(),
+        jdk_version: origin.jdk_version,
+        vm_name: origin.vm_name,
+        vm_version: origin.vm_version,
         warmup_iterations: row.warmup_iterations,
-        warmup_time: iteration_time(row.warmup_time),
+        warmup_time: Time(row.warmup_time),
         warmup_batch_size: 1,
         measurement_iterations: row.iterations,
-        measurement_time: iteration_time(row.time),
+        measurement_time: Time(row.time),
         measurement_batch_size: 1,
-        params: Pairs(params),
-        primary_metric: fields(&row.primary),
-        secondary_metrics: Pairs(secondary),
+        params: Ordered(row.parameters.iter().map(|one| (one.name.clone(), one.value.clone())).collect()),
+        primary_metric: metric(&row.primary),
+        secondary_metrics: Ordered(secondary),
     }
 }
 
-fn fields(metric: &Metric) -> Fields {
-    let percentiles = metric.percentiles();
+fn metric(metric: &Metric) -> JmhMetric {
     let keys = JMH_PERCENTILES.iter().map(|&(key, _)| key.to_string());
-    let (mut raw_data, mut raw_data_histogram) = (None, None);
-    match &metric.samples {
-        Samples::Values(forks) => {
-            raw_data = Some(forks.iter().map(|fork| fork.iter().copied().map(Number).collect()).collect());
-        }
-        Samples::Histograms(forks) => {
-            let pairs = |one: &Vec<Weighted>| one.iter().map(|&(value, n)| (Number(value), n)).collect();
-            raw_data_histogram = Some(forks.iter().map(|fork| fork.iter().map(pairs).collect()).collect());
-        }
-        Samples::Stated(_) => raw_data = Some(Vec::new()),
-    }
-    Fields {
+    let numbers = |fork: &Vec<f64>| fork.iter().copied().map(Number).collect();
+    let histograms = |fork: &Vec<_>| fork.iter().map(|one: &Vec<_>| Histogram::of(one)).collect();
+    let (raw_data, raw_data_histogram) = match &metric.samples {
+        Samples::Values(forks) => (Some(forks.iter().map(numbers).collect()), None),
+        Samples::Histograms(forks) => (None, Some(forks.iter().map(histograms).collect())),
+        Samples::Stated(_) => (Some(Vec::new()), None),
+    };
+    JmhMetric {
         score: Number(metric.score()),
         score_error: Number(metric.error()),
         score_confidence: metric.interval().map(Number),
-        score_percentiles: Pairs(keys.zip(percentiles.map(Number)).collect()),
+        score_percentiles: Ordered(keys.zip(metric.percentiles().map(Number)).collect()),
         score_unit: metric.unit.clone(),
         raw_data,
         raw_data_histogram,
@@ -150,48 +178,10 @@ fn fields(metric: &Metric) -> Fields {
 }
 
 /// A metric that was not measured per iteration but follows from the others.
-fn single(value: f64, unit: &str) -> Fields {
-    let mut fields = fields(&Metric {
-        label: String::new(),
-        unit: unit.into(),
-        combine: Combine::Maximum,
-        samples: Samples::Values(vec![vec![value]]),
-    });
-    fields.raw_data = Some(Vec::new());
-    fields
-}
-
-/// A number that may be NaN or infinite.
-struct Number(f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            value if value.is_finite() => serializer.serialize_f64(value),
-            value if value.is_nan() => serializer.serialize_str("NaN"),
-            value if value > 0.0 => serializer.serialize_str("+INF"),
-            _ => serializer.serialize_str("-INF"),
-        }
-    }
-}
-
-/// A JSON object whose fields keep the order in which they were put in.
-struct Pairs<V>(Vec<(String, V)>);
-
-impl<V> Pairs<V> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<V: Serialize> Serialize for Pairs<V> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
+fn single(value: f64, unit: &str) -> JmhMetric {
+    let samples = Samples::Values(vec![vec![value]]);
+    let one = Metric { label: String::new(), unit: unit.into(), combine: Combine::Maximum, samples };
+    JmhMetric { raw_data: Some(Vec::new()), ..metric(&one) }
 }
 
 #[cfg(test)]
@@ -242,6 +232,8 @@ mod tests {
         assert!(entry["primaryMetric"].get("rawData").is_none());
         let histogram = &entry["primaryMetric"]["rawDataHistogram"];
         assert_eq!(*histogram, json!([[[[10.0, 3], [20.0, 1]]], [[[10.0, 1]]]]));
+        let text = String::from_utf8(to_json(&examples::report()).unwrap()).unwrap();
+        assert!(text.lines().any(|line| line.trim() == "[[10.0,3],[20.0,1]]"), "{text}");
         assert_eq!(entry["secondaryMetrics"]["p1.00"]["score"], json!(20.0));
         assert_eq!(entry["secondaryMetrics"]["p1.00"]["rawData"], json!([]));
     }
