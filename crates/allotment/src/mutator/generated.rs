@@ -26,8 +26,8 @@ use std::ptr;
 /// if the heap has no room. This is a safepoint.
 ///
 /// # Safety
-/// - The first argument is [`RawMutator::hot`] of the calling thread, which is attached, and no
-///   `&Mutator` of it is used meanwhile.
+/// - The first argument is [`RawMutator::hot`] of the calling thread, which is attached and not in
+///   [`blocking`](Mutator::blocking), and no `&Mutator` of it is used meanwhile.
 /// - The second, in bytes, is a multiple of 8, at least 16; with 0 and with sizes beyond any heap
 ///   the answer is null.
 /// - Every reference that the calling code will use again lies in a root. An example is a slot that

@@ -38,7 +38,12 @@ impl<'t> RawMutator<'t> {
     /// - The site's shape was registered with the heap this thread is attached to.
     /// - With [`ByCaller`](crate::mutator::ByCaller): every reference slot is written before the
     ///   next safepoint.
-    /// - The object is used only until the heap is reset or its region recycled.
+    /// - If a function traces the shape, all that the function reads is written by then, whatever
+    ///   the policy.
+    /// - The address is used only until this thread's next safepoint. After that the object may
+    ///   have moved, and is there only if a root leads to it.
+    /// - The object is used only until the heap is reset or its memory is
+    ///   [recycled](Self::recycle).
     #[inline(always)]
     pub unsafe fn try_alloc_raw<const BYTES: usize, Z: Zeroing, P: Prefetch>(
         &self,
@@ -132,8 +137,7 @@ impl<'t> RawMutator<'t> {
     /// [`OutOfMemory`] when the heap has no room for it.
     ///
     /// # Safety
-    /// - The shape was registered with the heap this thread is attached to.
-    /// - The object is used only until the heap is reset or its region recycled.
+    /// - As for [`try_alloc_raw`](Self::try_alloc_raw).
     #[inline]
     pub unsafe fn alloc_raw(&mut self, shape: ShapeRef, length: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let site: ArraySite = ArraySite::new(shape);

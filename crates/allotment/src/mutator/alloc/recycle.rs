@@ -96,6 +96,8 @@ impl<'t> RawMutator<'t> {
     ///
     /// # Safety
     /// - No object that this thread allocated since `mark` is used any more, by any thread.
+    /// - Nothing refers to such an object: no root, weak ones included, no pin, and no slot of an
+    ///   older object or of another thread's, weak ones and those of dead objects included.
     /// - No older mark was recycled since this one was taken (this one may have been, any number of
     ///   times).
     /// - No reservation made since `mark` is used afterwards.

@@ -95,7 +95,7 @@ macro_rules! call {
             entry = sym $entry,
             in("rdi") $hot,
             in("rsi") $slot,
-            // An entry does not keep all of these.
+            // What an entry does not keep, as `BarrierCalls` says: a part of these.
             out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
             out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
             out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
@@ -104,8 +104,12 @@ macro_rules! call {
             out("xmm20") _, out("xmm21") _, out("xmm22") _, out("xmm23") _,
             out("xmm24") _, out("xmm25") _, out("xmm26") _, out("xmm27") _,
             out("xmm28") _, out("xmm29") _, out("xmm30") _, out("xmm31") _,
-            out("k1") _, out("k2") _, out("k3") _, out("k4") _,
-            out("k5") _, out("k6") _, out("k7") _,
+            out("k0") _, out("k1") _, out("k2") _, out("k3") _,
+            out("k4") _, out("k5") _, out("k6") _, out("k7") _,
+            out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+            out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+            out("mm0") _, out("mm1") _, out("mm2") _, out("mm3") _,
+            out("mm4") _, out("mm5") _, out("mm6") _, out("mm7") _,
             $($more)*
             options(nostack),
         )
@@ -160,6 +164,7 @@ extern "C" fn compare_exchange(state: &State, slot: &AtomicU64, expected: u64, n
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
     use super::*;
+    use std::arch::x86_64::{__m512i, _mm512_cmpeq_epi8_mask, _mm512_movm_epi8};
     use std::ptr;
 
     /// The registers that a C function may change, in the order of their places in `run`.
@@ -195,6 +200,34 @@ mod tests {
         /// As a store.
         store_like(slot: *const u64), "pop rax" => changes_all
     );
+
+    /// A slow path that changes all mask registers.
+    #[unsafe(naked)]
+    extern "C" fn changes_masks() {
+        naked_asm!(
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7",
+            r"kxnorw k\number, k\number, k\number",
+            ".endr",
+            "ret",
+        )
+    }
+
+    entry!(
+        /// As a store.
+        store_that_changes_masks(slot: *const u64), "pop rax" => changes_masks
+    );
+
+    /// Leaves -1 in the bytes of `found` where exactly one of two comparisons finds equal bytes: of
+    /// `one` and `two` before a barrier, of `three` and `two` after it.
+    #[target_feature(enable = "avx512bw")]
+    #[inline(never)]
+    fn masks_around_a_barrier(one: &__m512i, two: &__m512i, three: &__m512i, found: &mut __m512i) {
+        let before = _mm512_cmpeq_epi8_mask(*one, *two);
+        // SAFETY: an entry above, whose slow path uses no argument.
+        unsafe { call!(store_that_changes_masks, (ptr::null::<Hot>(), ptr::null_mut::<u64>()),) };
+        let after = _mm512_cmpeq_epi8_mask(*three, *two);
+        *found = _mm512_movm_epi8(before ^ after);
+    }
 
     /// Calls `entry` with these registers, and with the stack lower by that many bytes.
     #[unsafe(naked)]
@@ -260,5 +293,23 @@ mod tests {
                 assert_eq!(registers, expected, "{lower} bytes lower");
             }
         }
+    }
+    /// In optimised code the compiler keeps the first mask in `k0`, where the barrier permits it.
+    #[test]
+    fn a_mask_outlives_a_barrier() {
+        if !is_x86_feature_detected!("avx512bw") {
+            return;
+        }
+        let bytes: [i8; 64] = std::array::from_fn(|byte| byte as i8 % 3);
+        let expected = bytes.map(|byte| if byte == 0 { -1 } else { 0 });
+        // SAFETY: the processor has the instructions; vectors and arrays of numbers have the same
+        // bytes.
+        let found: [i8; 64] = unsafe {
+            let vector = |bytes: [i8; 64]| std::mem::transmute::<[i8; 64], __m512i>(bytes);
+            let mut found = vector([0; 64]);
+            masks_around_a_barrier(&vector(bytes), &vector([0; 64]), &vector([7; 64]), &mut found);
+            std::mem::transmute(found)
+        };
+        assert_eq!(found, expected);
     }
 }

@@ -52,7 +52,8 @@ impl RawMutator<'_> {
     /// Reads a slot. The referent is valid until this thread's next safepoint.
     ///
     /// # Safety
-    /// - `slot` is a slot of a live object of this heap, and not a weak one.
+    /// - `slot` is a strong slot of a live object of this heap, or a strong handle's word.
+    /// - The slot was written since the object was allocated.
     #[inline(always)]
     pub unsafe fn load(&self, slot: *const u64) -> u64 {
         // SAFETY: a live slot is an aligned word that all threads access atomically.
@@ -70,7 +71,7 @@ impl RawMutator<'_> {
     /// next safepoint.
     ///
     /// # Safety
-    /// - `slot` is a weak slot of a live object of this heap.
+    /// - As for [`load`](Self::load), for a weak slot or a weak handle's word.
     #[inline(always)]
     pub unsafe fn load_weak(&self, slot: *const u64) -> u64 {
         // SAFETY: as for `load`.
@@ -87,7 +88,7 @@ impl RawMutator<'_> {
     /// [`load_weak`](Self::load_weak) it keeps nothing alive.
     ///
     /// # Safety
-    /// - `slot` is a weak slot of a live object of this heap.
+    /// - As for [`load_weak`](Self::load_weak).
     #[inline(always)]
     pub unsafe fn is_weak_live(&self, slot: *const u64) -> bool {
         // SAFETY: as for `load`.

@@ -23,6 +23,7 @@ impl RawMutator<'_> {
     /// - The result is dropped, on this thread, before the thread detaches (`mem::forget` of it, or
     ///   of its owner, only if the memory is never used again otherwise).
     /// - The link is on no list.
+    /// - The link's function does what [`RootLink::new`] asks of it.
     #[inline(always)]
     pub unsafe fn link_root<'f>(&self, link: NonNull<RootLink>) -> LinkedRoot<'f> {
         // SAFETY: the caller's predicates.

@@ -68,8 +68,13 @@ pub struct RootLink {
 }
 
 impl RootLink {
-    /// A link whose roots `visit` finds, given the link's address. `visit` is called for a linked
-    /// link only. It visits the same slots until the link is unlinked.
+    /// A link whose roots `visit` finds, given the link's address.
+    ///
+    /// `visit` is called while the link is on a thread's list and that thread is at a safepoint or
+    /// in `blocking`, perhaps on another thread. It visits every slot behind the link that may hold
+    /// a reference, and no other. Each such slot holds a word as a slot of an object does. Each call
+    /// visits the same slots until the thread goes on. `visit` uses the heap in no other way, takes
+    /// no lock that a stopped thread may hold, and does not unwind.
     pub const fn new(visit: unsafe fn(*mut RootLink, &mut SlotVisitor<'_>)) -> RootLink {
         RootLink { below: Cell::new(ptr::null_mut()), visit }
     }

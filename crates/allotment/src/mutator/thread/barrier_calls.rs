@@ -30,7 +30,7 @@ use super::Hot;
 ///
 /// # Safety
 /// - The first argument is [`hot`](crate::mutator::RawMutator::hot) of the calling thread, which is
-///   attached.
+///   attached and not in [`blocking`](crate::Mutator::blocking).
 /// - The slot is a slot of a live object of this heap: a weak one for
 ///   [`BarrierCalls::load_weak`], another one for [`BarrierCalls::load`].
 /// - The word was loaded from the slot since the thread's last safepoint.

@@ -92,7 +92,9 @@ impl Detached<'_> {
 pub(in crate::mutator) struct Attached(pub(super) NonNull<State>);
 
 // SAFETY: a state is removed from the registry before its thread frees it. Other threads read only
-// its atomics, unless a stop holds its thread: then only the stopper uses the whole state.
+// its atomics, with two exceptions. While a stop holds its thread, the stopper uses the whole
+// state. While its thread is safe and has a duty, a worker that holds the state's `visited` does
+// that duty's visit of roots; the thread takes `visited` before it goes on.
 unsafe impl Send for Attached {}
 
 impl Attached {
