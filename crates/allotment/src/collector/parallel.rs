@@ -215,7 +215,6 @@ impl Parallel {
             tables: OldTables { cards: &shared.space.cards, starts: &inner.starts },
             survivors: &inner.survivors,
             old: &inner.old,
-            home: &|| shared.space.home(),
             queue_pool: &inner.queue_pool,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,

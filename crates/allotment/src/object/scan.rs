@@ -1,6 +1,7 @@
 //! The slots of an object, for tracing code.
 
 use super::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, WORD};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// The references of a tail: consecutive slots.
@@ -53,27 +54,28 @@ pub(crate) unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlo
     }
 }
 
-/// Calls `visit` with every slot in `[start, end)` of the object at `address`.
+/// Calls `visit` with every slot of the object at `address` that lies in `part` of memory.
 ///
 /// # Safety
 /// As for [`for_each_fixed_slot`].
 #[inline]
 pub(crate) unsafe fn for_each_slot_between(
-    (address, shape): (usize, &Shape),
-    (start, end): (usize, usize),
+    address: usize,
+    shape: &Shape,
+    part: Range<usize>,
     mut visit: impl FnMut(*mut u64, SlotKind),
 ) {
     // SAFETY: the caller's predicate.
     unsafe {
         for_each_fixed_slot(address, shape, |slot, kind| {
-            if (start..end).contains(&slot.addr()) {
+            if part.contains(&slot.addr()) {
                 visit(slot, kind);
             }
         });
         if let Some(tail) = tail_slots(address, shape) {
             let first = tail.start.addr();
             let index = |address: usize| (address.max(first) - first).div_ceil(WORD).min(tail.length);
-            for index in index(start)..index(end) {
+            for index in index(part.start)..index(part.end) {
                 visit(tail.start.add(index), tail.kind);
             }
         }

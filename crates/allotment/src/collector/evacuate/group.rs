@@ -10,10 +10,10 @@
 //! header is not one of these, the group's objects are handled one by one. Refused: groups of
 //! eight, which are no faster. Refused: all swaps of a group before the first copy.
 
+use super::OLD;
 use super::header_cache::HeaderCache;
 use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
-use super::{OLD, SharedMode};
 use crate::collector::kernel::{decide, decided, word_at};
 use crate::collector::work::{Ring, WorkEntry};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
@@ -53,7 +53,7 @@ struct Found<const N: usize> {
     some_become_old: bool,
 }
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// Works until its own stack is empty.
     #[inline(never)]
     pub(super) fn drain_own(&mut self) {
@@ -63,12 +63,12 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             while let Some(group) = self.stack.pop_group(WorkEntry::are_plain) {
                 for slot in group {
                     // SAFETY: every pushed slot refers into the set.
-                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<SHARED>((slot & !OLD) as *const u64) };
                 }
                 let due = ahead.add(group);
                 // SAFETY: as above.
                 unsafe { self.update_group_or_each(&due) };
-                if M::SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+                if SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
                     self.stack.give();
                 }
             }
@@ -93,7 +93,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             match entry.map(WorkEntry::decode) {
                 Some(WorkEntry::Plain(slot)) => {
                     // SAFETY: every pushed slot refers into the set.
-                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<SHARED>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
@@ -110,7 +110,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         };
         // SAFETY: as above.
         unsafe { self.update_each(&due) };
-        if M::SHARED {
+        if SHARED {
             self.stack.look_around();
         }
         slots > 0 || due[0] != 0
@@ -122,7 +122,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         while self.stack.at_hand() == 1
             && let Some([entry]) = self.stack.pop_group(WorkEntry::are_plain)
         {
-            if M::SHARED && followed.is_multiple_of(LOOK_AROUND) {
+            if SHARED && followed.is_multiple_of(LOOK_AROUND) {
                 self.stack.look_around();
             }
             followed += 1;
@@ -220,7 +220,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             // SAFETY: the caller's predicate.
             let address = (unsafe { ((entry & !OLD) as *const u64).read() } & ADDRESS_MASK) as usize;
             // SAFETY: a header, which workers change atomically.
-            let header = Header::from_bits(unsafe { word_at(address) }.load(M::ACQUIRE));
+            let header = Header::from_bits(unsafe { word_at(address) }.load(Self::ACQUIRE));
             let place = HeaderCache::place_of(header);
             let known = self.headers.at(place);
             if !known.has(header) {
@@ -295,7 +295,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         // SAFETY: as in the caller.
         let word = unsafe { word_at(address) };
         let forwarded = Header::forwarded(to);
-        let is_first = if M::SHARED && !self.stack.is_alone() {
+        let is_first = if SHARED && !self.stack.is_alone() {
             decide(word, header, forwarded)
         } else {
             // Two slots of the group may refer to the object.

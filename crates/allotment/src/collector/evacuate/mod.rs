@@ -39,7 +39,7 @@ pub(crate) use adopt::{adopt_all, end_of_last};
 pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
 pub(crate) use statistics::{Statistics, WorkerStatistics};
-pub(crate) use to_space::{Kind as SpaceKind, ToSpace};
+pub(crate) use to_space::{SpaceKind, ToSpace};
 
 use super::kernel::{OldTables, Phase, Roots};
 use super::work::{StackLimits, TaskQueuePool, TaskQueues, WorkEntry, Workers};
@@ -47,7 +47,6 @@ use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Space;
 use std::collections::TryReserveError;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use worker::Worker;
 
 /// Flag in a stack entry: the slot belongs to an old object, whose card must be dirty if the
@@ -82,31 +81,9 @@ pub(crate) struct Evacuation<'h> {
     pub(crate) tables: OldTables<'h>,
     pub(crate) survivors: &'h ToSpace,
     pub(crate) old: &'h ToSpace,
-    /// Returns the core that the calling thread runs on, as the free set numbers cores. A worker's
-    /// writes then stay in its caches.
-    pub(crate) home: &'h (dyn Fn() -> usize + Sync),
     /// Stacks for the workers.
     pub(crate) queue_pool: &'h TaskQueuePool,
     pub(crate) limits: Limits,
-}
-
-/// Whether several workers evacuate. With one worker, operations need not be atomic.
-pub(super) trait SharedMode {
-    const SHARED: bool;
-    const ACQUIRE: Ordering;
-}
-
-struct Alone;
-struct Together;
-
-impl SharedMode for Alone {
-    const SHARED: bool = false;
-    const ACQUIRE: Ordering = Ordering::Relaxed;
-}
-
-impl SharedMode for Together {
-    const SHARED: bool = true;
-    const ACQUIRE: Ordering = Ordering::Acquire;
 }
 
 impl Evacuation<'_> {
@@ -146,10 +123,9 @@ impl Evacuation<'_> {
         let phase = Phase::begin("Copy");
         // SAFETY: the caller's predicates.
         let weak = unsafe {
-            if workers.numbers() == 1 {
-                self.copy::<Alone>(&queues, &mut roots, workers, &mut statistics)
-            } else {
-                self.copy::<Together>(&queues, &mut roots, workers, &mut statistics)
+            match workers.numbers() {
+                1 => self.copy::<false>(&queues, &mut roots, workers, &mut statistics),
+                _ => self.copy::<true>(&queues, &mut roots, workers, &mut statistics),
             }
         };
         self.queue_pool.keep(queues);
@@ -163,11 +139,12 @@ impl Evacuation<'_> {
         Ok(Statistics { phases, ..statistics })
     }
 
-    /// Copies all reachable objects; returns the weak slots met on the way.
+    /// Copies all reachable objects; returns the weak slots met on the way. `SHARED` if there are
+    /// several workers.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn copy<M: SharedMode>(
+    unsafe fn copy<const SHARED: bool>(
         &self,
         queues: &TaskQueues,
         roots: &mut Roots<'_>,
@@ -178,7 +155,7 @@ impl Evacuation<'_> {
         // Only the first worker visits the roots: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
         workers.run(&|number| {
-            let mut worker = Worker::<M>::new(self, queues.worker(number));
+            let mut worker = Worker::<SHARED>::new(self, queues.worker(number));
             worker.rests = number == 0 && workers.caller_rests();
             if number == 0 {
                 let mut roots = roots.lock().expect("nobody else locks it");
@@ -188,7 +165,7 @@ impl Evacuation<'_> {
             }
             if !(worker.rests && worker.hand_over()) {
                 // SAFETY: the caller's predicates.
-                unsafe { worker.scan_cards(self.ranges) };
+                unsafe { worker.scan_cards() };
                 worker.drain();
             }
             worker.finish();
@@ -210,10 +187,10 @@ impl Evacuation<'_> {
             *first += beside;
         }
         if overflowed {
-            let mut worker = Worker::<Alone>::new(self, queues.worker(0));
+            let mut worker = Worker::<false>::new(self, queues.worker(0));
             worker.overflowed = true;
             // SAFETY: the others have ended.
-            statistics.overflows = unsafe { worker.look_again(self.ranges) };
+            statistics.overflows = unsafe { worker.look_again() };
             worker.report(statistics);
             // This worker took part, and was the last to finish.
             if let Some(last) = statistics.worker_objects.last_mut() {
@@ -231,7 +208,7 @@ struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 // SAFETY: `Workers::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// # Safety
     /// - The visited slots and addresses are root slots of the heap and its pinned objects.
     unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
@@ -253,7 +230,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     /// core wrote last takes 170 ns to arrive, not 35. Not for a worker that rests: it hands over
     /// all its entries.
     fn give_to_their_cores(&mut self) {
-        if !M::SHARED || self.rests {
+        if !SHARED || self.rests {
             return;
         }
         let (table, own) = (self.heap.space.free.table(), self.home);

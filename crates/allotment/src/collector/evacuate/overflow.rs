@@ -8,22 +8,21 @@
 //! (there is no memory for it).
 
 use super::OLD;
+use super::Role;
 use super::finish::size_of_original;
-use super::ranges::OldRanges;
 use super::worker::Worker;
-use super::{Role, SharedMode};
 use crate::collector::kernel::{KEPT, walk_or_abort};
 use crate::object::{Header, Kind, for_each_slot};
 use crate::region::State;
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// Looks at the slots of copied objects until none refers to an unreached object of the set.
     /// Returns the number of walks.
     ///
     /// # Safety
     /// - No other worker runs. Every region is parsable up to its top, except that originals of
     ///   copies are forwarded.
-    pub(super) unsafe fn look_again(&mut self, ranges: &OldRanges) -> u64 {
+    pub(super) unsafe fn look_again(&mut self) -> u64 {
         let mut turns = 0;
         while std::mem::take(&mut self.overflowed) {
             turns += 1;
@@ -41,7 +40,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
                     if role == Role::SURVIVORS {
                         self.scan_copies(table.bottom(index), table.get(index).top(), 0);
                     } else if table.get(index).state() == State::Old {
-                        let from = ranges.top_of(table.bottom(index)).unwrap_or(table.bottom(index));
+                        let from =
+                            self.heap.ranges.top_of(table.bottom(index)).unwrap_or(table.bottom(index));
                         self.scan_copies(from, table.get(index).top(), OLD);
                     } else if (index..next).any(has_kept) {
                         self.scan_kept(index);

@@ -20,7 +20,7 @@ use super::header_cache::{HeaderCache, MOST_BYTES};
 use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
-use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
+use super::{Evacuation, OLD, WorkerStatistics};
 use crate::collector::kernel::{KEPT, ShapeCache, broken, decide, decided, word_at};
 use crate::collector::work::{WorkEntry, WorkStack, chunk_slots};
 use crate::object::{
@@ -34,8 +34,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// many slots at once, and their referents are fetched shortly before their turn.
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
-/// A worker.
-pub(super) struct Worker<'e, 'h, M> {
+/// One worker; `SHARED`: one of several, whose accesses to headers have to be atomic.
+pub(super) struct Worker<'e, 'h, const SHARED: bool> {
     pub(super) heap: &'e Evacuation<'h>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
@@ -54,15 +54,18 @@ pub(super) struct Worker<'e, 'h, M> {
     pub(super) weak: Vec<usize>,
     /// Whether the stack could not grow: then slots of copied objects have to be searched.
     pub(super) overflowed: bool,
-    /// The core that the worker ran on when it began.
+    /// The core that the worker ran on when it began. The worker fills a region of that core, so that
+    /// its writes stay in its caches.
     pub(super) home: usize,
     /// Whether the worker leaves the work to others once it has found the roots.
     pub(super) rests: bool,
     pub(super) statistics: WorkerStatistics,
-    mode: std::marker::PhantomData<M>,
 }
 
-impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
+impl<'e, 'h, const SHARED: bool> Worker<'e, 'h, SHARED> {
+    /// The order of a load of a header that another worker may have changed.
+    pub(super) const ACQUIRE: Ordering = if SHARED { Ordering::Acquire } else { Ordering::Relaxed };
+
     pub(super) fn new(heap: &'e Evacuation<'h>, stack: WorkStack<'e>) -> Self {
         Worker {
             heap,
@@ -78,10 +81,9 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
             old_full: false,
             weak: Vec::new(),
             overflowed: false,
-            home: (heap.home)(),
+            home: heap.space.home(),
             rests: false,
             statistics: WorkerStatistics::default(),
-            mode: std::marker::PhantomData,
         }
     }
 
@@ -89,7 +91,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
     pub(super) fn drain(&mut self) {
         loop {
             self.drain_own();
-            if !M::SHARED || !self.stack.find() {
+            if !SHARED || !self.stack.find() {
                 return;
             }
         }
@@ -129,7 +131,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
     pub(super) unsafe fn reach(&mut self, address: usize) -> usize {
         // SAFETY: a header, which workers change atomically.
         let word = unsafe { word_at(address) };
-        let header = Header::from_bits(word.load(M::ACQUIRE));
+        let header = Header::from_bits(word.load(Self::ACQUIRE));
         // Nearly all objects are unmarked: one test for them.
         if !header.is_unmarked_object() {
             match header.kind() {
@@ -166,7 +168,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         };
         prefetch_write::<DESTINATION_AHEAD>(to);
         let forwarded = Header::forwarded(to);
-        if !M::SHARED || self.stack.is_alone() {
+        if !SHARED || self.stack.is_alone() {
             word.store(forwarded.bits(), Ordering::Relaxed);
         } else if !decide(word, header, forwarded) {
             self.retract(to, bytes, old);

@@ -126,7 +126,6 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
             tables: OldTables { cards: &space.cards, starts: &starts },
             survivors: &ToSpace::new(SpaceKind::Survivors, 1),
             old: &ToSpace::new(SpaceKind::Old, 1),
-            home: &|| 0,
             queue_pool: &TaskQueuePool::default(),
             limits: Limits {
                 tenuring_threshold: 15,

@@ -110,7 +110,7 @@ impl Young {
 
     /// Chooses the set as a collector does, and collects; nothing is compared.
     pub(super) fn evacuate(&mut self) -> Statistics {
-        self.evacuate_with(|_, evacuation, roots, workers| {
+        self.evacuate_with(|evacuation, roots, workers| {
             // SAFETY: no thread is attached; tests write only addresses of objects to slots, and
             // dirty cards of old ones.
             unsafe { evacuation.run(roots, workers) }.expect("memory for stacks")
@@ -120,7 +120,7 @@ impl Young {
     /// Calls `run` with the parts of an evacuation.
     pub(super) fn evacuate_with<R>(
         &mut self,
-        run: impl FnOnce(&CollectionSet, &Evacuation<'_>, Roots<'_>, Workers<'_>) -> R,
+        run: impl FnOnce(&Evacuation<'_>, Roots<'_>, Workers<'_>) -> R,
     ) -> R {
         let Young { graph, limits, set, ranges, starts, survivors, old, queue_pool } = self;
         let shared = graph.heap.shared.clone();
@@ -142,7 +142,6 @@ impl Young {
                 tables: OldTables { cards: &shared.space.cards, starts },
                 survivors,
                 old,
-                home: &|| shared.space.home(),
                 queue_pool,
                 limits: *limits,
             };
@@ -151,7 +150,7 @@ impl Young {
                 slots: &mut |visitor| slots.iter_mut().for_each(|(slot, kind)| visitor.slot(slot, *kind)),
                 pinned: &mut |pin| pins.iter().copied().for_each(pin),
             };
-            run(set, &evacuation, roots, graph.tools.workers())
+            run(&evacuation, roots, graph.tools.workers())
         };
         shared.threads.registry.while_detached(collection).expect("no thread is attached")
     }
