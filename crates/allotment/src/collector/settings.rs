@@ -56,7 +56,7 @@ impl Settings {
         tables: &mut SideTables,
         gang: &Gang,
         compaction: Compaction,
-    ) -> Option<(WantedWorkers, full::Statistics)> {
+    ) -> Option<(WantedWorkers, full::FullStatistics)> {
         let shared = world.shared();
         shared.space.free.age_quarantine();
         let roots = Roots {

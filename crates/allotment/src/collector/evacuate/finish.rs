@@ -1,7 +1,7 @@
 //! The end of an evacuation: regions of the set are freed, and those with objects that stayed
 //! become old.
 
-use super::{Evacuation, Role, Statistics};
+use super::{Evacuation, Role};
 use crate::collector::kernel::{KEPT, broken, cover};
 use crate::object::{Header, Kind, Shapes, size_of_object};
 use crate::region::State;
@@ -10,7 +10,7 @@ use crate::region::State;
 ///
 /// # Safety
 /// - Every reachable object was reached, and no slot refers to the original of a copy.
-pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) {
+pub(super) unsafe fn finish(heap: &Evacuation<'_>) {
     let free = &heap.space.free;
     for index in free.in_use().filter(|&index| heap.set.role(index).is_in_set()) {
         let region = free.table().get(index);
@@ -23,9 +23,7 @@ pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) 
             unsafe { retain(heap, index) };
             continue;
         }
-        statistics.regions_freed += run;
         if region.state() == State::HumongousStart {
-            statistics.humongous_freed += 1;
             free.give_humongous(index);
         } else {
             free.retire_region(index, region.home());

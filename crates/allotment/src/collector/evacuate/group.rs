@@ -46,7 +46,7 @@ impl Referent {
 }
 
 /// The referents of a group's slots.
-struct Found<const N: usize> {
+struct Referents<const N: usize> {
     referents: [Referent; N],
     /// Bytes of all of them.
     bytes: usize,
@@ -214,8 +214,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
     #[inline(always)]
-    unsafe fn find<const N: usize>(&mut self, group: &[usize; N]) -> Option<Found<N>> {
-        let mut found = Found { referents: [Referent::NONE; N], bytes: 0, some_become_old: false };
+    unsafe fn find<const N: usize>(&mut self, group: &[usize; N]) -> Option<Referents<N>> {
+        let mut found = Referents { referents: [Referent::NONE; N], bytes: 0, some_become_old: false };
         for (referent, &entry) in found.referents.iter_mut().zip(group) {
             // SAFETY: the caller's predicate.
             let address = (unsafe { ((entry & !OLD) as *const u64).read() } & ADDRESS_MASK) as usize;
@@ -242,9 +242,9 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     unsafe fn update_known<const N: usize, const BECOME_OLD: bool>(
         &mut self,
         group: &[usize; N],
-        found: &Found<N>,
+        found: &Referents<N>,
     ) -> bool {
-        let Found { referents, bytes, .. } = found;
+        let Referents { referents, bytes, .. } = found;
         let buffer = if BECOME_OLD { &mut self.old } else { &mut self.survivors };
         let Some(start) = buffer.allocate(*bytes) else { return false };
         const { assert!(N == 1 || N == 4) };

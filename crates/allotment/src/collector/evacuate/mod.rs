@@ -38,7 +38,7 @@ mod worker;
 pub(crate) use adopt::{adopt_all, end_of_last};
 pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
-pub(crate) use statistics::{Statistics, WorkerStatistics};
+pub(crate) use statistics::{EvacuationStatistics, WorkerStatistics};
 pub(crate) use to_space::{SpaceKind, ToSpace};
 
 use super::kernel::{OldTables, Phase, Roots};
@@ -112,8 +112,8 @@ impl Evacuation<'_> {
         &self,
         mut roots: Roots<'_>,
         workers: Workers<'_>,
-    ) -> Result<Statistics, TryReserveError> {
-        let mut statistics = Statistics::default();
+    ) -> Result<EvacuationStatistics, TryReserveError> {
+        let mut statistics = EvacuationStatistics::default();
         let mut phases = Vec::new();
         phases.try_reserve_exact(PHASES)?;
         let queues = self.queue_pool.take(workers.numbers(), self.limits.stack)?;
@@ -134,9 +134,9 @@ impl Evacuation<'_> {
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
         let phase = phase.then("Free", &mut phases);
         // SAFETY: as above, and every slot has the new address of its referent.
-        unsafe { finish::finish(self, &mut statistics) };
+        unsafe { finish::finish(self) };
         phases.push(phase.end());
-        Ok(Statistics { phases, ..statistics })
+        Ok(EvacuationStatistics { phases, ..statistics })
     }
 
     /// Copies all reachable objects; returns the weak slots met on the way. `SHARED` if there are
@@ -149,7 +149,7 @@ impl Evacuation<'_> {
         queues: &TaskQueues,
         roots: &mut Roots<'_>,
         workers: Workers<'_>,
-        statistics: &mut Statistics,
+        statistics: &mut EvacuationStatistics,
     ) -> Vec<Vec<usize>> {
         let results = Mutex::new((Vec::new(), statistics, false, 0));
         // Only the first worker visits the roots: they are the caller's.
@@ -246,7 +246,7 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         while self.stack.give_kind(home_of) {}
     }
 
-    fn report(&self, to: &mut Statistics) {
+    fn report(&self, to: &mut EvacuationStatistics) {
         to.sum.add(WorkerStatistics { steals: self.stack.steals(), ..self.statistics });
     }
 }

@@ -6,7 +6,7 @@
 //! others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
 use super::marker::{Found, Marker};
-use super::{Statistics, Unavailable};
+use super::{FullStatistics, Unavailable};
 use crate::collector::kernel::{LiveMap, Roots, for_each_live, walk_or_abort};
 use crate::collector::work::{TaskQueues, Workers};
 use crate::object::{SlotKind, SlotVisitor};
@@ -27,7 +27,7 @@ pub(super) unsafe fn mark(
     workers: Workers<'_>,
     queues: &TaskQueues,
     roots: &mut Roots<'_>,
-    statistics: &mut Statistics,
+    statistics: &mut FullStatistics,
 ) -> Result<Vec<usize>, Unavailable> {
     let worker_objects = &mut statistics.details.worker_objects;
     // SAFETY: the caller's predicates.

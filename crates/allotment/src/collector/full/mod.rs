@@ -31,7 +31,7 @@ pub(super) mod tests;
 mod update;
 
 pub use statistics::FullDetails;
-pub(crate) use statistics::Statistics;
+pub(crate) use statistics::FullStatistics;
 
 use super::kernel::{LiveMap, Pages, Phase, Roots};
 use super::work::{StackLimits, TaskQueuePool, Workers};
@@ -119,9 +119,10 @@ pub(crate) unsafe fn collect(
     roots: Roots<'_>,
     compaction: Compaction,
     workers: Workers<'_>,
-) -> Result<Statistics, Unavailable> {
+) -> Result<FullStatistics, Unavailable> {
     let used_before = space.free.occupancy().used_bytes;
-    let mut statistics = Statistics { used_before, workers: workers.count(), ..Statistics::default() };
+    let mut statistics =
+        FullStatistics { used_before, workers: workers.count(), ..FullStatistics::default() };
     statistics.details.worker_objects.try_reserve_exact(workers.count())?;
     let mut phases = Vec::new();
     phases.try_reserve_exact(PHASES)?;

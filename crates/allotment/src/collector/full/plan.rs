@@ -26,7 +26,7 @@ mod places;
 mod runs;
 
 use super::forward::{Break, Forwarding};
-use super::{Compaction, Statistics, Unavailable};
+use super::{Compaction, FullStatistics, Unavailable};
 use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
 use crate::collector::work::{Claimer, Workers};
 use crate::object::{WORD, size_of_object};
@@ -38,7 +38,7 @@ use std::ops::Range;
 
 /// The role of a region in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum RegionRole {
     /// Nothing happens: the region has no objects, or all its objects count as live and must not
     /// move.
     Untouched,
@@ -55,7 +55,7 @@ pub(super) enum Role {
 /// One region in the plan.
 #[derive(Clone, Debug)]
 pub(super) struct RegionPlan {
-    pub(super) role: Role,
+    pub(super) role: RegionRole,
     /// Its pinned objects, by number, if it slides.
     pub(super) pins: Range<usize>,
     /// End of its last object, after the collection.
@@ -115,7 +115,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Whether any object gets a new address.
     pub(super) fn moves(&self) -> bool {
-        self.regions.iter().any(|region| matches!(region.role, Role::Slides | Role::Shifts))
+        self.regions.iter().any(|region| matches!(region.role, RegionRole::Slides | RegionRole::Shifts))
     }
 
     /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
@@ -159,7 +159,7 @@ impl Plan {
         }
         let taken = taken || committed && self.commits;
         if taken {
-            region.role = Role::Taken;
+            region.role = RegionRole::Taken;
             region.top = free.table().bottom(index);
         }
         taken
@@ -191,7 +191,7 @@ impl Planner<'_, '_> {
     ///
     /// # Safety
     /// - The map marks all live objects, and nothing else.
-    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut Statistics) {
+    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut FullStatistics) {
         let claimer = Claimer::new(self.space.free.table().len());
         workers.run(&|_| {
             while let Some(index) = claimer.claim() {
@@ -210,10 +210,10 @@ impl Planner<'_, '_> {
             cursor.source = index;
             match self.plan.regions[index].role {
                 // SAFETY: the caller's predicate.
-                Role::Slides => unsafe { self.pour_region(index, &mut cursor) },
+                RegionRole::Slides => unsafe { self.pour_region(index, &mut cursor) },
                 // SAFETY: as above.
-                Role::Shifts => unsafe { self.place_run(index, &cursor, statistics) },
-                Role::Untouched | Role::Stays | Role::Taken => {}
+                RegionRole::Shifts => unsafe { self.place_run(index, &cursor, statistics) },
+                RegionRole::Untouched | RegionRole::Stays | RegionRole::Taken => {}
             }
         }
         cursor.close(self.plan);
@@ -236,7 +236,7 @@ impl Planner<'_, '_> {
 
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn assign_roles(&mut self, statistics: &mut Statistics) {
+    unsafe fn assign_roles(&mut self, statistics: &mut FullStatistics) {
         let free = &self.space.free;
         let mut pin = 0;
         for index in 0..free.table().len() {
@@ -245,7 +245,7 @@ impl Planner<'_, '_> {
             while self.plan.pins.get(pin).is_some_and(|pin| pin.start < free.table().end(index)) {
                 pin += 1;
             }
-            let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top, gets_run: false };
+            let mut region = RegionPlan { role: RegionRole::Untouched, pins: 0..0, top, gets_run: false };
             let stays = self.plan.stays[index].load(Ordering::Relaxed);
             match free.table().get(index).state() {
                 State::Free
@@ -256,12 +256,12 @@ impl Planner<'_, '_> {
                 // SAFETY: the caller's predicate.
                 State::HumongousStart if unsafe { self.keep_run(index) } => {
                     if self.may_move(index, first_pin) {
-                        (region.role, region.top) = (Role::Shifts, bottom);
+                        (region.role, region.top) = (RegionRole::Shifts, bottom);
                     }
                 }
                 State::HumongousContinuation => {
-                    if self.plan.regions[free.table().first_of_run(index)].role == Role::Shifts {
-                        (region.role, region.top) = (Role::Shifts, bottom);
+                    if self.plan.regions[free.table().first_of_run(index)].role == RegionRole::Shifts {
+                        (region.role, region.top) = (RegionRole::Shifts, bottom);
                     }
                 }
                 State::HumongousStart => {
@@ -272,11 +272,11 @@ impl Planner<'_, '_> {
                 }
                 State::Shared | State::Survivor | State::Old if stays != 0 => {
                     statistics.details.regions_left_alone += 1;
-                    region.role = Role::Stays;
+                    region.role = RegionRole::Stays;
                     region.top = stays;
                 }
                 State::Shared | State::Survivor | State::Old => {
-                    region.role = Role::Slides;
+                    region.role = RegionRole::Slides;
                     region.pins = first_pin..pin;
                     region.top = bottom;
                 }

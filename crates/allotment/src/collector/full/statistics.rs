@@ -4,7 +4,7 @@ use crate::collector::kernel::Phase;
 
 /// Counts and times of one full collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Statistics {
+pub(crate) struct FullStatistics {
     /// Number of threads that worked.
     pub(crate) workers: usize,
     /// Its parts, in order.

@@ -12,7 +12,7 @@
 //! line is fetched ([`Ahead`]): that halves the time for 512 MiB of shuffled nodes. With a map in
 //! the cache the queue would cost a nanosecond for each slot.
 
-use super::Statistics;
+use super::FullStatistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
 use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
@@ -44,7 +44,7 @@ pub(super) unsafe fn update(
     plan: &Plan,
     workers: Workers<'_>,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-    statistics: &mut Statistics,
+    statistics: &mut FullStatistics,
 ) {
     let forwarding = Forwarding::new(map, &plan.breaks);
     let mut cleared = 0;

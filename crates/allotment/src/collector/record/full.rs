@@ -2,7 +2,7 @@
 
 use super::workers::imbalance;
 use super::{CollectionRecord, Details, WantedWorkers};
-use crate::collector::full::{FullDetails, Statistics};
+use crate::collector::full::{FullDetails, FullStatistics};
 use crate::mutator::{Cause, World};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ impl CollectionRecord {
     pub(in crate::collector) fn of_full(
         world: &World<'_>,
         cause: Cause,
-        (wanted, done): (WantedWorkers, Statistics),
+        (wanted, done): (WantedWorkers, FullStatistics),
         uncommitted: usize,
     ) -> CollectionRecord {
         let free = &world.shared().space.free;

@@ -112,7 +112,6 @@ fn a_full_collection_slides_the_cells_of_a_space_together() {
 #[test]
 fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
     let mut list = List::new();
-    let before = list.used_regions().len();
     let done = list.collect(|space, roots, workers| {
         let (base, heap_bytes) = (space.free.table().bottom(0), GEOMETRY.heap_bytes());
         let set = CollectionSet::new(base, GEOMETRY.region_shift, GEOMETRY.regions);
@@ -141,6 +140,5 @@ fn an_evacuation_copies_the_cells_of_a_space_to_survivors() {
     });
     list.check();
     assert_eq!((done.sum.objects, done.weak_cleared), (CELLS, 1));
-    assert_eq!(done.regions_freed, before);
     assert!(list.used_regions().iter().all(|state| *state == State::Survivor));
 }

@@ -176,7 +176,7 @@ impl Graph {
     }
 
     /// Collects both, and compares.
-    pub(in crate::collector) fn collect(&mut self, compaction: Compaction) -> Statistics {
+    pub(in crate::collector) fn collect(&mut self, compaction: Compaction) -> FullStatistics {
         self.collect_then(compaction, |_, _| {})
     }
 
@@ -185,7 +185,7 @@ impl Graph {
         &mut self,
         compaction: Compaction,
         after: impl FnOnce(&Heap, &Tools),
-    ) -> Statistics {
+    ) -> FullStatistics {
         let mut pins: Vec<usize> = self.model.pins.iter().map(|number| self.addresses[number]).collect();
         pins.reverse();
         let before = self.addresses.clone();

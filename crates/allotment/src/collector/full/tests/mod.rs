@@ -68,7 +68,7 @@ fn collect_detached(
     slots: &mut [(u64, SlotKind)],
     pinned: &[usize],
     compaction: Compaction,
-) -> Statistics {
+) -> FullStatistics {
     let shared = &heap.shared;
     let collection = || {
         let roots = Roots {
