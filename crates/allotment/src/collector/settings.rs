@@ -73,7 +73,7 @@ impl Settings {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which are given references of this heap only. The tables
         // are this heap's. A panic that unwinds in a stopped world ends the process.
-        let done = unsafe { full::collect(space, tables, roots, compaction, workers) }.ok()?;
+        let done = unsafe { full::collect(space, tables, roots, compaction, workers) }?;
         shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }

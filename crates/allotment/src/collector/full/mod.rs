@@ -37,7 +37,6 @@ use super::kernel::{LiveMap, Pages, Phase, Roots};
 use super::work::{StackLimits, TaskQueuePool, Workers};
 use crate::platform::MemoryError;
 use crate::region::Space;
-use std::collections::TryReserveError;
 
 /// The parts of a full collection, and one for what its caller adds.
 const PHASES: usize = 6;
@@ -64,17 +63,6 @@ impl Compaction {
     }
 }
 
-/// The reason why a collection did not begin; the heap is as it was.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unavailable {
-    /// The side tables were refused.
-    #[error("no memory for the tables of a full collection: {0}")]
-    Tables(#[from] MemoryError),
-    /// The plan or the first piece of the mark stack was refused.
-    #[error("no memory for the plan of a full collection: {0}")]
-    Plan(#[from] TryReserveError),
-}
-
 /// The tables of one heap's full collections. Between collections they keep a small amount of
 /// memory, and the stacks of the last collection.
 pub(crate) struct SideTables {
@@ -98,12 +86,9 @@ impl SideTables {
     }
 }
 
-/// Collects the whole heap, with `workers`. The new addresses of objects do not depend
-/// on their number.
-///
-/// # Errors
-/// [`Unavailable`] if the system has no memory for the tables; then nothing has changed, except
-/// that live memory is marked in them.
+/// Collects the whole heap, with `workers`. The new addresses of objects do not depend on the number
+/// of workers. Returns `None` if the system has no memory for the tables, the mark stack or the
+/// plan; then nothing has changed, except that live memory is marked in the tables.
 ///
 /// # Safety
 /// - No mutator is between two safepoints until this returns, and every region is parsable up to
@@ -116,27 +101,30 @@ impl SideTables {
 pub(crate) unsafe fn collect(
     space: &Space,
     tables: &mut SideTables,
-    roots: Roots<'_>,
+    mut roots: Roots<'_>,
     compaction: Compaction,
     workers: Workers<'_>,
-) -> Result<FullStatistics, Unavailable> {
+) -> Option<FullStatistics> {
     let used_before = space.free.occupancy().used_bytes;
     let mut statistics =
         FullStatistics { used_before, workers: workers.count(), ..FullStatistics::default() };
-    statistics.details.worker_objects.try_reserve_exact(workers.count())?;
+    statistics.details.worker_objects.try_reserve_exact(workers.count()).ok()?;
     let mut phases = Vec::new();
-    phases.try_reserve_exact(PHASES)?;
+    phases.try_reserve_exact(PHASES).ok()?;
     let phase = Phase::begin("Mark");
-    let mut roots = roots;
-    tables.map.open(&space.free, workers)?;
+    tables.map.open(&space.free, workers).ok()?;
     let map = &tables.map;
 
-    let queues = tables.queue_pool.take(workers.count(), tables.stack)?;
+    let queues = tables.queue_pool.take(workers.count(), tables.stack).ok()?;
     // SAFETY: the caller's predicates.
-    let pins = unsafe { mark::mark(space, map, workers, &queues, &mut roots, &mut statistics) };
+    let pins = unsafe {
+        match workers.count() {
+            1 => mark::mark::<false>(space, map, workers, &queues, &mut roots, &mut statistics),
+            _ => mark::mark::<true>(space, map, workers, &queues, &mut roots, &mut statistics),
+        }
+    };
     tables.queue_pool.keep(queues);
-    let pins = pins?;
-    let mut plan = plan::Plan::reserve(space, pins)?;
+    let mut plan = plan::Plan::reserve(space, pins.ok()?).ok()?;
     let phase = phase.then("Plan", &mut phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
@@ -160,5 +148,5 @@ pub(crate) unsafe fn collect(
     statistics.used_after = space.free.occupancy().used_bytes;
     phases.push(phase.end());
     statistics.phases = phases;
-    Ok(statistics)
+    Some(statistics)
 }

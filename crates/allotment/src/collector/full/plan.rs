@@ -26,7 +26,7 @@ mod places;
 mod runs;
 
 use super::forward::{Break, Forwarding};
-use super::{Compaction, FullStatistics, Unavailable};
+use super::{Compaction, FullStatistics};
 use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
 use crate::collector::work::{Claimer, Workers};
 use crate::object::{WORD, size_of_object};
@@ -118,11 +118,11 @@ impl Plan {
         self.regions.iter().any(|region| matches!(region.role, RegionRole::Slides | RegionRole::Shifts))
     }
 
-    /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
+    /// An empty plan with memory for all that it can hold; `addresses` are those of pinned objects.
     ///
     /// # Errors
-    /// [`Unavailable::Plan`]; nothing has changed.
-    pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, Unavailable> {
+    /// If there is no memory for the plan; then nothing has changed.
+    pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, TryReserveError> {
         addresses.sort_unstable();
         addresses.dedup();
         let table = space.free.table();
@@ -367,9 +367,9 @@ impl Planner<'_, '_> {
             // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
-                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
-                cursor.at += bytes;
-                at = reached;
+                let sent = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
+                cursor.at += sent.bytes;
+                at = sent.end;
                 if at == end {
                     break;
                 }
@@ -386,18 +386,18 @@ impl Planner<'_, '_> {
                 let last = (at & !(BLOCK_BYTES - 1))
                     + select(self.map.live_between(at, stop), cursor.room() / WORD) * WORD;
                 // SAFETY: `known` cuts no object.
-                let (object, bytes) = unsafe { self.object_around(known, last) };
-                if object < at {
-                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object);
+                let object = unsafe { self.object_around(known, last) };
+                if object.start < at {
+                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object.start);
                 } else {
-                    let below = self.map.live_bytes(at, object);
+                    let below = self.map.live_bytes(at, object.start);
                     if below > 0 {
                         self.send(known, at, cursor);
                         cursor.at += below;
                     }
                 }
-                cursor.open_next(&self.space.free, self.plan, bytes);
-                (at, known) = (object, object);
+                cursor.open_next(&self.space.free, self.plan, object.len());
+                (at, known) = (object.start, object.start);
             }
         }
     }
@@ -419,21 +419,21 @@ impl Planner<'_, '_> {
         self.plan.breaks.push(Break { from: at, to });
     }
 
-    /// The object that the live word at `word` belongs to, and its size. `known` is not inside an
+    /// The addresses of the object that the live word at `word` belongs to. `known` is not inside an
     /// object.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn object_around(&self, known: usize, word: usize) -> (usize, usize) {
+    unsafe fn object_around(&self, known: usize, word: usize) -> Range<usize> {
         // After a word that is not live, an object begins.
         let mut object = self.map.run_start(known, word);
         loop {
             // SAFETY: objects follow each other up to `word`.
-            let bytes = unsafe { self.size(object) };
-            if object + bytes > word {
-                return (object, bytes);
+            let end = object + unsafe { self.size(object) };
+            if end > word {
+                return object..end;
             }
-            object += bytes;
+            object = end;
         }
     }
 }

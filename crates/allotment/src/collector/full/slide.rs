@@ -119,7 +119,7 @@ impl Mover<'_> {
     /// - As for [`slide`]; everything below `start` in its region has moved.
     unsafe fn slide_runs(&mut self, start: usize, end: usize) {
         let (forwarding, map) = (self.forwarding, self.forwarding.map);
-        let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
+        let (_, mut breaks) = forwarding.breaks_around(start);
         // A local copy, because the loop is as fast as it has registers.
         let (mut open, mut moved) = (self.open.clone(), 0);
         let mut at = map.next_live(start, end);

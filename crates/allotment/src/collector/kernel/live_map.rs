@@ -22,6 +22,7 @@ use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
 };
 use crate::region::{FreeSet, State};
+use std::ops::Range;
 // These lie in memory from the system, where the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -57,6 +58,14 @@ pub(in crate::collector) enum Destination {
     Broken(usize),
     /// All of them by the same distance: the first byte of the block goes to this address.
     Whole(usize),
+}
+
+/// The blocks that got a destination in one call.
+pub(in crate::collector) struct SentBlocks {
+    /// End of the last of them.
+    pub(in crate::collector) end: usize,
+    /// Bytes of their live words.
+    pub(in crate::collector) bytes: usize,
 }
 
 /// One block for every 512 bytes of a heap.
@@ -265,7 +274,7 @@ impl LiveMap {
 
     /// Bytes of live words in `[start, end)`.
     pub(in crate::collector) fn live_bytes(&self, start: usize, end: usize) -> usize {
-        blocks(start, end).map(|(start, end)| self.count.of(self.live_between(start, end)) * WORD).sum()
+        blocks(start..end).map(|part| self.count.of(self.live_between(part.start, part.end)) * WORD).sum()
     }
 
     /// Live words below `address` in its block, which is `block`.
@@ -301,16 +310,16 @@ impl LiveMap {
 
     /// The address after the last live word in `[start, end)`, or `start`.
     pub(in crate::collector) fn live_end(&self, start: usize, end: usize) -> usize {
-        self.behind_last(start, end, |live| live)
+        self.end_of_last(start, end, |live| live)
     }
 
     /// The address after the last word in `[start, end)` that is not live, or `start`. The run of
     /// live words that reaches up to `end` begins there.
     pub(in crate::collector) fn run_start(&self, start: usize, end: usize) -> usize {
-        self.behind_last(start, end, |live| !live)
+        self.end_of_last(start, end, |live| !live)
     }
 
-    fn behind_last(&self, start: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
+    fn end_of_last(&self, start: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
         let mut at = end;
         while at > start {
             let block = (at - WORD) & !(BLOCK_BYTES - 1);
@@ -336,33 +345,33 @@ impl LiveMap {
 
     /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and following
     /// addresses, block by block, until a block has more live bytes than there is `room` for.
-    /// Returns the start of that block, or `end`, and the live bytes of the blocks before it.
     pub(in crate::collector) fn send_blocks(
         &self,
         start: usize,
         end: usize,
         to: usize,
         room: usize,
-    ) -> (usize, usize) {
+    ) -> SentBlocks {
         let mut sent = 0;
         for at in (start..end).step_by(BLOCK_BYTES) {
             let block = self.block(at);
             let bytes = self.count.of(block.live()) * WORD;
             if bytes > room - sent {
-                return (at, sent);
+                return SentBlocks { end: at, bytes: sent };
             }
             if bytes > 0 {
                 block.destination.store((to + sent) as u64, Ordering::Relaxed);
             }
             sent += bytes;
         }
-        (end, sent)
+        SentBlocks { end, bytes: sent }
     }
 
     /// Notes that nothing in `[start, end)`, whole blocks, moves.
     pub(in crate::collector) fn leave_in_place(&self, start: usize, end: usize) {
-        blocks(start, end)
-            .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
+        for part in blocks(start..end) {
+            self.block(part.start).destination.store(IN_PLACE, Ordering::Relaxed);
+        }
     }
 
     /// Notes that the block of `address` moves down by `distance` as it is; `distance` is a
@@ -422,12 +431,11 @@ pub(in crate::collector) fn next_block(address: usize) -> usize {
     (address & !(BLOCK_BYTES - 1)) + BLOCK_BYTES
 }
 
-/// `[start, end)`, cut at the borders of blocks.
-fn blocks(start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = start;
+/// `range`, cut at the borders of blocks.
+fn blocks(mut range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
-        let start = at;
-        at = next_block(start).min(end);
-        (start < end).then_some((start, at))
+        let start = range.start;
+        range.start = next_block(start).min(range.end);
+        (start < range.end).then_some(start..range.start)
     })
 }
