@@ -47,7 +47,7 @@ pub(crate) use log::GcLog;
 pub(crate) use parts::Parts;
 
 pub use history::{CollectionHistory, TimePercentiles};
-pub(crate) use history::{History, Listener, Print};
+pub(crate) use history::{History, Listener};
 pub use record::{
     CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, FullDetails,
     GenerationsDetails, OldMarking, Phase, WantedWorkers, YoungDetails,

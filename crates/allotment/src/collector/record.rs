@@ -16,11 +16,10 @@ mod workers;
 mod young;
 
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
-pub(super) use details::Level;
+pub(crate) use details::LogLevel;
 pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
-pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungDetails;
 
@@ -173,25 +172,16 @@ impl CollectionRecord {
         self.overhead.is_some_and(|overhead| overhead.exceeded)
     }
 
-    /// The outcome of a stop that made these records, for the thread that asked for it, and found
-    /// `room` or not.
+    /// The outcome of a stop that made these records, for the thread that asked for the stop and
+    /// found `room` or not.
     pub(super) fn outcome_of(records: &[CollectionRecord], room: bool) -> Outcome {
-        match records.last() {
+        match records.last().map(|last| last.overhead) {
             None if !room => Outcome::Refused,
-            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
-        }
-    }
-
-    /// The outcome for the caller that asked for the collection.
-    pub(super) fn outcome(&self) -> Outcome {
-        match self.overhead {
-            Some(overhead) if overhead.exceeded => Outcome::OverLimit(overhead),
+            Some(Some(overhead)) if overhead.exceeded => Outcome::OverLimit(overhead),
             _ => Outcome::Collected,
         }
     }
-}
 
-impl CollectionRecord {
     /// The text after its kind, and after the names of its phases.
     fn suffix(&self) -> String {
         self.cycle().map_or_else(String::new, CycleDetails::suffix)
