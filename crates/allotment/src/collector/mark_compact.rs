@@ -12,7 +12,7 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL, raise_capacity};
-use super::sizing::{Capacity, Scope};
+use super::sizing::{Capacity, Extent};
 use super::work::Gang;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
@@ -64,7 +64,7 @@ impl MarkCompact {
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
+        let overhead = self.overhead.after(&shared.space.free, Extent::Full, cause, start, pause);
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 

@@ -38,7 +38,7 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
 use super::settings::{Settings, USUAL};
-use super::sizing::{self, Collection, Decision, Scope, Sizing};
+use super::sizing::{Collection, Decision, Extent, Sizing, SizingSettings};
 use super::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
@@ -96,7 +96,7 @@ impl Parallel {
     pub(super) fn new(parts: &Parts<'_>) -> Result<(Parallel, usize), MemoryError> {
         let Parts { options, machine, .. } = *parts;
         let (base, geometry, settings) = (parts.base(), machine.geometry, parts.settings());
-        let (sizes, homes) = (sizing::Settings::from(options), parts.space.free.homes());
+        let (sizes, homes) = (SizingSettings::from(options), parts.space.free.homes());
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
         let growth = EdenGrowth::new(sizes, machine);
@@ -224,7 +224,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let demand = inner.worker_demand(eden_regions, world.threads());
+        let demand = inner.sizing.worker_demand(eden_regions, world.threads());
         let workers = self.workers(demand).helped_by(world.volunteers());
         let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
@@ -274,7 +274,7 @@ impl Parallel {
             overhead: None,
         };
         let collection = Collection {
-            scope: Scope::Young,
+            extent: Extent::Young,
             eden_regions,
             survived: sum.survived.map(|bytes| bytes as usize),
             promoted_bytes: sum.promoted_bytes as usize,
@@ -310,7 +310,7 @@ impl Parallel {
         record.start = start;
         record.phases.push(adopted);
         let collection = Collection {
-            scope: Scope::Full,
+            extent: Extent::Full,
             eden_regions,
             live_bytes: record.live_bytes,
             ..Collection::default()
@@ -351,7 +351,7 @@ impl Parallel {
         let eden = inner.decision.eden_regions;
         let pause = clock.since(record.start);
         collection.pause_ns = pause.as_nanos() as u64;
-        let overhead = self.overhead.after(free, (collection.scope, record.cause), (record.start, pause));
+        let overhead = self.overhead.after(free, collection.extent, record.cause, record.start, pause);
         inner.decision = inner.sizing.after(&collection);
         let buffers = world.end_buffer_cycle(
             &record.buffers,

@@ -20,20 +20,19 @@ impl Parallel {
     ) -> bool {
         let shared = mutator.shared();
         let threads = shared.threads.registry.count();
-        let enlarged = self.growth.enlarge(
-            (&shared.space.free, &shared.policy.budget),
-            threads,
-            |in_use, eden_regions| {
-                // Eden is not nearly full any more. First: a mutator that finds the larger eden
-                // nearly full may ask again at once.
-                self.control.rest();
-                self.reserve.keep(in_use, eden_regions)
-            },
-        );
+        let (free, budget) = (&shared.space.free, &shared.policy.budget);
+        let enlarged = self.growth.enlarge(free, budget, threads, |in_use, eden_regions| {
+            // Eden is not nearly full any more. First: a mutator that finds the larger eden nearly
+            // full may ask again at once.
+            self.control.rest();
+            self.reserve.keep(in_use, eden_regions)
+        });
         // Another thread may have been quicker.
-        let room = shared.space.free.may_take(1) && satisfied(mutator)
-            || (self.open_reserve(mutator) || shared.space.free.may_take(1)) && satisfied(mutator);
-        enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
+        let room = free.may_take(1) && satisfied(mutator)
+            || (self.open_reserve(mutator) || free.may_take(1)) && satisfied(mutator);
+        if let Some(eden_regions) = enlarged {
+            self.prepare(eden_regions, threads);
+        }
         room
     }
 }

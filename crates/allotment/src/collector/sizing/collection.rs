@@ -7,7 +7,7 @@ pub(crate) const AGES: usize = 16;
 
 /// The part of the heap that was collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum Extent {
     /// Eden and survivors.
     #[default]
     Young,
@@ -19,7 +19,7 @@ pub(crate) enum Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Collection {
     /// The part of the heap that was collected.
-    pub scope: Scope,
+    pub extent: Extent,
     /// Time the world was stopped, in nanoseconds.
     pub pause_ns: u64,
     /// Time mutators ran since the collection before, in nanoseconds.
@@ -62,8 +62,8 @@ impl fmt::Display for Collection {
     /// One line, sizes in KiB.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ms, kib) = (|ns: u64| ns as f64 / 1e6, |bytes: usize| bytes.div_ceil(1024));
-        match self.scope {
-            Scope::Young => write!(
+        match self.extent {
+            Extent::Young => write!(
                 f,
                 "young {:.3} ms after {:.3} ms: eden {} regions, survived {}k, promoted {}k, \
                  stayed {}k, failed {}k, scanned {}k",
@@ -76,7 +76,7 @@ impl fmt::Display for Collection {
                 kib(self.failed_bytes),
                 kib(self.scanned_bytes),
             )?,
-            Scope::Full => write!(
+            Extent::Full => write!(
                 f,
                 "full {:.3} ms after {:.3} ms: eden {} regions, live {}k",
                 ms(self.pause_ns),

@@ -27,7 +27,7 @@
 //! A concurrent collector can use this unchanged: its cycles are the collections, `collecting` is
 //! the time for which allocations waited, and `running` is the rest.
 
-use super::Scope;
+use super::Extent;
 use crate::mutator::GcOverhead;
 use crate::options::Options;
 use std::time::Duration;
@@ -71,7 +71,7 @@ pub(crate) enum Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effort {
     /// The part of the heap that was collected.
-    pub scope: Scope,
+    pub extent: Extent,
     /// The party that needed it.
     pub need: Need,
     /// The time for which threads waited for it.
@@ -118,7 +118,7 @@ impl OverheadLimit {
             free_limit_percent: self.settings.free_percent,
             ..GcOverhead::default()
         };
-        let counts = (done.scope, done.need) == (Scope::Full, Need::Allocation);
+        let counts = (done.extent, done.need) == (Extent::Full, Need::Allocation);
         if self.leaves_enough(done.free_bytes, done.heap_bytes) || done.need == Need::Test {
             self.begin_anew();
         } else if counts {

@@ -11,7 +11,7 @@ const USUAL: OverheadSettings = OverheadSettings { time_percent: 98, free_percen
 
 /// A collection of 80 ms that an allocation needed, after 0.1 ms, and that left 0.02 % of the heap.
 const STALLED: Effort = Effort {
-    scope: Scope::Full,
+    extent: Extent::Full,
     need: Need::Allocation,
     collecting: Duration::from_millis(80),
     running: Duration::from_micros(100),
@@ -19,7 +19,7 @@ const STALLED: Effort = Effort {
     heap_bytes: HEAP,
 };
 const STILL: Effort = Effort { need: Need::AllocationStill, running: Duration::ZERO, ..STALLED };
-const YOUNG: Effort = Effort { scope: Scope::Young, collecting: Duration::from_millis(5), ..STALLED };
+const YOUNG: Effort = Effort { extent: Extent::Young, collecting: Duration::from_millis(5), ..STALLED };
 const REQUESTED: Effort = Effort { need: Need::None, ..STALLED };
 const ZEAL: Effort = Effort { need: Need::Test, ..STALLED };
 /// 2 % of the heap, and a byte less.
@@ -165,11 +165,11 @@ fn effort() -> impl Strategy<Value = Effort> {
         2 => Just(Need::None),
         1 => Just(Need::Test),
     ];
-    let scope = prop_oneof![1 => Just(Scope::Young), 5 => Just(Scope::Full)];
+    let extent = prop_oneof![1 => Just(Extent::Young), 5 => Just(Extent::Full)];
     // Around the limits.
     let times = (prop_oneof![0..100_u64, Just(u64::MAX)], prop_oneof![3 => 0..3_u64, 1 => 0..100_u64]);
-    (scope, need, times, 0..110_usize).prop_map(|(scope, need, (collecting, running), free)| Effort {
-        scope,
+    (extent, need, times, 0..110_usize).prop_map(|(extent, need, (collecting, running), free)| Effort {
+        extent,
         need,
         collecting: Duration::from_millis(collecting),
         running: Duration::from_millis(running),
@@ -185,7 +185,7 @@ fn exceeds(settings: OverheadSettings, history: &[Effort]) -> bool {
         |effort: &Effort| effort.free_bytes * 100 >= settings.free_percent as usize * effort.heap_bytes;
     let ends = |effort: &Effort| enough(effort) || effort.need == Need::Test;
     let row = &history[history.iter().rposition(ends).map_or(0, |index| index + 1)..];
-    let counts = |effort: &Effort| effort.scope == Scope::Full && effort.need == Need::Allocation;
+    let counts = |effort: &Effort| effort.extent == Extent::Full && effort.need == Need::Allocation;
     if !row.last().is_some_and(counts) {
         return false;
     }
