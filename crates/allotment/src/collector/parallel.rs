@@ -36,7 +36,7 @@ use super::history::History;
 use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
 use super::parts::Parts;
-use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
+use super::record::{CollectionRecord, Details, SizingDetails, WantedWorkers, YoungDetails};
 use super::settings::{Settings, USUAL};
 use super::sizing::{Collection, Decision, Extent, Sizing, SizingSettings};
 use super::work::{Gang, StackLimits, TaskQueuePool, Workers};
@@ -247,7 +247,7 @@ impl Parallel {
             time_to_safepoint: world.take_time_to_safepoint(),
             phases: done.phases,
             workers: workers.count(),
-            wanted: self.wanted(demand),
+            wanted: WantedWorkers { workers: demand.workers, most: self.gang.most(), bytes: demand.bytes },
             used_before,
             used_after: occupancy.used_bytes,
             committed: free.committed_bytes(),

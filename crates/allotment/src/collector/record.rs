@@ -144,26 +144,20 @@ impl CollectionRecord {
 
     /// The details of a young collection; `None` for other collections.
     pub fn young(&self) -> Option<&YoungDetails> {
-        match &self.details {
-            Details::Young(young) => Some(young),
-            _ => None,
-        }
+        let Details::Young(young) = &self.details else { return None };
+        Some(young)
     }
 
     /// The details of a full collection; `None` for other collections.
     pub fn full(&self) -> Option<&FullDetails> {
-        match &self.details {
-            Details::Full(full) => Some(full),
-            _ => None,
-        }
+        let Details::Full(full) = &self.details else { return None };
+        Some(full)
     }
 
     /// The details of a concurrent cycle, degenerated or not; `None` for other collections.
     pub fn cycle(&self) -> Option<&CycleDetails> {
-        match &self.details {
-            Details::Cycle(cycle) => Some(cycle),
-            _ => None,
-        }
+        let Details::Cycle(cycle) = &self.details else { return None };
+        Some(cycle)
     }
 
     /// Whether the allocation that needed this collection fails, because collections cost too much

@@ -82,9 +82,8 @@ impl Settings {
     /// back.
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
-        let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);
-        let uncommitted =
-            shared.space.free.uncommit_idle(shared.watch.clock.coarse_ms(), delay_ms, keep_bytes, || true);
+        let (free, now_ms) = (&shared.space.free, shared.watch.clock.coarse_ms());
+        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, self.keep_bytes, || true);
         self.checks.after(world);
         uncommitted
     }

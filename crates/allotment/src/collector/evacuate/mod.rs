@@ -114,8 +114,7 @@ impl Evacuation<'_> {
         workers: Workers<'_>,
     ) -> Result<EvacuationStatistics, TryReserveError> {
         let mut statistics = EvacuationStatistics::default();
-        let mut phases = Vec::new();
-        phases.try_reserve_exact(PHASES)?;
+        statistics.phases.try_reserve_exact(PHASES)?;
         let queues = self.queue_pool.take(workers.numbers(), self.limits.stack)?;
         self.space.free.forget_room();
         self.survivors.begin(&self.space.free);
@@ -129,14 +128,14 @@ impl Evacuation<'_> {
             }
         };
         self.queue_pool.keep(queues);
-        let phase = phase.then("Weak", &mut phases);
+        let phase = phase.then("Weak", &mut statistics.phases);
         // SAFETY: every reachable object was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
-        let phase = phase.then("Free", &mut phases);
+        let phase = phase.then("Free", &mut statistics.phases);
         // SAFETY: as above, and every slot has the new address of its referent.
         unsafe { finish::finish(self) };
-        phases.push(phase.end());
-        Ok(EvacuationStatistics { phases, ..statistics })
+        statistics.phases.push(phase.end());
+        Ok(statistics)
     }
 
     /// Copies all reachable objects; returns the weak slots met on the way. `SHARED` if there are

@@ -109,8 +109,7 @@ pub(crate) unsafe fn collect(
     let mut statistics =
         FullStatistics { used_before, workers: workers.count(), ..FullStatistics::default() };
     statistics.details.worker_objects.try_reserve_exact(workers.count()).ok()?;
-    let mut phases = Vec::new();
-    phases.try_reserve_exact(PHASES).ok()?;
+    statistics.phases.try_reserve_exact(PHASES).ok()?;
     let phase = Phase::begin("Mark");
     tables.map.open(&space.free, workers).ok()?;
     let map = &tables.map;
@@ -125,28 +124,27 @@ pub(crate) unsafe fn collect(
     };
     tables.queue_pool.keep(queues);
     let mut plan = plan::Plan::reserve(space, pins.ok()?).ok()?;
-    let phase = phase.then("Plan", &mut phases);
+    let phase = phase.then("Plan", &mut statistics.phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
     let planner = plan::Planner { space, map, plan: &mut plan, compaction };
     // SAFETY: everything live is marked.
     unsafe { planner.run(workers, &mut statistics) };
-    let phase = phase.then("Update", &mut phases);
+    let phase = phase.then("Update", &mut statistics.phases);
 
     // SAFETY: the plan has a new address for every live object.
     unsafe { update::update(space, map, &plan, workers, roots.slots, &mut statistics) };
-    let phase = phase.then("Slide", &mut phases);
+    let phase = phase.then("Slide", &mut statistics.phases);
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of its referent.
     unsafe { slide::slide(space.free.table(), forwarding, &plan, workers, &mut statistics) };
-    let phase = phase.then("Reclaim", &mut phases);
+    let phase = phase.then("Reclaim", &mut statistics.phases);
 
     // SAFETY: every object is where the plan wants it.
     unsafe { reclaim::reclaim(&space.free, map, &plan, workers, &mut statistics) };
     tables.map.close();
     statistics.used_after = space.free.occupancy().used_bytes;
-    phases.push(phase.end());
-    statistics.phases = phases;
+    statistics.phases.push(phase.end());
     Some(statistics)
 }

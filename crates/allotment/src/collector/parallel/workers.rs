@@ -2,7 +2,6 @@
 //! threads start.
 
 use super::Parallel;
-use crate::collector::record::WantedWorkers;
 use crate::collector::sizing::WorkerDemand;
 use crate::collector::work::Workers;
 use crate::mutator::World;
@@ -28,10 +27,5 @@ impl Parallel {
         let workers = self.gang.ready(workers);
         let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
         if beside { Workers::beside(&self.gang, workers) } else { Workers::new(&self.gang, workers) }
-    }
-
-    /// The demand as a record shows it.
-    pub(super) fn wanted(&self, WorkerDemand { workers, bytes, .. }: WorkerDemand) -> WantedWorkers {
-        WantedWorkers { workers, most: self.gang.most(), bytes }
     }
 }

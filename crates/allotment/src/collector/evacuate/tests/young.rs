@@ -24,8 +24,7 @@ pub(super) struct Young {
 struct Before {
     addresses: BTreeMap<Number, usize>,
     ages: BTreeMap<Number, u8>,
-    /// Regions whose objects have to be reached to live on, and those of them in which all stays.
-    in_set: BTreeSet<usize>,
+    /// Regions of the set in which all objects stay.
     stays: BTreeSet<usize>,
     /// Cards of old objects, and the dirty ones among them.
     cards: (u64, u64),
@@ -251,7 +250,7 @@ impl Young {
         let pinned = self.graph.model.pins.iter().map(|number| table.index_of(self.graph.addresses[number]));
         stays.extend(pinned.filter(|index| in_set.contains(index)));
         let ages = self.graph.model.nodes.keys().map(|&number| (number, self.age(number))).collect();
-        Before { addresses: self.graph.addresses.clone(), ages, in_set, stays, cards }
+        Before { addresses: self.graph.addresses.clone(), ages, stays, cards }
     }
 
     fn check_statistics(
