@@ -1,4 +1,4 @@
-//! A heap's memory of its collections: the latest records, sums, and two distributions of times.
+//! The history of a heap's collections: the latest records, sums, and two distributions of times.
 
 use super::log::GcLog;
 use super::record::{
@@ -109,7 +109,7 @@ impl TimePercentiles {
     }
 }
 
-/// Prints the summary: a histogram's thousands of counts would help nobody.
+/// Prints the summary, not the thousands of counts of the histogram.
 impl fmt::Debug for TimePercentiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TimePercentiles({self})")
@@ -157,7 +157,7 @@ impl History {
         self.timeline.as_deref().filter(|timeline| timeline.is_on())
     }
 
-    /// Notes the begin of a collection. Returns the heap's age.
+    /// Notes the start of a collection. Returns the heap's age.
     pub(crate) fn begin(&self, free: &FreeSet) -> Duration {
         probe!(collection_begin);
         self.occupancy(free);
@@ -199,8 +199,8 @@ impl History {
         }
     }
 
-    /// Adds a record and tells the listener. Not in a stopped world: the listener is the embedder's
-    /// code.
+    /// Adds a record, and calls the listener with it. Not called in a stopped world: the listener
+    /// is the embedder's code.
     pub(crate) fn add(&self, mut record: CollectionRecord) {
         {
             let mut collections = self.lock();

@@ -48,6 +48,7 @@ impl MarkCompact {
         })
     }
 
+    /// Does a full collection. Returns `None` if the system has no memory for it.
     fn collect_stopped(
         &self,
         world: &World<'_>,
@@ -68,8 +69,8 @@ impl MarkCompact {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Raises the capacity step by step until the stopper is satisfied. Returns whether it is
-    /// satisfied.
+    /// Raises the capacity step by step until the stopper is satisfied. Returns whether the stopper
+    /// is.
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
         let free = &world.shared().space.free;

@@ -4,8 +4,8 @@
 //! numbers from the heap: the time since the last collection, and the free bytes. The time until
 //! the last thread has stopped counts as running time, because that thread still ran.
 //!
-//! Each collector has one [`Overhead`] beside its own state. It has a lock of its own, because the
-//! embedder's hook resets it while threads run.
+//! Each collector has one [`Overhead`] beside its own state. The limit has a lock of its own,
+//! because the embedder's hook resets the counts while threads run.
 
 use super::sizing::{Effort, Extent, Need, OverheadLimit, OverheadSettings};
 use crate::mutator::{Cause, GcOverhead};
@@ -15,11 +15,12 @@ use std::time::Duration;
 
 /// The counts of one heap.
 pub(crate) struct Overhead {
-    /// `None` with `-UseGCOverheadLimit`. The lock is held for some instructions only; no holder
-    /// waits.
+    /// The counts; `None` with `-UseGCOverheadLimit`. The lock is held for a few instructions, and
+    /// no holder waits.
     inner: Option<Mutex<Counts>>,
 }
 
+/// The counts so far, and the rule that they feed.
 struct Counts {
     limit: OverheadLimit,
     /// The heap's age when threads began to run.
@@ -58,15 +59,15 @@ impl Overhead {
         Some(inner.lock().expect("nothing that may panic runs under the lock of the limit"))
     }
 
-    /// The world is stopped for an allocation: the first full collection of this stop counts.
+    /// Begins a stop for an allocation: the first full collection of this stop counts.
     pub(crate) fn begin_stop(&self) {
         if let Some(mut inner) = self.lock() {
             inner.counted = false;
         }
     }
 
-    /// Whether a full collection for this cause may be the deciding one. It must then free all it
-    /// can.
+    /// Whether a full collection for this cause may be the deciding one. That collection must free
+    /// all it can.
     pub(crate) fn is_near(&self, cause: Cause) -> bool {
         cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
     }
@@ -105,14 +106,14 @@ impl Overhead {
         self.lock()?.exceeded
     }
 
-    /// The embedder released memory, so the counts so far are void.
+    /// Forgets the counts so far: the embedder released memory.
     pub(crate) fn begin_anew(&self) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
         }
     }
 
-    /// The heap was emptied at this age.
+    /// Forgets the counts so far: the heap was emptied at this age.
     pub(crate) fn emptied(&self, age: Duration) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();

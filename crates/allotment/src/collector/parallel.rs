@@ -12,7 +12,7 @@
 //! [`full`](super::full) for full ones, [`sizing`](super::sizing) for the decisions after either.
 //!
 //! ```text
-//! no room -> a larger eden, if threads have come for which it was not made (no stop)
+//! no room -> a larger eden, if more threads have come since its size was decided (no stop)
 //!         -> the last part of eden; a collection if no mutator runs before it is full (no stop)
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
@@ -59,7 +59,7 @@ pub(crate) struct Parallel {
     inner: Mutex<Inner>,
     growth: EdenGrowth,
     reserve: EdenReserve,
-    /// Looks for idle times.
+    /// The thread that looks for idle times.
     control: ControlThread,
     /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written
     /// in the stopped world, or while no thread is attached. Relaxed: a mutator that reads it was
@@ -75,6 +75,7 @@ pub(crate) struct Parallel {
     old_plab_bytes: usize,
 }
 
+/// The part of the collector's state that only stops change.
 struct Inner {
     tables: SideTables,
     starts: StartTable,
@@ -170,8 +171,8 @@ impl Parallel {
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
-        // If less than the whole heap may be in use, raising the limit may do, and no run has to
-        // move.
+        // If less than the whole heap may be in use, a higher capacity may be enough, and no run
+        // has to move.
         let whole = free.capacity() == free.table().len();
         if !whole {
             if !decides {
@@ -194,6 +195,7 @@ impl Parallel {
         (records, room)
     }
 
+    /// Does a young collection. Returns `None` if the system has no memory for it.
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
         let shared = world.shared();
         let (start, prepare) = (self.history.begin(&shared.space.free), Phase::begin("Prepare"));
@@ -286,6 +288,8 @@ impl Parallel {
         Some(self.decide(inner, world, (collection, occupancy), record))
     }
 
+    /// Does a full collection, after which all objects are old. Returns `None` if the system has no
+    /// memory for it.
     fn full(
         &self,
         inner: &mut Inner,
@@ -328,6 +332,7 @@ impl Parallel {
         Duration::from_nanos(self.resumed_ns.load(Ordering::Relaxed))
     }
 
+    /// Decides on all sizes until the next collection, and completes the record.
     fn decide(
         &self,
         inner: &mut Inner,

@@ -1,4 +1,5 @@
-//! The options that concern every collector that collects, and the frame around a full collection.
+//! The options of every collector that collects, and the steps around a full collection that all of
+//! them share.
 
 use super::full::{self, Compaction, SideTables};
 use super::kernel::{Pages, Roots};
@@ -10,7 +11,7 @@ use crate::options::Options;
 use crate::region::{FreeSet, Geometry};
 use std::sync::atomic::Ordering;
 
-/// See [the options](crate::options).
+/// The options of every collector that collects; see [their table](crate::options).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// `UncommitDelay`, in ms.
@@ -21,6 +22,7 @@ pub(crate) struct Settings {
     pub(crate) pages: Pages,
     /// `ZealMove`.
     pub(crate) move_all: bool,
+    /// The checks of the heap before and after collections.
     pub(crate) checks: Checks,
 }
 
@@ -90,7 +92,7 @@ impl Settings {
 }
 
 /// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is
-/// enough room; whether it did. `next` makes the next number of regions of the last.
+/// enough room. Returns whether there is. `next` computes each number of regions from the last one.
 pub(super) fn raise_capacity(
     free: &FreeSet,
     most: usize,

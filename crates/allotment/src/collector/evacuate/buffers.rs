@@ -33,8 +33,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
-    /// Finds a place in a new buffer, or beside the buffers if the object is too large for one or if
-    /// the space has no further buffer.
+    /// Finds a place in a new buffer, or beside the buffers if the object is too large for one or
+    /// if the space has no further buffer.
     fn refill(&mut self, bytes: usize, young: bool) -> Option<usize> {
         let (heap, home) = (self.heap, self.home);
         let (space, plab, full) = if young {

@@ -35,9 +35,9 @@ const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 struct Referent {
     address: usize,
     header: Header,
-    /// Its place in the cache of headers.
+    /// The place of the header in the cache of headers.
     place: usize,
-    /// Offset of its copy among those of the group.
+    /// Offset of the copy among those of the group.
     offset: usize,
 }
 
@@ -104,7 +104,7 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
         let due = match slots {
             0 => ahead.take(),
-            // There is nothing to do meanwhile.
+            // No other group could be handled while these headers arrive.
             1..GROUP if ahead.is_empty() => group,
             _ => ahead.add(group),
         };
@@ -131,6 +131,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
+    /// Updates the slots of a group, all at once or one by one. A group may have no slots.
+    ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
     #[inline(always)]
@@ -155,7 +157,7 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
-    /// As above, for one slot.
+    /// Copies the referent of one slot if needed, and updates the slot.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -169,8 +171,9 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
-    /// As above, for referents whose headers this worker has met before, if its buffer has room for
-    /// them. Returns `false` if a header is unknown or there is no room; then nothing was done.
+    /// Does the work of [`update_each`](Self::update_each) for a whole group, if this worker has
+    /// met all headers of the referents before and its buffer has room for the copies. Returns
+    /// `false` if a header is unknown or there is no room; then nothing was done.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -186,8 +189,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
-    /// As above, where some referents become old (then all have to), or where some referents do not
-    /// move.
+    /// Does the work of [`update_group`](Self::update_group) where some referents become old (then
+    /// all have to), or where some referents do not move.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).

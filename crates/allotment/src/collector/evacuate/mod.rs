@@ -1,7 +1,7 @@
 //! Evacuation: copies the live objects out of a set of regions, and frees these regions.
 //!
-//! The evacuation does not know who chose the set. Its work grows with the live objects; it never
-//! looks at dead ones:
+//! The caller has chosen the set. The work grows with the live objects; an evacuation never looks
+//! at dead ones:
 //!
 //! ```text
 //! roots    slots of threads, handles and providers that refer into the set            (mod.rs)
@@ -13,9 +13,9 @@
 //!
 //! An object cannot be moved if it is pinned, if it is larger than a region, or if there is no
 //! memory. Such an object stays in place and makes its region old. So an evacuation always ends
-//! well. When memory runs out it frees less, and tells the caller, which then slides the heap
-//! together. Refused: a reserve of memory for the worst case (half of the young regions would stand
-//! idle for a rare event).
+//! well. When memory runs out, an evacuation frees less and tells the caller, which then slides the
+//! heap together. Refused: a reserve of memory for the worst case (half of the young regions would
+//! stand idle for a rare event).
 
 mod adopt;
 mod buffers;
@@ -157,7 +157,7 @@ impl Evacuation<'_> {
             let mut worker = Worker::<SHARED>::new(self, queues.worker(number));
             worker.rests = number == 0 && workers.caller_rests();
             if number == 0 {
-                let mut roots = roots.lock().expect("nobody else locks it");
+                let mut roots = roots.lock().expect("no other worker locks it");
                 // SAFETY: root slots and pinned objects, as the caller says.
                 unsafe { worker.reach_roots(roots.0) };
                 worker.give_to_their_cores();
@@ -201,20 +201,22 @@ impl Evacuation<'_> {
     }
 }
 
-/// Roots that only worker 0 uses, which is the thread that made them.
+/// The roots, which only worker 0 uses: the thread that made them.
 struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 
 // SAFETY: `Workers::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
 impl<const SHARED: bool> Worker<'_, '_, SHARED> {
+    /// Reaches all pinned objects, and updates all strong root slots.
+    ///
     /// # Safety
     /// - The visited slots and addresses are root slots of the heap and its pinned objects.
     unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
         (roots.pinned)(&mut |address| {
             let role = self.heap.set.role_at(address);
             if role.is_in_set() {
-                debug_assert!(role.stays(), "who chose the set knew what is pinned");
+                debug_assert!(role.stays(), "a region with a pinned object has to stay");
                 // SAFETY: a pinned address is an object's.
                 unsafe { self.reach(address) };
                 self.drain_own();
@@ -245,6 +247,7 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         while self.stack.give_kind(home_of) {}
     }
 
+    /// Adds the worker's statistics to those of the evacuation.
     fn report(&self, to: &mut EvacuationStatistics) {
         to.sum.add(WorkerStatistics { steals: self.stack.steals(), ..self.statistics });
     }

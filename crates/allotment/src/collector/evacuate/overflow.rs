@@ -1,11 +1,11 @@
 //! The answer to a stack that could not grow: look at all copied objects once more.
 //!
 //! A slot that found no room on the stack lies in an object that was copied, or that stayed. So the
-//! worker walks all of these objects. It handles slots that still refer into the set one by one,
-//! until a walk leaves none behind. It does not push them: slots that refer to an object that
-//! stayed refer into the set permanently, and would find no room again and again. The walk is slow
-//! and done by one worker; it is for heaps that ran out of memory. Refused: a list of the objects
-//! (there is no memory for it).
+//! worker walks all of these objects, and handles slots that still refer into the set one by one,
+//! until a walk finds none. The worker does not push these slots: slots that refer to an object
+//! that stayed refer into the set permanently, and would find no room again and again. The walk is
+//! slow and done by one worker; it is for heaps that ran out of memory. Refused: a list of the
+//! objects (there is no memory for it).
 
 use super::OLD;
 use super::Role;
@@ -53,6 +53,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         turns
     }
 
+    /// Handles the slots of all copies in `[from, to)`.
+    ///
     /// # Safety
     /// - As for [`look_again`](Self::look_again); `[from, to)` is objects and fillers.
     unsafe fn scan_copies(&mut self, from: usize, to: usize, old: usize) {
@@ -67,6 +69,8 @@ impl<const SHARED: bool> Worker<'_, '_, SHARED> {
         }
     }
 
+    /// Handles the slots of all objects that stayed in region `index`.
+    ///
     /// # Safety
     /// - As for [`look_again`](Self::look_again).
     unsafe fn scan_kept(&mut self, index: usize) {

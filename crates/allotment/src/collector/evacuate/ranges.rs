@@ -55,8 +55,8 @@ impl OldRanges {
     }
 
     /// Takes the next pieces, as many as one of `workers` workers should take. Calls `visit` with
-    /// the bottom of a region and with a part of the region, in whole pieces. Returns `false` if no pieces are
-    /// left.
+    /// the bottom of a region and with a part of the region, in whole pieces. Returns `false` if no
+    /// pieces are left.
     pub(super) fn take(&self, workers: usize, mut visit: impl FnMut(usize, Range<usize>)) -> bool {
         let Some(pieces) = self.pieces.claim_some(4 * workers, MOST_PIECES) else { return false };
         let mut next = pieces.start;

@@ -1,4 +1,4 @@
-//! The statistics of an evacuation: for records, for the decisions on sizes, and for tests.
+//! The statistics of an evacuation: for records and for the decisions on sizes.
 
 use crate::collector::kernel::Phase;
 use crate::object::MAX_AGE;

@@ -89,8 +89,8 @@ impl ToSpace {
         }
     }
 
-    /// As [`offer`](Self::offer), for a region that the space took itself. The region may be the
-    /// one being filled, or may already be remembered for its room.
+    /// Lets the space use the rest of a region that it took itself. The region may be the one being
+    /// filled, or may already be remembered for its room.
     pub(super) fn offer_again(&self, free: &FreeSet, index: usize) {
         // Under the lock: a worker that replaces the region then sees the room, or has replaced it
         // already.
@@ -132,8 +132,8 @@ impl ToSpace {
     }
 
     /// Takes `desired` bytes, or the rest of a region if that is at least `min`; both are
-    /// [rounded](Self::round). In one collection the survivors get at most the bytes of their limit,
-    /// give or take a piece of each worker.
+    /// [rounded](Self::round). In one collection the survivors get at most the bytes of their
+    /// limit, give or take a piece of each worker.
     pub(super) fn carve(
         &self,
         heap: &Evacuation<'_>,

@@ -9,7 +9,7 @@ use crate::object::WORD;
 pub(super) struct Break {
     /// Address of the object.
     pub(super) from: usize,
-    /// Its new address.
+    /// New address of the object.
     pub(super) to: usize,
 }
 

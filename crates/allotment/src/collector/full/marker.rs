@@ -42,7 +42,7 @@ const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 /// Bytes from a slot to a referent whose block in the map is likely to be in a cache.
 const NEAR: usize = 2048;
 
-/// What markers counted.
+/// The counts of one marker, or of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MarkCounts {
     /// The lowest marked object whose slots were left alone.
@@ -106,6 +106,8 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         MarkCounts { steals: self.counts.steals + self.stack.steals(), ..self.counts }
     }
 
+    /// Reaches the referent of a strong slot, and notes a weak slot.
+    ///
     /// # Safety
     /// - The slot is readable, and holds a reference to an object of this heap or none.
     #[inline(always)]
@@ -125,6 +127,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         }
     }
 
+    /// Pushes an object, unless it is known to be marked.
     #[inline(always)]
     pub(super) fn reach<const ASKS: bool>(&mut self, address: usize) {
         if (ASKS || !self.map.is_live(address)) && !self.stack.push(WorkEntry::Plain(address).encode()) {
@@ -284,6 +287,8 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         claimed
     }
 
+    /// Looks at all slots of an object.
+    ///
     /// # Safety
     /// - An object of `shape` is at `address`.
     #[inline(never)]

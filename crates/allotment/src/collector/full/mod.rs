@@ -86,9 +86,9 @@ impl SideTables {
     }
 }
 
-/// Collects the whole heap, with `workers`. The new addresses of objects do not depend on the number
-/// of workers. Returns `None` if the system has no memory for the tables, the mark stack or the
-/// plan; then nothing has changed, except that live memory is marked in the tables.
+/// Collects the whole heap, with `workers`. The new addresses of objects do not depend on the
+/// number of workers. Returns `None` if the system has no memory for the tables, the mark stack or
+/// the plan; then nothing has changed, except that live memory is marked in the tables.
 ///
 /// # Safety
 /// - No mutator is between two safepoints until this returns, and every region is parsable up to

@@ -42,13 +42,13 @@ pub(super) enum RegionRole {
     /// Nothing happens: the region has no objects, or all its objects count as live and must not
     /// move.
     Untouched,
-    /// Its objects stay; garbage between them becomes fillers.
+    /// The region's objects stay; garbage between them becomes fillers.
     Stays,
-    /// Its objects move, pinned ones excepted.
+    /// The region's objects move, pinned ones excepted.
     Slides,
-    /// It was free, and gets objects or a run; the collection has taken it.
+    /// The region was free, and gets objects or a run; the collection has taken it.
     Taken,
-    /// It is part of a run that moves.
+    /// The region is part of a run that moves.
     Shifts,
 }
 
@@ -56,9 +56,9 @@ pub(super) enum RegionRole {
 #[derive(Clone, Debug)]
 pub(super) struct RegionPlan {
     pub(super) role: RegionRole,
-    /// Its pinned objects, by number, if it slides.
+    /// The pinned objects of the region, by number, if the region slides.
     pub(super) pins: Range<usize>,
-    /// End of its last object, after the collection.
+    /// End of the region's last object, after the collection.
     pub(super) top: usize,
     /// Whether a moved run will lie there, and no objects.
     pub(super) gets_run: bool,
@@ -234,6 +234,8 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Gives each region its role, and frees dead humongous objects.
+    ///
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn assign_roles(&mut self, statistics: &mut FullStatistics) {
@@ -285,6 +287,7 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Whether the objects in `[bottom, top)` stay because too little of this memory is garbage.
     fn is_left_alone(&self, bottom: usize, top: usize) -> bool {
         let Compaction::Garbage { percent } = self.compaction else { return false };
         let live = self.map.live_bytes(bottom, top);
@@ -325,6 +328,8 @@ impl Planner<'_, '_> {
         })
     }
 
+    /// The size of an object in bytes.
+    ///
     /// # Safety
     /// - An unmoved object lies at `address`.
     unsafe fn size(&self, address: usize) -> usize {
@@ -332,6 +337,8 @@ impl Planner<'_, '_> {
         unsafe { size_of_object(address, ShapeCache::new(&self.space.shapes).of(address)) }
     }
 
+    /// Gives new addresses to all objects of a region that slides; pinned ones keep theirs.
+    ///
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn pour_region(&mut self, index: usize, cursor: &mut Cursor) {
@@ -419,8 +426,8 @@ impl Planner<'_, '_> {
         self.plan.breaks.push(Break { from: at, to });
     }
 
-    /// The addresses of the object that the live word at `word` belongs to. `known` is not inside an
-    /// object.
+    /// The addresses of the object that the live word at `word` belongs to. `known` is not inside
+    /// an object.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).

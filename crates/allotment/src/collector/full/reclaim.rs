@@ -55,6 +55,8 @@ pub(super) unsafe fn reclaim(
     plan.runs.iter().for_each(|moved| free.settle_run(moved.to, &moved.run));
 }
 
+/// Makes fillers of the garbage among objects that stay.
+///
 /// # Safety
 /// - Marked words in `[bottom, top)` belong to objects; the memory between them is unused.
 unsafe fn cover_garbage(free: &FreeSet, map: &LiveMap, bottom: usize, top: usize) {
@@ -68,6 +70,8 @@ unsafe fn cover_garbage(free: &FreeSet, map: &LiveMap, bottom: usize, top: usize
     }
 }
 
+/// Makes fillers of the rests of the gaps below pins.
+///
 /// # Safety
 /// - As for [`reclaim`].
 unsafe fn cover_gaps(free: &FreeSet, plan: &Plan, region: &RegionPlan) {

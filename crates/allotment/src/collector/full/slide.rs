@@ -173,6 +173,8 @@ impl Mover<'_> {
     }
 }
 
+/// Copies words, the lowest first.
+///
 /// # Safety
 /// - `bytes` at `from` may be read and at `to` written, whole words; no other thread uses the
 ///   memory in between.

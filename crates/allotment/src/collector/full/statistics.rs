@@ -7,7 +7,7 @@ use crate::collector::kernel::Phase;
 pub(crate) struct FullStatistics {
     /// Number of threads that worked.
     pub(crate) workers: usize,
-    /// Its parts, in order.
+    /// The parts of the collection, in order.
     pub(crate) phases: Vec<Phase>,
     /// Bytes below the tops of regions before.
     pub(crate) used_before: usize,

@@ -54,7 +54,8 @@ pub(in crate::collector) enum Destination {
     InPlace,
     /// One after the other, the first live word to this address.
     At(usize),
-    /// As `At`, up to a break, which is in the list of breaks.
+    /// One after the other, the first live word to this address, up to a break. The list of breaks
+    /// has the places of the others.
     Broken(usize),
     /// All of them by the same distance: the first byte of the block goes to this address.
     Whole(usize),
@@ -124,7 +125,7 @@ impl LiveMap {
         Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0, kept_bytes })
     }
 
-    /// Takes the memory, and marks nothing as live.
+    /// Takes memory for the map. Nothing is marked as live.
     pub(in crate::collector) fn open(
         &mut self,
         free: &FreeSet,
@@ -152,12 +153,12 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Takes the memory of the whole map, for good. Nothing is marked as live.
+    /// Takes memory for the whole map, for good. Nothing is marked as live.
     pub(in crate::collector) fn open_for_good(&mut self) -> Result<(), MemoryError> {
         self.memory.commit(0, self.memory.bytes())
     }
 
-    /// Marks nothing as live in `[start, end)`, whole blocks, which no other worker reads.
+    /// Clears the marks of `[start, end)`, whole blocks, which no other worker reads.
     pub(in crate::collector) fn clear(&self, start: usize, end: usize) {
         let (first, last) = ((start - self.base) / BLOCK_BYTES, (end - self.base) / BLOCK_BYTES);
         debug_assert!(last <= self.blocks);
@@ -196,7 +197,7 @@ impl LiveMap {
     pub(in crate::collector) fn block(&self, address: usize) -> &Block {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
         if index >= self.blocks {
-            broken(address, "something refers to it, but it is outside the heap");
+            broken(address, "a reference leads to this address, which is outside the heap");
         }
         // SAFETY: the map is open whenever a caller has an address: `open` is the first step of a
         // collection. The memory holds `blocks` blocks, and any bits are two numbers.

@@ -14,7 +14,8 @@ impl FullDetails {
 }
 
 impl CollectionRecord {
-    /// The record of a full collection that just ended; the caller fills in its start and pause.
+    /// The record of a full collection that just ended; the caller fills in the start and the
+    /// pause.
     pub(in crate::collector) fn of_full(
         world: &World<'_>,
         cause: Cause,

@@ -1,4 +1,4 @@
-//! How many threads work on a collection, and how evenly they shared the work.
+//! The number of threads that work on a collection, and how evenly they share the work.
 
 use super::CollectionRecord;
 
@@ -17,8 +17,8 @@ pub struct WantedWorkers {
 }
 
 impl CollectionRecord {
-    /// The warning of a collection that had fewer workers than it wanted: `1 worker instead of 2: the
-    /// system started no more threads (...)`. `None` if enough workers worked.
+    /// The warning of a collection that had fewer workers than it wanted: `1 worker instead of 2:
+    /// the system started no more threads (...)`. `None` if enough workers worked.
     pub(in crate::collector) fn shortage(&self) -> Option<String> {
         let (workers, wanted) = (self.workers, self.wanted.workers);
         let plural = if workers == 1 { "" } else { "s" };

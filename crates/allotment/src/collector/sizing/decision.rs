@@ -109,7 +109,7 @@ pub(crate) enum Reason {
         limit_bytes: usize,
     },
     /// The capacity follows the live bytes after a full collection (MinHeapFreeRatio).
-    #[error("capacity {regions}: follows what lives")]
+    #[error("capacity {regions}: follows the live objects")]
     CapacityFollows {
         /// Regions, before and after.
         regions: Change,
@@ -147,8 +147,8 @@ pub(crate) enum Reason {
     FullCheaper {
         /// Time of a young collection for a region of allocation.
         young_ns: u64,
-        /// Time for a region of allocation of all collections since the last full one, the next full
-        /// one included.
+        /// Time for a region of allocation of all collections since the last full one, the next
+        /// full one included.
         all_ns: u64,
     },
     /// The next collection is full: this one found no memory for objects it had to move.

@@ -11,7 +11,8 @@
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
-//! They are asked in that order and do not know each other; this file passes values between them.
+//! The files are asked in that order and do not know each other; this file passes values between
+//! them.
 //! Each change is a [`Reason`]. `overhead.rs` is separate, and a collector without generations uses
 //! it, too. It decides whether an allocation fails because collections take nearly all of the time
 //! and free nearly nothing. Refused: one policy that weighs everything at once, because a log could

@@ -1,5 +1,5 @@
-//! Collections of a [`Space`] alone, as somebody would write them who meets a collector today: no
-//! heap, no threads. A collection needs a space, roots and workers.
+//! Collections of a [`Space`] alone, without a heap and without threads. A collection needs a
+//! space, roots and workers.
 
 use crate::collector::evacuate::{CollectionSet, Evacuation, Limits, OldRanges, SpaceKind, ToSpace};
 use crate::collector::full::{self, Compaction, SideTables};
@@ -12,10 +12,10 @@ use crate::region::{Attempts, Geometry, Space, StartTable, State};
 
 const GEOMETRY: Geometry = Geometry { region_shift: 12, regions: 16 };
 const CELL_BYTES: usize = 24;
-/// Cells of the list, and as many are garbage.
+/// Cells of the list. As many further cells are garbage.
 const CELLS: u64 = 500;
 
-/// A list of cells, each with the next cell and a key, and a cell that only a weak root knows.
+/// A list of cells, each with the next cell and a key, and a cell to which only a weak root refers.
 struct List {
     space: Space,
     cell: ShapeRef,
@@ -85,10 +85,11 @@ impl List {
         self.space.free.in_use().map(|index| table.get(index).state()).collect()
     }
 
-    /// What holds after any collection.
+    /// Checks what any collection must leave: all cells of the list, and no dead referent of a weak
+    /// root.
     fn check(&self) {
         assert!(self.keys().into_iter().eq((0..CELLS).rev()));
-        assert_eq!(self.weak, 0, "only a weak root knew it");
+        assert_eq!(self.weak, 0, "only a weak root referred to it");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs of regions: born young, old where they are.
+//! Runs of regions: they are young at first, and become old in place.
 
 use super::*;
 use crate::collector::full::Compaction;
@@ -138,7 +138,7 @@ fn a_run_that_moved_is_old_where_it_is_now() {
         let before = young.graph.addresses[&array];
         young.collect_full(Compaction::Together);
         assert_ne!(young.graph.addresses[&array], before);
-        // By less than its length, behind an object that came below it.
+        // The run moves by less than its length.
         young.forget_roots();
         young.root(above);
         young.collect_full(Compaction::Together);

@@ -1,4 +1,4 @@
-//! Which region a piece is of.
+//! The regions from which workers take pieces.
 
 use super::*;
 use crate::region::State;
@@ -20,7 +20,8 @@ fn each_core_fills_a_region_of_its_own_while_there_are_many() {
             let [first, second] = [0, 1].map(|home| of_core(home).expect("a free region"));
             assert_ne!(first, second);
             assert_eq!([0, 1].map(&mut of_core), [Some(first), Some(second)], "they go on with it");
-            // One more; and then, before the last three, what is left of that of the other core.
+            // Core 0 takes one more region, then the rest of the region of core 1, then the last
+            // regions.
             let rest: Vec<usize> = std::iter::from_fn(|| of_core(0)).collect();
             let rows: Vec<_> = rest.chunk_by(|one, other| one == other).collect();
             assert_eq!(rows.iter().map(|row| row.len()).collect::<Vec<_>>(), [6, 8, 6, 8, 8, 8]);

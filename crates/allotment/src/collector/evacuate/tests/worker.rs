@@ -51,5 +51,5 @@ fn a_retracted_copy_becomes_the_pattern_of_freed_memory() {
     assert_eq!(table.get(index).state(), State::Old);
     assert_eq!(table.get(index).top(), taken, "the buffer went back as a whole");
     assert!(table.get(index).is_poisoned());
-    young.graph.heap.verify().expect("nobody wrote to freed memory");
+    young.graph.heap.verify().expect("freed memory was not written to");
 }

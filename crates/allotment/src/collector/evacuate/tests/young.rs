@@ -54,7 +54,7 @@ impl Young {
         }
     }
 
-    /// Allocates all of them.
+    /// Allocates objects of these kinds and lengths.
     pub(super) fn allocate<const COUNT: usize>(
         &mut self,
         wanted: [(usize, usize); COUNT],
@@ -67,7 +67,7 @@ impl Young {
         self.graph.root(Value::Object(number, 0), SlotKind::Strong);
     }
 
-    /// `number`'s slot refers to `to`.
+    /// Lets a slot of `number` refer to `to`.
     pub(super) fn refer(&mut self, number: Number, slot: usize, to: Number) {
         self.graph.store(number, slot, Value::Object(to, 0));
     }
@@ -293,11 +293,11 @@ impl Young {
         assert_eq!(statistics.worker_objects.len(), self.graph.tools.workers, "an entry for each worker");
     }
 
-    /// Checks by the verifier, and the facts that the verifier does not know: where objects begin,
-    /// and that pieces are whole cards.
+    /// Checks the heap by the verifier. Also checks what the verifier does not know: the starts of
+    /// objects, and that pieces are whole cards.
     fn check_heap(&self) {
         let census = self.graph.heap.verify().expect("a sound heap");
-        assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only what lives is left");
+        assert_eq!(census.all_objects(), self.graph.model.nodes.len() as u64, "only live objects are left");
         let free = &self.graph.heap.shared.space.free;
         let table = free.table();
         let old_regions = self.regions_in(State::Old);

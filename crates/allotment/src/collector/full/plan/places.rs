@@ -9,14 +9,14 @@
 
 use std::ops::Range;
 
-/// The kind of a region in the choice of a room.
+/// The use of a region in the choice of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegionUse {
-    /// Nothing leaves it, and nothing enters it.
+    /// Nothing leaves the region, and nothing enters it.
     Wall,
-    /// It is empty.
+    /// The region is empty.
     Free,
-    /// All its contents may leave it.
+    /// All contents of the region may leave it.
     Moves,
 }
 

@@ -1,5 +1,4 @@
-//! The guarantees of sizing: tables, properties of every history, and simulated
-//! mutators.
+//! The guarantees of sizing: tables, properties of every history, and simulated mutators.
 
 mod histories;
 mod overhead;

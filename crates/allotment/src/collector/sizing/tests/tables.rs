@@ -184,10 +184,10 @@ fn a_full_heap_is_collected_in_full() {
     let next = sizing.after(&crowded);
     assert!(next.full && next.eden_regions == 1, "{next}");
     assert!(next.to_string().contains("full next: 2000 regions became old, full from 64 on"), "{next}");
-    // It helped: no other one is due, and the heap is as large as the ratio says.
+    // The full collection helped: no other one is due, and the heap is as large as the ratio says.
     let next = sizing.after(&full(1848));
     assert_eq!((next.full, next.capacity_regions), (false, 400), "{next}");
-    // It did not help.
+    // The full collection did not help.
     let next = sizing.after(&full(1));
     assert_eq!((next.full, next.capacity_regions), (true, 2048), "{next}");
     assert!(next.to_string().contains("full next: 1 regions free, 2 needed"), "{next}");
