@@ -1,7 +1,7 @@
 //! Makes the collector that the options name, from the parts that every collector has.
 //!
-//! A collector takes its own options from the table through its settings. So the builder of a heap
-//! knows collectors by this function only.
+//! Each collector reads its own options. So the builder of a heap knows collectors by this function
+//! only.
 
 use super::epsilon::Epsilon;
 use super::mark_compact::MarkCompact;
@@ -13,14 +13,14 @@ use crate::options::CollectorKind;
 use crate::platform::MemoryError;
 use std::sync::Arc;
 
-/// A heap's collector, and what it says about the heap before the first collection.
+/// A heap's collector, and the room that the collector leaves between two collections.
 pub(crate) struct Built {
     pub(crate) collector: Box<dyn Collector>,
     /// Bytes that threads share between two collections.
     pub(crate) between: usize,
 }
 
-/// Makes the collector, and lets as many regions be in use as it wants at first.
+/// Makes the collector. The heap may then use as many regions as the collector wants at first.
 ///
 /// # Errors
 /// [`MemoryError`] if the system has no addresses for its tables, or no memory to touch ahead.

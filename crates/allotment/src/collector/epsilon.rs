@@ -1,8 +1,8 @@
 //! Epsilon (JEP 318): allocates until the heap is full, and collects nothing.
 //!
-//! It suits programs shorter than their heap, and request or frame heaps that are reset as a whole.
-//! It is also the zero line of every measurement: a collector costs the time by which it is slower
-//! than Epsilon.
+//! Epsilon suits programs that allocate less than their heap holds, and heaps of a request or a
+//! frame, which are reset as a whole. Epsilon is also the zero line of every measurement: a
+//! collector costs the time by which it is slower.
 
 use super::History;
 use crate::mutator::{Cause, Collector, Mutator, Outcome};

@@ -1,11 +1,10 @@
-//! A heap's memory of its collections: the latest records, sums, and two distributions of times.
+//! The history of a heap's collections: the latest records, sums, and two distributions of times.
 
 use super::log::GcLog;
 use super::record::{
-    CollectionRecord, CollectionSums, Level, Phase, Shortage, drawn_between_cycles, drawn_without_record,
+    CollectionRecord, CollectionSums, LogLevel, Phase, drawn_between_cycles, drawn_without_record,
 };
 use crate::mutator::GcOverhead;
-use crate::options::Options;
 use crate::platform::{Clock, in_hook, tell};
 use crate::probes::probe;
 use crate::region::FreeSet;
@@ -28,31 +27,12 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// [`HeapBuilder::on_collection`](crate::heap::HeapBuilder::on_collection).
 pub(crate) type Listener = Arc<dyn Fn(&CollectionRecord) + Send + Sync>;
 
-/// The lines that are printed for each collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Print {
-    Nothing,
-    /// One line per collection, and per pause and phase of a concurrent cycle (`PrintGC`).
-    Line,
-    /// All details (`PrintGCDetails`).
-    Details,
-}
-
-impl From<&Options> for Print {
-    fn from(options: &Options) -> Print {
-        match (options.print_gc, options.print_gc_details) {
-            (_, true) => Print::Details,
-            (true, false) => Print::Line,
-            (false, false) => Print::Nothing,
-        }
-    }
-}
-
 /// The collections of one heap.
 pub(crate) struct History {
     pub(crate) clock: Clock,
     listener: Option<Listener>,
-    print: Print,
+    /// The most detailed lines to print for each collection; `None` for no line.
+    level: Option<LogLevel>,
     /// The file for the lines; `None` for the standard error.
     pub(crate) log: Option<Arc<GcLog>>,
     timeline: Option<Arc<Timeline>>,
@@ -129,7 +109,7 @@ impl TimePercentiles {
     }
 }
 
-/// Prints the summary: a histogram's thousands of counts would help nobody.
+/// Prints the summary, not the thousands of counts of the histogram.
 impl fmt::Debug for TimePercentiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TimePercentiles({self})")
@@ -153,13 +133,13 @@ impl fmt::Display for TimePercentiles {
 impl History {
     pub(crate) fn new(
         clock: Clock,
-        print: Print,
+        level: Option<LogLevel>,
         log: Option<Arc<GcLog>>,
         listener: Option<Listener>,
         timeline: Option<Arc<Timeline>>,
     ) -> History {
         let inner = Mutex::default();
-        History { clock, listener, print, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
+        History { clock, listener, level, log, timeline, told_of_shortage: AtomicBool::new(false), inner }
     }
 
     /// Whether no thread holds the lock. For a child of `fork()`, where a held lock is never
@@ -177,7 +157,7 @@ impl History {
         self.timeline.as_deref().filter(|timeline| timeline.is_on())
     }
 
-    /// Notes the begin of a collection. Returns the heap's age.
+    /// Notes the start of a collection. Returns the heap's age.
     pub(crate) fn begin(&self, free: &FreeSet) -> Duration {
         probe!(collection_begin);
         self.occupancy(free);
@@ -219,8 +199,8 @@ impl History {
         }
     }
 
-    /// Adds a record and tells the listener. Not in a stopped world: the listener is the embedder's
-    /// code.
+    /// Adds a record, and calls the listener with it. Not called in a stopped world: the listener
+    /// is the embedder's code.
     pub(crate) fn add(&self, mut record: CollectionRecord) {
         {
             let mut collections = self.lock();
@@ -254,22 +234,18 @@ impl History {
 
     /// Prints the lines of a record.
     fn print(&self, record: &CollectionRecord) {
-        let level = match self.print {
-            Print::Nothing => return,
-            Print::Line => Level::Info,
-            Print::Details => Level::Debug,
-        };
+        let Some(level) = self.level else { return };
         let (age, number) = (self.clock.age().as_secs_f64(), record.number);
         let mut lines = record.log_lines(level);
         if record.exceeds_limit() {
             let times = GcOverhead::FULL_COLLECTIONS;
             let line = format!("GC({number}) GC Overhead Limit exceeded too often ({times}).");
-            lines.push((Level::Info, line));
+            lines.push((LogLevel::Info, line));
         }
-        if let Some(shortage) = Shortage::of(record)
+        if let Some(shortage) = record.shortage()
             && !self.told_of_shortage.swap(true, Ordering::Relaxed)
         {
-            lines.push((Level::Warning, format!("GC({number}) {shortage}")));
+            lines.push((LogLevel::Warning, format!("GC({number}) {shortage}")));
         }
         let lines = lines.iter().map(|(level, line)| format!("[{age:.3}s][{level}][gc] {line}"));
         match &self.log {

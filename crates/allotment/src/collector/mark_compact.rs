@@ -12,7 +12,7 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL, raise_capacity};
-use super::sizing::{Capacity, Scope};
+use super::sizing::{Capacity, Extent};
 use super::work::Gang;
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
@@ -48,6 +48,7 @@ impl MarkCompact {
         })
     }
 
+    /// Does a full collection. Returns `None` if the system has no memory for it.
     fn collect_stopped(
         &self,
         world: &World<'_>,
@@ -64,12 +65,12 @@ impl MarkCompact {
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
+        let overhead = self.overhead.after(&shared.space.free, Extent::Full, cause, start, pause);
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
-    /// Raises the capacity step by step until the stopper is satisfied. Returns whether it is
-    /// satisfied.
+    /// Raises the capacity step by step until the stopper is satisfied. Returns whether the stopper
+    /// is.
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
         let Some(stopper) = world.stopper() else { return true };
         let free = &world.shared().space.free;
@@ -113,32 +114,31 @@ impl Collector for MarkCompact {
         let stopped = mutator.raw_mut().stop_the_world(|world| {
             self.overhead.begin_stop();
             let decides = self.overhead.is_near(cause);
-            let first = self.collect_stopped(world, cause, if decides { Compaction::Maximum } else { USUAL });
-            if first.as_ref().is_some_and(CollectionRecord::exceeds_limit) {
+            let compaction = if decides { Compaction::Maximum } else { USUAL };
+            let mut records = Vec::from_iter(self.collect_stopped(world, cause, compaction));
+            let Some(first) = records.first() else { return records };
+            let free = &world.shared().space.free;
+            if first.exceeds_limit() {
                 // The little room that is left serves the handler of the failure.
-                let free = &world.shared().space.free;
                 free.set_capacity(free.table().len());
-                return (first, None);
+                return records;
             }
-            if first.is_none() || self.grow(world, satisfied) {
-                return (first, None);
-            }
-            // The last resort: bring all free memory into one piece, runs included. Regions in
+            // The last resort brings all free memory into one piece, runs included. Regions in
             // quarantine would stand in the way, and so would those that the collection puts there.
-            let end_quarantine = || world.shared().space.free.end_quarantine();
-            if end_quarantine() && self.grow(world, satisfied) {
-                return (first, None);
+            if self.grow(world, satisfied) || free.end_quarantine() && self.grow(world, satisfied) {
+                return records;
             }
-            let enough = decides && !world.shared().space.free.is_scattered();
-            let second = if enough { None } else { self.collect_stopped(world, cause, Compaction::Together) };
-            if !self.grow(world, satisfied) && end_quarantine() {
+            if !decides || free.is_scattered() {
+                records.extend(self.collect_stopped(world, cause, Compaction::Together));
+            }
+            if !self.grow(world, satisfied) && free.end_quarantine() {
                 self.grow(world, satisfied);
             }
-            (first, second)
+            records
         });
-        let Some((first, second)) = stopped else { return Outcome::Elsewhere };
-        let outcome = first.as_ref().map_or(Outcome::Refused, CollectionRecord::outcome);
-        self.history.add_stop(first.into_iter().chain(second));
+        let Some(records) = stopped else { return Outcome::Elsewhere };
+        let outcome = CollectionRecord::outcome_of(&records, false);
+        self.history.add_stop(records);
         outcome
     }
 }

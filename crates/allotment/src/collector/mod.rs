@@ -9,8 +9,8 @@
 //! kernel                      what marking, evacuation and full collections share: maps, forwarding
 //! sizing                      sizes of the next collection: numbers only
 //! overhead                    the limit on the cost of collections
-//! full, evacuate, concurrent  three ways to collect, which do not know who calls them
-//! record                      what a collection tells
+//! full, evacuate, concurrent  three ways to collect, which do not know their callers
+//! record                      the record of one collection, and its lines in a log
 //! log                         the lines of collections in a file
 //! history                     the latest records, and sums
 //! verify                      the checker of a stopped heap
@@ -47,7 +47,7 @@ pub(crate) use log::GcLog;
 pub(crate) use parts::Parts;
 
 pub use history::{CollectionHistory, TimePercentiles};
-pub(crate) use history::{History, Listener, Print};
+pub(crate) use history::{History, Listener};
 pub use record::{
     CollectionKind, CollectionRecord, CollectionSums, CycleDetails, CycleScope, FullDetails,
     GenerationsDetails, OldMarking, Phase, WantedWorkers, YoungDetails,

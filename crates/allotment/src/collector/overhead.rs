@@ -4,10 +4,10 @@
 //! numbers from the heap: the time since the last collection, and the free bytes. The time until
 //! the last thread has stopped counts as running time, because that thread still ran.
 //!
-//! Each collector has one [`Overhead`] beside its own state. It has a lock of its own, because the
-//! embedder's hook resets it while threads run.
+//! Each collector has one [`Overhead`] beside its own state. The limit has a lock of its own,
+//! because the embedder's hook resets the counts while threads run.
 
-use super::sizing::{Effort, Need, OverheadLimit, OverheadSettings, Scope};
+use super::sizing::{Effort, Extent, Need, OverheadLimit, OverheadSettings};
 use crate::mutator::{Cause, GcOverhead};
 use crate::region::{Backing, FreeSet};
 use crate::sync::{Mutex, MutexGuard};
@@ -15,12 +15,13 @@ use std::time::Duration;
 
 /// The counts of one heap.
 pub(crate) struct Overhead {
-    /// `None` with `-UseGCOverheadLimit`. The lock is held for some instructions only; no holder
-    /// waits.
-    inner: Option<Mutex<Inner>>,
+    /// The counts; `None` with `-UseGCOverheadLimit`. The lock is held for a few instructions, and
+    /// no holder waits.
+    inner: Option<Mutex<Counts>>,
 }
 
-struct Inner {
+/// The counts so far, and the rule that they feed.
+struct Counts {
     limit: OverheadLimit,
     /// The heap's age when threads began to run.
     resumed: Duration,
@@ -32,10 +33,18 @@ struct Inner {
     exceeded: Option<(u64, GcOverhead)>,
 }
 
+/// The bytes of a heap that count for the limit.
+struct Room {
+    /// Free bytes.
+    free_bytes: usize,
+    /// All bytes.
+    heap_bytes: usize,
+}
+
 impl Overhead {
     /// The counts of a heap of this age.
     pub(crate) fn new(settings: Option<OverheadSettings>, age: Duration) -> Overhead {
-        let inner = |settings| Inner {
+        let inner = |settings| Counts {
             limit: OverheadLimit::new(settings),
             resumed: age,
             counted: false,
@@ -45,20 +54,20 @@ impl Overhead {
         Overhead { inner: settings.map(|settings| Mutex::new(inner(settings))) }
     }
 
-    fn lock(&self) -> Option<MutexGuard<'_, Inner>> {
+    fn lock(&self) -> Option<MutexGuard<'_, Counts>> {
         let inner = self.inner.as_ref()?;
         Some(inner.lock().expect("nothing that may panic runs under the lock of the limit"))
     }
 
-    /// The world is stopped for an allocation: the first full collection of this stop counts.
+    /// Begins a stop for an allocation: the first full collection of this stop counts.
     pub(crate) fn begin_stop(&self) {
         if let Some(mut inner) = self.lock() {
             inner.counted = false;
         }
     }
 
-    /// Whether a full collection for this cause may be the deciding one. It must then free all it
-    /// can.
+    /// Whether a full collection for this cause may be the deciding one. That collection must free
+    /// all it can.
     pub(crate) fn is_near(&self, cause: Cause) -> bool {
         cause == Cause::AllocationFailure && self.lock().is_some_and(|inner| inner.limit.is_near())
     }
@@ -67,21 +76,23 @@ impl Overhead {
     pub(crate) fn after(
         &self,
         free: &FreeSet<impl Backing>,
-        (scope, cause): (Scope, Cause),
-        (start, pause): (Duration, Duration),
+        extent: Extent,
+        cause: Cause,
+        start: Duration,
+        pause: Duration,
     ) -> Option<GcOverhead> {
         let mut inner = self.lock()?;
-        let (free_bytes, heap_bytes) = inner.room(free);
+        let Room { free_bytes, heap_bytes } = inner.room(free);
         let need = match cause {
             Cause::AllocationFailure if inner.counted => Need::AllocationStill,
             Cause::AllocationFailure => Need::Allocation,
             Cause::Requested | Cause::Idle | Cause::Trigger => Need::None,
             Cause::Zeal => Need::Test,
         };
-        inner.counted |= need == Need::Allocation && scope == Scope::Full;
+        inner.counted |= need == Need::Allocation && extent == Extent::Full;
         let running = start.saturating_sub(inner.resumed);
         inner.resumed = start + pause;
-        let effort = Effort { scope, need, collecting: pause, running, free_bytes, heap_bytes };
+        let effort = Effort { extent, need, collecting: pause, running, free_bytes, heap_bytes };
         let overhead = inner.limit.after(&effort);
         if overhead.exceeded {
             let times = inner.exceeded.map_or(0, |(times, _)| times);
@@ -95,14 +106,14 @@ impl Overhead {
         self.lock()?.exceeded
     }
 
-    /// The embedder released memory, so the counts so far are void.
+    /// Forgets the counts so far: the embedder released memory.
     pub(crate) fn begin_anew(&self) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
         }
     }
 
-    /// The heap was emptied at this age.
+    /// Forgets the counts so far: the heap was emptied at this age.
     pub(crate) fn emptied(&self, age: Duration) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
@@ -111,10 +122,10 @@ impl Overhead {
     }
 }
 
-impl Inner {
-    /// Free bytes and all bytes of the heap. The rests of regions count only if little else is
-    /// free: to find these rests takes a look at each region in use.
-    fn room(&mut self, free: &FreeSet<impl Backing>) -> (usize, usize) {
+impl Counts {
+    /// The room in the heap. The rests of regions count only if little else is free: to find these
+    /// rests takes a look at each region in use.
+    fn room(&mut self, free: &FreeSet<impl Backing>) -> Room {
         let geometry = free.table().geometry();
         let refusals = free.commit_failures();
         let before = std::mem::replace(&mut self.refusals, refusals);
@@ -126,7 +137,7 @@ impl Inner {
         };
         let (bytes, heap_bytes) = (empty << geometry.region_shift, regions << geometry.region_shift);
         let enough = self.limit.leaves_enough(bytes, heap_bytes);
-        (if enough { bytes } else { bytes + free.room_beside_free() }, heap_bytes)
+        Room { free_bytes: if enough { bytes } else { bytes + free.room_beside_free() }, heap_bytes }
     }
 }
 
@@ -159,8 +170,8 @@ mod tests {
         let settings = OverheadSettings { time_percent: 98, free_percent: 5 };
         let overhead = Overhead::new(Some(settings), Duration::ZERO);
         let room = || {
-            let (bytes, of) = overhead.lock().expect("it is on").room(&free);
-            (bytes as f64 / f64::from(1 << SHIFT), of >> SHIFT)
+            let Room { free_bytes, heap_bytes } = overhead.lock().expect("it is on").room(&free);
+            (free_bytes as f64 / f64::from(1 << SHIFT), heap_bytes >> SHIFT)
         };
         assert_eq!(room(), (100.0, 100));
         let taken: Vec<_> = std::iter::from_fn(|| free.take_region(0)).collect();

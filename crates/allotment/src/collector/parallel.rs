@@ -12,7 +12,7 @@
 //! [`full`](super::full) for full ones, [`sizing`](super::sizing) for the decisions after either.
 //!
 //! ```text
-//! no room -> a larger eden, if threads have come for which it was not made (no stop)
+//! no room -> a larger eden, if more threads have come since its size was decided (no stop)
 //!         -> the last part of eden; a collection if no mutator runs before it is full (no stop)
 //!         -> young, unless the last decision was: full
 //!         -> more of the capacity, if MaxHeapSize allows
@@ -36,9 +36,9 @@ use super::history::History;
 use super::kernel::{OldTables, Phase, Roots};
 use super::overhead::Overhead;
 use super::parts::Parts;
-use super::record::{CollectionRecord, Details, SizingDetails, YoungDetails};
+use super::record::{CollectionRecord, Details, SizingDetails, WantedWorkers, YoungDetails};
 use super::settings::{Settings, USUAL};
-use super::sizing::{self, Collection, Decision, Scope, Sizing};
+use super::sizing::{Collection, Decision, Extent, Sizing, SizingSettings};
 use super::work::{Gang, StackLimits, TaskQueuePool, Workers};
 use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
 use crate::platform::MemoryError;
@@ -59,7 +59,7 @@ pub(crate) struct Parallel {
     inner: Mutex<Inner>,
     growth: EdenGrowth,
     reserve: EdenReserve,
-    /// Looks for idle times.
+    /// The thread that looks for idle times.
     control: ControlThread,
     /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written
     /// in the stopped world, or while no thread is attached. Relaxed: a mutator that reads it was
@@ -75,6 +75,7 @@ pub(crate) struct Parallel {
     old_plab_bytes: usize,
 }
 
+/// The part of the collector's state that only stops change.
 struct Inner {
     tables: SideTables,
     starts: StartTable,
@@ -96,7 +97,7 @@ impl Parallel {
     pub(super) fn new(parts: &Parts<'_>) -> Result<(Parallel, usize), MemoryError> {
         let Parts { options, machine, .. } = *parts;
         let (base, geometry, settings) = (parts.base(), machine.geometry, parts.settings());
-        let (sizes, homes) = (sizing::Settings::from(options), parts.space.free.homes());
+        let (sizes, homes) = (SizingSettings::from(options), parts.space.free.homes());
         let mut sizing = Sizing::new(sizes, machine);
         let decision = sizing.first(0);
         let growth = EdenGrowth::new(sizes, machine);
@@ -170,8 +171,8 @@ impl Parallel {
         if satisfied() || inner.grow(world, &mut records, &mut satisfied) {
             return (records, true);
         }
-        // If less than the whole heap may be in use, raising the limit may do, and no run has to
-        // move.
+        // If less than the whole heap may be in use, a higher capacity may be enough, and no run
+        // has to move.
         let whole = free.capacity() == free.table().len();
         if !whole {
             if !decides {
@@ -194,6 +195,7 @@ impl Parallel {
         (records, room)
     }
 
+    /// Does a young collection. Returns `None` if the system has no memory for it.
     fn young(&self, inner: &mut Inner, world: &World<'_>, cause: Cause) -> Option<CollectionRecord> {
         let shared = world.shared();
         let (start, prepare) = (self.history.begin(&shared.space.free), Phase::begin("Prepare"));
@@ -215,7 +217,6 @@ impl Parallel {
             tables: OldTables { cards: &shared.space.cards, starts: &inner.starts },
             survivors: &inner.survivors,
             old: &inner.old,
-            home: &|| shared.space.home(),
             queue_pool: &inner.queue_pool,
             limits: Limits {
                 tenuring_threshold: inner.decision.tenuring_threshold,
@@ -225,7 +226,7 @@ impl Parallel {
                 stack: StackLimits::for_heap(table.geometry().heap_bytes()),
             },
         };
-        let demand = inner.worker_demand(eden_regions, world.threads());
+        let demand = inner.sizing.worker_demand(eden_regions, world.threads());
         let workers = self.workers(demand).helped_by(world.volunteers());
         let roots = Roots {
             slots: &mut |slots| world.visit_roots(slots),
@@ -248,7 +249,7 @@ impl Parallel {
             time_to_safepoint: world.take_time_to_safepoint(),
             phases: done.phases,
             workers: workers.count(),
-            wanted: self.wanted(demand),
+            wanted: WantedWorkers { workers: demand.workers, most: self.gang.most(), bytes: demand.bytes },
             used_before,
             used_after: occupancy.used_bytes,
             committed: free.committed_bytes(),
@@ -275,7 +276,7 @@ impl Parallel {
             overhead: None,
         };
         let collection = Collection {
-            scope: Scope::Young,
+            extent: Extent::Young,
             eden_regions,
             survived: sum.survived.map(|bytes| bytes as usize),
             promoted_bytes: sum.promoted_bytes as usize,
@@ -287,6 +288,8 @@ impl Parallel {
         Some(self.decide(inner, world, (collection, occupancy), record))
     }
 
+    /// Does a full collection, after which all objects are old. Returns `None` if the system has no
+    /// memory for it.
     fn full(
         &self,
         inner: &mut Inner,
@@ -311,7 +314,7 @@ impl Parallel {
         record.start = start;
         record.phases.push(adopted);
         let collection = Collection {
-            scope: Scope::Full,
+            extent: Extent::Full,
             eden_regions,
             live_bytes: record.live_bytes,
             ..Collection::default()
@@ -329,6 +332,7 @@ impl Parallel {
         Duration::from_nanos(self.resumed_ns.load(Ordering::Relaxed))
     }
 
+    /// Decides on all sizes until the next collection, and completes the record.
     fn decide(
         &self,
         inner: &mut Inner,
@@ -352,7 +356,7 @@ impl Parallel {
         let eden = inner.decision.eden_regions;
         let pause = clock.since(record.start);
         collection.pause_ns = pause.as_nanos() as u64;
-        let overhead = self.overhead.after(free, (collection.scope, record.cause), (record.start, pause));
+        let overhead = self.overhead.after(free, collection.extent, record.cause, record.start, pause);
         inner.decision = inner.sizing.after(&collection);
         let buffers = world.end_buffer_cycle(
             &record.buffers,

@@ -1,5 +1,5 @@
-//! The inputs of every collector's constructor, and the parts that each makes of them alike:
-//! workers, settings, limits.
+//! The inputs of every collector's constructor, and the parts that all collectors make from these
+//! inputs in the same way: workers, settings, limits.
 
 use super::history::History;
 use super::overhead::Overhead;
@@ -26,6 +26,7 @@ impl Parts<'_> {
         self.space.free.table().bottom(0)
     }
 
+    /// Size and number of the heap's regions.
     pub(super) fn geometry(&self) -> Geometry {
         self.machine.geometry
     }
@@ -35,16 +36,18 @@ impl Parts<'_> {
         self.workers("allotment-gc", self.machine.workers)
     }
 
-    /// At most `most` workers of this name, on the CPUs of the process.
+    /// A gang of at most `most` workers of this name, on the CPUs of the process.
     pub(super) fn workers(&self, name: &'static str, most: usize) -> Gang {
         let cpus: Vec<usize> = self.space.topology.cpus().iter().map(|cpu| cpu.number).collect();
         Gang::new(name, most).on_cpus(&cpus).with_timeline(self.timeline.clone())
     }
 
+    /// The options of every collector that collects.
     pub(super) fn settings(&self) -> Settings {
         Settings::new(self.options, self.geometry(), self.space.topology.available_parallelism())
     }
 
+    /// The limit on the cost of collections.
     pub(super) fn overhead(&self) -> Overhead {
         Overhead::new(OverheadSettings::from_options(self.options), self.history.clock.age())
     }

@@ -1,8 +1,9 @@
 //! The record of one collection, as data and as the line known from HotSpot's `-Xlog:gc`.
 //!
-//! A [`CollectionRecord`] has what all collections have. What only one kind has is in one of three
-//! parts: [`YoungDetails`], [`FullDetails`], [`CycleDetails`]. [`SizingDetails`] are for the log
-//! alone: a program that reads records cannot act on the rules of a collector's sizes.
+//! A [`CollectionRecord`] has the numbers of every collection. The numbers of one kind of
+//! collection are in one of three parts: [`YoungDetails`], [`FullDetails`], [`CycleDetails`].
+//! [`SizingDetails`] are for the log alone: a program that reads records cannot act on the rules of
+//! a collector's sizes.
 
 mod cycle;
 mod details;
@@ -16,11 +17,10 @@ mod workers;
 mod young;
 
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
-pub(super) use details::Level;
+pub(crate) use details::LogLevel;
 pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
-pub(super) use workers::Shortage;
 pub use workers::WantedWorkers;
 pub use young::YoungDetails;
 
@@ -82,8 +82,8 @@ pub struct CollectionRecord {
     pub number: u64,
     /// The reason why the collection began.
     pub cause: Cause,
-    /// Time from the making of the heap to the begin of the collection: of its pause, without the
-    /// time to the safepoint, or of the concurrent cycle.
+    /// The age of the heap when the collection began: when its pause began, without the time to the
+    /// safepoint, or when the concurrent cycle began.
     pub start: Duration,
     /// Time for which all threads stood still. For a concurrent cycle, the sum of its pauses.
     pub pause: Duration,
@@ -92,15 +92,15 @@ pub struct CollectionRecord {
     /// The parts of the pause, in order; of a concurrent cycle, its pauses and what ran between
     /// them.
     pub phases: Vec<Phase>,
-    /// Number of threads that worked on it.
+    /// Number of threads that worked on the collection.
     pub workers: usize,
-    /// The number of threads that should have worked on it, and the reason.
+    /// The number of threads that should have worked on the collection, and the reason.
     pub wanted: WantedWorkers,
-    /// Bytes handed out as buffers and objects, before.
+    /// Bytes handed out as buffers and objects, before the collection.
     pub used_before: usize,
-    /// Bytes handed out as buffers and objects, after.
+    /// Bytes handed out as buffers and objects, after the collection.
     pub used_after: usize,
-    /// Bytes of the heap that are backed by memory, after.
+    /// Bytes of the heap that are backed by memory, after the collection.
     pub committed: usize,
     /// Number of live objects found.
     pub live_objects: usize,
@@ -117,7 +117,7 @@ pub struct CollectionRecord {
     pub buffers: TlabTotals,
     /// The part of the record that only a collection of its kind has.
     pub(crate) details: Details,
-    /// The decisions around it, of a collector that adapts sizes.
+    /// The decisions around the collection; `None` for a collector that does not adapt sizes.
     pub(crate) sizing: Option<Box<SizingDetails>>,
     /// Cost and yield of collections so far, this one included; `None` without
     /// `UseGCOverheadLimit`.
@@ -145,26 +145,20 @@ impl CollectionRecord {
 
     /// The details of a young collection; `None` for other collections.
     pub fn young(&self) -> Option<&YoungDetails> {
-        match &self.details {
-            Details::Young(young) => Some(young),
-            _ => None,
-        }
+        let Details::Young(young) = &self.details else { return None };
+        Some(young)
     }
 
     /// The details of a full collection; `None` for other collections.
     pub fn full(&self) -> Option<&FullDetails> {
-        match &self.details {
-            Details::Full(full) => Some(full),
-            _ => None,
-        }
+        let Details::Full(full) = &self.details else { return None };
+        Some(full)
     }
 
     /// The details of a concurrent cycle, degenerated or not; `None` for other collections.
     pub fn cycle(&self) -> Option<&CycleDetails> {
-        match &self.details {
-            Details::Cycle(cycle) => Some(cycle),
-            _ => None,
-        }
+        let Details::Cycle(cycle) = &self.details else { return None };
+        Some(cycle)
     }
 
     /// Whether the allocation that needed this collection fails, because collections cost too much
@@ -173,26 +167,17 @@ impl CollectionRecord {
         self.overhead.is_some_and(|overhead| overhead.exceeded)
     }
 
-    /// The outcome of a stop that made these records, for the thread that asked for it, and found
-    /// `room` or not.
+    /// The outcome of a stop that made these records, for the thread that asked for the stop and
+    /// found `room` or not.
     pub(super) fn outcome_of(records: &[CollectionRecord], room: bool) -> Outcome {
-        match records.last() {
+        match records.last().map(|last| last.overhead) {
             None if !room => Outcome::Refused,
-            last => last.map_or(Outcome::Collected, CollectionRecord::outcome),
-        }
-    }
-
-    /// The outcome for the caller that asked for the collection.
-    pub(super) fn outcome(&self) -> Outcome {
-        match self.overhead {
-            Some(overhead) if overhead.exceeded => Outcome::OverLimit(overhead),
+            Some(Some(overhead)) if overhead.exceeded => Outcome::OverLimit(overhead),
             _ => Outcome::Collected,
         }
     }
-}
 
-impl CollectionRecord {
-    /// The text after its kind, and after the names of its phases.
+    /// The text after the name of the kind, and after the names of phases.
     fn suffix(&self) -> String {
         self.cycle().map_or_else(String::new, CycleDetails::suffix)
     }

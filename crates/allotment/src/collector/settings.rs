@@ -1,4 +1,5 @@
-//! The options that concern every collector that collects, and the frame around a full collection.
+//! The options of every collector that collects, and the steps around a full collection that all of
+//! them share.
 
 use super::full::{self, Compaction, SideTables};
 use super::kernel::{Pages, Roots};
@@ -10,7 +11,7 @@ use crate::options::Options;
 use crate::region::{FreeSet, Geometry};
 use std::sync::atomic::Ordering;
 
-/// See [the options](crate::options).
+/// The options of every collector that collects; see [their table](crate::options).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// `UncommitDelay`, in ms.
@@ -21,6 +22,7 @@ pub(crate) struct Settings {
     pub(crate) pages: Pages,
     /// `ZealMove`.
     pub(crate) move_all: bool,
+    /// The checks of the heap before and after collections.
     pub(crate) checks: Checks,
 }
 
@@ -56,7 +58,7 @@ impl Settings {
         tables: &mut SideTables,
         gang: &Gang,
         compaction: Compaction,
-    ) -> Option<(WantedWorkers, full::Statistics)> {
+    ) -> Option<(WantedWorkers, full::FullStatistics)> {
         let shared = world.shared();
         shared.space.free.age_quarantine();
         let roots = Roots {
@@ -73,7 +75,7 @@ impl Settings {
         // SAFETY: a `World` is the proof that no mutator runs and every region is parsable. Slots
         // are written through barriers, which are given references of this heap only. The tables
         // are this heap's. A panic that unwinds in a stopped world ends the process.
-        let done = unsafe { full::collect(space, tables, roots, compaction, workers) }.ok()?;
+        let done = unsafe { full::collect(space, tables, roots, compaction, workers) }?;
         shared.threads.full_collections.fetch_add(1, Ordering::Relaxed);
         Some((wanted, done))
     }
@@ -82,16 +84,15 @@ impl Settings {
     /// back.
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
-        let (delay_ms, keep_bytes) = (self.uncommit_delay_ms, self.keep_bytes);
-        let uncommitted =
-            shared.space.free.uncommit_idle(shared.watch.clock.coarse_ms(), delay_ms, keep_bytes, || true);
+        let (free, now_ms) = (&shared.space.free, shared.watch.clock.coarse_ms());
+        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, self.keep_bytes, || true);
         self.checks.after(world);
         uncommitted
     }
 }
 
 /// Lets more regions be in use, step by step up to `most`, until `satisfied` says that there is
-/// enough room; whether it did. `next` makes the next number of regions of the last.
+/// enough room. Returns whether there is. `next` computes each number of regions from the last one.
 pub(super) fn raise_capacity(
     free: &FreeSet,
     most: usize,

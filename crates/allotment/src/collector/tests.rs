@@ -188,8 +188,8 @@ fn threads_collect_for_each_other() {
     asked.verify().unwrap();
 }
 
-/// Regression: a caller that asked for a collection was content with the first stop, though nothing
-/// was collected in it.
+/// Regression: a caller that asked for a collection was satisfied with the first stop, although
+/// that stop collected nothing.
 #[test]
 fn a_requested_collection_runs_despite_other_stops() {
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
@@ -215,7 +215,7 @@ fn a_requested_collection_runs_despite_other_stops() {
 
 /// No thread is in `blocking`, so that the world is not stopped before each has asked.
 #[test]
-fn one_collection_serves_all_who_ask_for_it_at_the_same_time() {
+fn one_collection_serves_all_threads_that_ask_at_the_same_time() {
     const THREADS: usize = 4;
     for collector in [CollectorKind::MarkCompact, CollectorKind::Parallel] {
         let (heap, _) = heap_of(collector, 32);
@@ -266,7 +266,7 @@ fn a_record_counts_buffers_since_the_previous_collection() {
         };
         let last = || heap.collections().recent.pop_back().expect("a collection");
         heap.attach(|mutator| {
-            // Of two threads the one that has left by then took more buffers.
+            // The other thread takes more buffers, and has detached before the collection.
             mutator.blocking(|| {
                 std::thread::scope(|scope| scope.spawn(|| heap.attach(|other| waste(other, 1000))).join())
                     .unwrap()
@@ -288,7 +288,7 @@ fn a_record_counts_buffers_since_the_previous_collection() {
             waste(mutator, 1);
         })
         .unwrap();
-        heap.reset().expect("nobody is attached, and nothing is rooted");
+        heap.reset().expect("no thread is attached, and nothing is rooted");
         assert_eq!(heap.attach(|mutator| mutator.collect()), Ok(true));
         assert_eq!(last().buffers, TlabTotals::default(), "of before the reset");
     }
@@ -317,7 +317,7 @@ fn a_large_heap_is_not_filled_before_it_is_collected() {
         // 2.4 MB live, so about 5 MB of capacity, in regions of 256 KiB.
         assert!(heap.memory().committed_bytes < 12 << 20, "{:?}", heap.memory());
         assert!(heap.collections().count >= 5, "{}", heap.collections().count);
-        // It gets the memory that it needs.
+        // The heap gets the memory that it needs.
         for key in 0..4_000_000 {
             push(mutator, pair, &list, key).expect("room in 256 MiB");
         }
@@ -360,7 +360,7 @@ fn whatever_unwinds_in_a_collection_ends_the_process_with_one_line() {
         assert!(ended || output.status.success() && lines.is_empty(), "visit {visit}: {text}");
         !ended
     };
-    // It is called for roots and pins to mark from, and for the roots to update: before the heap
-    // changes, and in the middle of the change.
+    // The provider is called for roots and pins to mark from, and for the roots to update: before
+    // the heap changes, and in the middle of the change.
     assert_eq!((1..=4).map(collects).collect::<Vec<_>>(), [false, false, false, true]);
 }

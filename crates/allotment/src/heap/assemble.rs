@@ -7,8 +7,9 @@ use super::choose::Chosen;
 use super::hooks::Hooks;
 use super::outputs::Outputs;
 use super::{BuildError, Heap};
+use crate::collector::record::LogLevel;
 use crate::collector::sizing::Machine;
-use crate::collector::{Built, History, Parts, Print, build};
+use crate::collector::{Built, History, Parts, build};
 use crate::mutator::{HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, hot_bytes};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Processor};
@@ -62,8 +63,8 @@ pub(super) fn assemble(
     let timeline = outputs.timeline.as_deref().map(|path| Timeline::begin(path, &clock, name));
     let timeline = timeline.transpose()?.map(Arc::new);
     let log = outputs.begin_log(&clock)?;
-    let print = Print::from(options);
-    let history = Arc::new(History::new(clock.clone(), print, log, hooks.collection, timeline.clone()));
+    let level = LogLevel::from_options(options);
+    let history = Arc::new(History::new(clock.clone(), level, log, hooks.collection, timeline.clone()));
     let parts =
         Parts { options, space: &space, machine, history: history.clone(), timeline: timeline.clone() };
     let Built { collector, between } = build(&parts)?;

@@ -67,7 +67,7 @@ pub(super) unsafe fn for_each_slot_in(
             // SAFETY: an object of that shape. Its slots are aligned words, which all access as
             // atomics.
             unsafe {
-                for_each_slot_between(object, slots.shape, run.start..run.end, |slot, kind| {
+                for_each_slot_between(object, slots.shape, run.clone(), |slot, kind| {
                     visit(AtomicU64::from_ptr(slot), kind, object);
                 });
             }

@@ -1,4 +1,4 @@
-//! The thread by which a collector controls its cycles.
+//! A collector's own thread, which controls cycles or looks for idle times.
 
 mod requests;
 mod thread;

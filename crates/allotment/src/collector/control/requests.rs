@@ -42,12 +42,12 @@ impl Requests {
         self.0.compare_exchange(RESTS, BEGINS, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Withdraws the wish for looks. Not while the thread is ended.
+    /// Withdraws the request for looks. Not called once the thread is to end.
     pub(super) fn rest(&self) {
         self.0.store(RESTS, Ordering::Relaxed);
     }
 
-    /// Ends the thread: no look will be wanted again.
+    /// Tells the thread to end: no look will be wanted again.
     pub(super) fn end(&self) {
         self.0.store(ENDS, Ordering::Release);
     }
@@ -98,8 +98,7 @@ mod model {
             let thread = thread::spawn(move || look(&other));
             assert!(requests.ask());
             thread.thread().unpark();
-            // The thread has not seen the end of the first request yet: then there is none to
-            // begin.
+            // Fails if the thread has not seen the end of the first request yet.
             let again = requests.ask();
             thread.thread().unpark();
             while requests.is_asked() {

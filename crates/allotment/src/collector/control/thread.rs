@@ -1,8 +1,8 @@
-//! A thread of a heap's own, which watches something from time to time while it is asked to.
+//! A thread of a heap's own, which looks at the heap from time to time while it is asked to.
 //!
-//! The thread starts at the first request, for most heaps never need it. It parks while it rests.
-//! It keeps the heap alive only while it looks. So a heap ends when its embedder drops it, and the
-//! heap's end also ends the thread.
+//! The thread starts at the first request, because most heaps never need the thread. The thread
+//! parks while it rests, and keeps the heap alive only while it looks. So a heap ends when its
+//! embedder drops it, and the heap's end also ends the thread.
 
 use super::requests::{Next, Requests};
 use crate::platform::run_on_cpus;
@@ -10,9 +10,9 @@ use crate::sync::{AtomicBool, Builder, JoinHandle, Mutex, Ordering, current, par
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// The watching that the thread does.
+/// The work of a control thread.
 pub(in crate::collector) trait Watch: Send + 'static {
-    /// Looks once. `begins` is true for the first time since it was asked. Returns the time to wait
+    /// Looks once. `begins` is true for the first look since a request. Returns the time to wait
     /// before the next look, which comes if a look is still wanted. Returns `None` if the heap is
     /// gone.
     fn look(&mut self, begins: bool) -> Option<Duration>;
@@ -43,7 +43,7 @@ impl ControlThread {
         if self.refused.load(Ordering::Relaxed) {
             return false;
         }
-        // Otherwise the thread looks already.
+        // A thread that does not rest looks already.
         if self.requests.ask() && !self.wake(cpus, watch) {
             self.refused.store(true, Ordering::Relaxed);
             return false;
@@ -51,7 +51,7 @@ impl ControlThread {
         true
     }
 
-    /// Withdraws the wish for looks.
+    /// Withdraws the request for looks.
     pub(in crate::collector) fn rest(&self) {
         self.requests.rest();
     }

@@ -4,12 +4,12 @@
 //! every object and filler is recorded. The unused rest of a buffer goes back to the region, unless
 //! another worker took the memory after it.
 
-use super::SharedMode;
 use super::lines::fetch_destination;
 use super::worker::Worker;
 use crate::object::{fill, poison};
+use std::ops::Range;
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// Finds a place for an object that does not fit into the rest of the buffer. Returns the place
     /// and whether it is old.
     #[cold]
@@ -24,6 +24,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
+    /// Finds a place for an object that becomes old. Returns the place and whether it is old, as
+    /// [`allocate_slowly`](Self::allocate_slowly) does.
     pub(super) fn allocate_old(&mut self, bytes: usize) -> Option<(usize, bool)> {
         match self.old.allocate(bytes) {
             Some(to) => Some((to, true)),
@@ -31,23 +33,19 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
+    /// Finds a place in a new buffer, or beside the buffers if the object is too large for one or
+    /// if the space has no further buffer.
     fn refill(&mut self, bytes: usize, young: bool) -> Option<usize> {
-        let heap = self.heap;
-        let (copies, plab, full, limit) = if young {
-            (heap.survivors, &mut self.survivors, &mut self.survivors_full, heap.limits.survivor_bytes)
+        let (heap, home) = (self.heap, self.home);
+        let (space, plab, full) = if young {
+            (heap.survivors, &mut self.survivors, &mut self.survivors_full)
         } else {
-            (heap.old, &mut self.old, &mut self.old_full, usize::MAX)
-        };
-        let home = self.home;
-        let carve = |min, desired| {
-            let (min, desired) = (copies.round(min), copies.round(desired));
-            copies.carve(&heap.space.free, heap.set, &heap.tables, home, (min, desired), limit)
+            (heap.old, &mut self.old, &mut self.old_full)
         };
         if plab.suits(bytes) && !*full {
-            let wanted = plab.wanted(bytes);
-            if let Some((start, end)) = carve(bytes, wanted) {
-                fetch_destination(start, end);
-                let rest = plab.replace(start, end);
+            if let Some(piece) = space.carve(heap, home, bytes, plab.wanted(bytes)) {
+                fetch_destination(&piece);
+                let rest = plab.replace(piece);
                 let to = plab.allocate(bytes);
                 self.give_back(rest, young);
                 return to;
@@ -59,7 +57,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
                 self.headers.forget(&mut self.statistics);
             }
         }
-        let (start, end) = carve(bytes, bytes)?;
+        let Range { start, end } = space.carve(heap, home, bytes, bytes)?;
         // SAFETY: the rest of a piece that is this worker's.
         unsafe { fill(start + bytes, end) };
         if !young && start + bytes < end {
@@ -70,13 +68,13 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     }
 
     /// Gives the rest of a buffer back to the region, or covers it.
-    fn give_back(&mut self, (top, end): (usize, usize), young: bool) {
+    fn give_back(&mut self, Range { start: top, end }: Range<usize>, young: bool) {
         if top == end {
             return;
         }
         let heap = self.heap;
-        let copies = if young { heap.survivors } else { heap.old };
-        let keep_to = copies.round(top);
+        let space = if young { heap.survivors } else { heap.old };
+        let keep_to = space.round(top);
         let index = heap.space.free.table().index_of(top);
         let region = heap.space.free.table().get(index);
         // A retracted copy was written to.
@@ -87,7 +85,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
         let end = if region.move_top(end, keep_to).is_ok() {
             if !young {
-                copies.offer_again(&heap.space.free, index);
+                space.offer_again(&heap.space.free, index);
             }
             keep_to
         } else {
@@ -120,9 +118,9 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     /// the copies.
     pub(super) fn finish(&mut self) {
         self.headers.forget(&mut self.statistics);
-        let survivors = self.survivors.replace(0, 0);
+        let survivors = self.survivors.replace(0..0);
         self.give_back(survivors, true);
-        let old = self.old.replace(0, 0);
+        let old = self.old.replace(0..0);
         self.give_back(old, false);
     }
 }

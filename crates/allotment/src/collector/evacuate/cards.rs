@@ -7,49 +7,52 @@
 //! begins and ends, so it looks at no slot twice. It cleans a card before it looks at the card's
 //! slots. The card gets dirty again if a referent of one of them stays young.
 
-use super::SharedMode;
-use super::ranges::{OldRanges, PIECE_BYTES};
+use super::ranges::PIECE_BYTES;
 use super::worker::Worker;
+use crate::collector::kernel::broken;
 use crate::object::{Header, Kind, Shape, for_each_slot_between, size_of_object};
 use crate::region::CARD_BYTES;
+use std::ops::Range;
 
-impl<'h, M: SharedMode> Worker<'_, 'h, M> {
+impl<'h, const SHARED: bool> Worker<'_, 'h, SHARED> {
     /// Takes pieces until there are none.
     ///
     /// # Safety
     /// - Starts of old objects are recorded, and only workers write to these objects.
-    pub(super) unsafe fn scan_cards(&mut self, ranges: &OldRanges) {
-        let cards = self.heap.tables.cards;
-        while ranges.take(self.stack.workers(), |bottom, start, end| {
+    pub(super) unsafe fn scan_cards(&mut self) {
+        let heap = self.heap;
+        while heap.ranges.take(self.stack.workers(), |bottom, Range { start, end }| {
             self.statistics.cards_scanned += ((end - start).div_ceil(CARD_BYTES)) as u64;
-            cards.dirty_runs(start, end, |run| {
+            heap.tables.cards.dirty_runs(start, end, |run| {
                 self.statistics.cards_dirty += run.len().div_ceil(CARD_BYTES) as u64;
                 // No more than one piece at a time goes on the stack.
                 for start in run.clone().step_by(PIECE_BYTES) {
                     // SAFETY: the caller's predicate.
-                    unsafe { self.scan_slots(bottom, start, run.end.min(start + PIECE_BYTES)) };
+                    unsafe { self.scan_slots(bottom, start..run.end.min(start + PIECE_BYTES)) };
                     self.drain_own();
                 }
             });
         }) {}
     }
 
-    /// Looks at all slots in `[start, end)`, part of a region that begins at `bottom`.
+    /// Looks at all slots in `part` of the region that begins at `bottom`.
     ///
     /// # Safety
     /// - As for [`scan_cards`](Self::scan_cards).
-    unsafe fn scan_slots(&mut self, bottom: usize, start: usize, end: usize) {
+    unsafe fn scan_slots(&mut self, bottom: usize, part: Range<usize>) {
         let heap = self.heap;
         // SAFETY: starts lead to headers of objects and fillers.
-        let mut object =
-            heap.tables.starts.object_at(start, bottom, |address| unsafe { self.size_at(address).0 });
-        while object < end {
+        let size_of = |address| unsafe { self.size_at(address).0 };
+        let mut object = heap.tables.starts.object_at(part.start, bottom, size_of);
+        while object < part.end {
             // SAFETY: as above.
             let (bytes, shape) = unsafe { self.size_at(object) };
             if let Some(shape) = shape {
                 // SAFETY: an object of that shape.
                 unsafe {
-                    for_each_slot_between(object, shape, start..end, |slot, kind| self.meet_old(slot, kind));
+                    for_each_slot_between(object, shape, part.clone(), |slot, kind| {
+                        self.meet_old(slot, kind)
+                    });
                 }
             }
             object += bytes;
@@ -70,7 +73,7 @@ impl<'h, M: SharedMode> Worker<'_, 'h, M> {
                 // SAFETY: as above.
                 (unsafe { size_of_object(address, shape) }, Some(shape))
             }
-            _ => crate::collector::kernel::broken(address, "an old region is not parsable"),
+            _ => broken(address, "an old region is not parsable"),
         }
     }
 }

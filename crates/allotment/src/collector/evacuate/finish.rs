@@ -1,8 +1,8 @@
 //! The end of an evacuation: regions of the set are freed, and those with objects that stayed
 //! become old.
 
-use super::{Evacuation, Role, Statistics};
-use crate::collector::kernel::{KEPT, broken, cover};
+use super::{Evacuation, Role};
+use crate::collector::kernel::{KEPT, UNKNOWN_SHAPE, broken, cover};
 use crate::object::{Header, Kind, Shapes, size_of_object};
 use crate::region::State;
 
@@ -10,12 +10,13 @@ use crate::region::State;
 ///
 /// # Safety
 /// - Every reachable object was reached, and no slot refers to the original of a copy.
-pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) {
+pub(super) unsafe fn finish(heap: &Evacuation<'_>) {
     let free = &heap.space.free;
     for index in free.in_use().filter(|&index| heap.set.role(index).is_in_set()) {
         let region = free.table().get(index);
         let run = region.run().max(1);
-        // Only the first region of a run is met: the others are outside when their turn comes.
+        // The loop meets only the first region of a run: the others are outside when their turn
+        // comes.
         let kept = (index..index + run).any(|index| heap.set.role(index).has_kept());
         (index..index + run).for_each(|index| heap.set.set(index, Role::OUTSIDE));
         if kept {
@@ -23,9 +24,7 @@ pub(super) unsafe fn finish(heap: &Evacuation<'_>, statistics: &mut Statistics) 
             unsafe { retain(heap, index) };
             continue;
         }
-        statistics.regions_freed += run;
         if region.state() == State::HumongousStart {
-            statistics.humongous_freed += 1;
             free.give_humongous(index);
         } else {
             free.retire_region(index, region.home());
@@ -79,6 +78,8 @@ unsafe fn retain(heap: &Evacuation<'_>, index: usize) {
     }
 }
 
+/// Makes a filler of `[start, end)` in an old region, and records its start.
+///
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.
 unsafe fn cover_dead(heap: &Evacuation<'_>, start: usize, end: usize) {
@@ -104,7 +105,7 @@ pub(super) unsafe fn size_of_original(shapes: &Shapes, address: usize, header: H
         Kind::Object(id) => match shapes.get(id) {
             // SAFETY: an object of that shape.
             Some(shape) => unsafe { size_of_object(at, shape) },
-            None => broken(address, "an object of a shape that this heap does not know"),
+            None => broken(address, UNKNOWN_SHAPE),
         },
         _ => broken(address, "a young region is not parsable"),
     }

@@ -10,10 +10,10 @@
 //! header is not one of these, the group's objects are handled one by one. Refused: groups of
 //! eight, which are no faster. Refused: all swaps of a group before the first copy.
 
+use super::OLD;
 use super::header_cache::HeaderCache;
 use super::lines::{DESTINATION_AHEAD, copy_contents, fetch};
 use super::worker::Worker;
-use super::{OLD, SharedMode};
 use crate::collector::kernel::{decide, decided, word_at};
 use crate::collector::work::{Ring, WorkEntry};
 use crate::object::{ADDRESS_MASK, Header, for_each_word, with_reference};
@@ -35,9 +35,9 @@ const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 struct Referent {
     address: usize,
     header: Header,
-    /// Its place in the cache of headers.
+    /// The place of the header in the cache of headers.
     place: usize,
-    /// Offset of its copy among those of the group.
+    /// Offset of the copy among those of the group.
     offset: usize,
 }
 
@@ -46,14 +46,14 @@ impl Referent {
 }
 
 /// The referents of a group's slots.
-struct Found<const N: usize> {
+struct Referents<const N: usize> {
     referents: [Referent; N],
     /// Bytes of all of them.
     bytes: usize,
     some_become_old: bool,
 }
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// Works until its own stack is empty.
     #[inline(never)]
     pub(super) fn drain_own(&mut self) {
@@ -63,12 +63,12 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             while let Some(group) = self.stack.pop_group(WorkEntry::are_plain) {
                 for slot in group {
                     // SAFETY: every pushed slot refers into the set.
-                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<SHARED>((slot & !OLD) as *const u64) };
                 }
                 let due = ahead.add(group);
                 // SAFETY: as above.
                 unsafe { self.update_group_or_each(&due) };
-                if M::SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
+                if SHARED && ahead.came().is_multiple_of(LOOK_AROUND) && self.stack.is_wanted() {
                     self.stack.give();
                 }
             }
@@ -93,7 +93,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
             match entry.map(WorkEntry::decode) {
                 Some(WorkEntry::Plain(slot)) => {
                     // SAFETY: every pushed slot refers into the set.
-                    unsafe { fetch::<M>((slot & !OLD) as *const u64) };
+                    unsafe { fetch::<SHARED>((slot & !OLD) as *const u64) };
                     group[slots] = slot;
                     slots += 1;
                 }
@@ -104,13 +104,13 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
         let due = match slots {
             0 => ahead.take(),
-            // There is nothing to do meanwhile.
+            // No other group could be handled while these headers arrive.
             1..GROUP if ahead.is_empty() => group,
             _ => ahead.add(group),
         };
         // SAFETY: as above.
         unsafe { self.update_each(&due) };
-        if M::SHARED {
+        if SHARED {
             self.stack.look_around();
         }
         slots > 0 || due[0] != 0
@@ -122,7 +122,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         while self.stack.at_hand() == 1
             && let Some([entry]) = self.stack.pop_group(WorkEntry::are_plain)
         {
-            if M::SHARED && followed.is_multiple_of(LOOK_AROUND) {
+            if SHARED && followed.is_multiple_of(LOOK_AROUND) {
                 self.stack.look_around();
             }
             followed += 1;
@@ -131,6 +131,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
+    /// Updates the slots of a group, all at once or one by one. A group may have no slots.
+    ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
     #[inline(always)]
@@ -155,7 +157,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// As above, for one slot.
+    /// Copies the referent of one slot if needed, and updates the slot.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -169,8 +171,9 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// As above, for referents whose headers this worker has met before, if its buffer has room for
-    /// them. Returns `false` if a header is unknown or there is no room; then nothing was done.
+    /// Does the work of [`update_each`](Self::update_each) for a whole group, if this worker has
+    /// met all headers of the referents before and its buffer has room for the copies. Returns
+    /// `false` if a header is unknown or there is no room; then nothing was done.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -186,8 +189,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
-    /// As above, where some referents become old (then all have to), or where some referents do not
-    /// move.
+    /// Does the work of [`update_group`](Self::update_group) where some referents become old (then
+    /// all have to), or where some referents do not move.
     ///
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
@@ -214,13 +217,13 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     /// # Safety
     /// - As for [`update_each`](Self::update_each).
     #[inline(always)]
-    unsafe fn find<const N: usize>(&mut self, group: &[usize; N]) -> Option<Found<N>> {
-        let mut found = Found { referents: [Referent::NONE; N], bytes: 0, some_become_old: false };
+    unsafe fn find<const N: usize>(&mut self, group: &[usize; N]) -> Option<Referents<N>> {
+        let mut found = Referents { referents: [Referent::NONE; N], bytes: 0, some_become_old: false };
         for (referent, &entry) in found.referents.iter_mut().zip(group) {
             // SAFETY: the caller's predicate.
             let address = (unsafe { ((entry & !OLD) as *const u64).read() } & ADDRESS_MASK) as usize;
             // SAFETY: a header, which workers change atomically.
-            let header = Header::from_bits(unsafe { word_at(address) }.load(M::ACQUIRE));
+            let header = Header::from_bits(unsafe { word_at(address) }.load(Self::ACQUIRE));
             let place = HeaderCache::place_of(header);
             let known = self.headers.at(place);
             if !known.has(header) {
@@ -242,9 +245,9 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     unsafe fn update_known<const N: usize, const BECOME_OLD: bool>(
         &mut self,
         group: &[usize; N],
-        found: &Found<N>,
+        found: &Referents<N>,
     ) -> bool {
-        let Found { referents, bytes, .. } = found;
+        let Referents { referents, bytes, .. } = found;
         let buffer = if BECOME_OLD { &mut self.old } else { &mut self.survivors };
         let Some(start) = buffer.allocate(*bytes) else { return false };
         const { assert!(N == 1 || N == 4) };
@@ -295,7 +298,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         // SAFETY: as in the caller.
         let word = unsafe { word_at(address) };
         let forwarded = Header::forwarded(to);
-        let is_first = if M::SHARED && !self.stack.is_alone() {
+        let is_first = if SHARED && !self.stack.is_alone() {
             decide(word, header, forwarded)
         } else {
             // Two slots of the group may refer to the object.

@@ -4,9 +4,9 @@
 //! ns. If lines are requested some objects ahead, several misses overlap: 125,000 arrays of 16 to
 //! 144 bytes, one in ten of an eden of 250 MB, take 33 ns each instead of 100.
 
-use super::SharedMode;
 use crate::object::{ADDRESS_MASK, WORD};
 use crate::platform::{copy_short, copy_two_pairs, prefetch_read, prefetch_write};
+use std::ops::Range;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -29,12 +29,12 @@ pub(super) const DESTINATION_AHEAD: usize = 512;
 /// # Safety
 /// - A slot of the heap or a root, which no other thread writes; it holds a reference.
 #[inline(always)]
-pub(super) unsafe fn fetch<M: SharedMode>(slot: *const u64) {
+pub(super) unsafe fn fetch<const SHARED: bool>(slot: *const u64) {
     // SAFETY: the caller's predicate.
     let address = (unsafe { slot.read() } & ADDRESS_MASK) as usize;
     prefetch_write::<0>(address);
     for line in [address + LINE, address + 2 * LINE] {
-        if M::SHARED {
+        if SHARED {
             prefetch_write::<0>(line);
         } else {
             prefetch_read(line);
@@ -42,9 +42,10 @@ pub(super) unsafe fn fetch<M: SharedMode>(slot: *const u64) {
     }
 }
 
-/// Fetches the lines of the first copies in a buffer, which no copy before them fetched.
-pub(super) fn fetch_destination(start: usize, end: usize) {
-    for line in (start..end.min(start + DESTINATION_AHEAD)).step_by(LINE) {
+/// Fetches the lines of the first copies in a new buffer: no earlier copy has fetched them.
+pub(super) fn fetch_destination(buffer: &Range<usize>) {
+    let end = buffer.end.min(buffer.start + DESTINATION_AHEAD);
+    for line in (buffer.start..end).step_by(LINE) {
         prefetch_write::<0>(line);
     }
 }

@@ -1,7 +1,7 @@
 //! Evacuation: copies the live objects out of a set of regions, and frees these regions.
 //!
-//! The evacuation does not know who chose the set. Its work grows with the live objects; it never
-//! looks at dead ones:
+//! The caller has chosen the set. The work grows with the live objects; an evacuation never looks
+//! at dead ones:
 //!
 //! ```text
 //! roots    slots of threads, handles and providers that refer into the set            (mod.rs)
@@ -13,9 +13,9 @@
 //!
 //! An object cannot be moved if it is pinned, if it is larger than a region, or if there is no
 //! memory. Such an object stays in place and makes its region old. So an evacuation always ends
-//! well. When memory runs out it frees less, and tells the caller, which then slides the heap
-//! together. Refused: a reserve of memory for the worst case (half of the young regions would stand
-//! idle for a rare event).
+//! well. When memory runs out, an evacuation frees less and tells the caller, which then slides the
+//! heap together. Refused: a reserve of memory for the worst case (half of the young regions would
+//! stand idle for a rare event).
 
 mod adopt;
 mod buffers;
@@ -38,8 +38,8 @@ mod worker;
 pub(crate) use adopt::{adopt_all, end_of_last};
 pub(crate) use ranges::OldRanges;
 pub(crate) use set::{CollectionSet, Role};
-pub(crate) use statistics::{Statistics, WorkerStatistics};
-pub(crate) use to_space::{Kind as SpaceKind, ToSpace};
+pub(crate) use statistics::{EvacuationStatistics, WorkerStatistics};
+pub(crate) use to_space::{SpaceKind, ToSpace};
 
 use super::kernel::{OldTables, Phase, Roots};
 use super::work::{StackLimits, TaskQueuePool, TaskQueues, WorkEntry, Workers};
@@ -47,7 +47,6 @@ use crate::object::{ADDRESS_MASK, SlotVisitor};
 use crate::region::Space;
 use std::collections::TryReserveError;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use worker::Worker;
 
 /// Flag in a stack entry: the slot belongs to an old object, whose card must be dirty if the
@@ -82,31 +81,9 @@ pub(crate) struct Evacuation<'h> {
     pub(crate) tables: OldTables<'h>,
     pub(crate) survivors: &'h ToSpace,
     pub(crate) old: &'h ToSpace,
-    /// Returns the core that the calling thread runs on, as the free set numbers cores. A worker's
-    /// writes then stay in its caches.
-    pub(crate) home: &'h (dyn Fn() -> usize + Sync),
     /// Stacks for the workers.
     pub(crate) queue_pool: &'h TaskQueuePool,
     pub(crate) limits: Limits,
-}
-
-/// Whether several workers evacuate. With one worker, operations need not be atomic.
-pub(super) trait SharedMode {
-    const SHARED: bool;
-    const ACQUIRE: Ordering;
-}
-
-struct Alone;
-struct Together;
-
-impl SharedMode for Alone {
-    const SHARED: bool = false;
-    const ACQUIRE: Ordering = Ordering::Relaxed;
-}
-
-impl SharedMode for Together {
-    const SHARED: bool = true;
-    const ACQUIRE: Ordering = Ordering::Acquire;
 }
 
 impl Evacuation<'_> {
@@ -135,10 +112,9 @@ impl Evacuation<'_> {
         &self,
         mut roots: Roots<'_>,
         workers: Workers<'_>,
-    ) -> Result<Statistics, TryReserveError> {
-        let mut statistics = Statistics::default();
-        let mut phases = Vec::new();
-        phases.try_reserve_exact(PHASES)?;
+    ) -> Result<EvacuationStatistics, TryReserveError> {
+        let mut statistics = EvacuationStatistics::default();
+        statistics.phases.try_reserve_exact(PHASES)?;
         let queues = self.queue_pool.take(workers.numbers(), self.limits.stack)?;
         self.space.free.forget_room();
         self.survivors.begin(&self.space.free);
@@ -146,49 +122,49 @@ impl Evacuation<'_> {
         let phase = Phase::begin("Copy");
         // SAFETY: the caller's predicates.
         let weak = unsafe {
-            if workers.numbers() == 1 {
-                self.copy::<Alone>(&queues, &mut roots, workers, &mut statistics)
-            } else {
-                self.copy::<Together>(&queues, &mut roots, workers, &mut statistics)
+            match workers.numbers() {
+                1 => self.copy::<false>(&queues, &mut roots, workers, &mut statistics),
+                _ => self.copy::<true>(&queues, &mut roots, workers, &mut statistics),
             }
         };
         self.queue_pool.keep(queues);
-        let phase = phase.then("Weak", &mut phases);
+        let phase = phase.then("Weak", &mut statistics.phases);
         // SAFETY: every reachable object was reached.
         statistics.weak_cleared = unsafe { weak::clear_dead(self, &weak, &mut roots) };
-        let phase = phase.then("Free", &mut phases);
+        let phase = phase.then("Free", &mut statistics.phases);
         // SAFETY: as above, and every slot has the new address of its referent.
-        unsafe { finish::finish(self, &mut statistics) };
-        phases.push(phase.end());
-        Ok(Statistics { phases, ..statistics })
+        unsafe { finish::finish(self) };
+        statistics.phases.push(phase.end());
+        Ok(statistics)
     }
 
-    /// Copies all reachable objects; returns the weak slots met on the way.
+    /// Copies all reachable objects; returns the weak slots met on the way. `SHARED` if there are
+    /// several workers.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn copy<M: SharedMode>(
+    unsafe fn copy<const SHARED: bool>(
         &self,
         queues: &TaskQueues,
         roots: &mut Roots<'_>,
         workers: Workers<'_>,
-        statistics: &mut Statistics,
+        statistics: &mut EvacuationStatistics,
     ) -> Vec<Vec<usize>> {
         let results = Mutex::new((Vec::new(), statistics, false, 0));
         // Only the first worker visits the roots: they are the caller's.
         let roots = Mutex::new(RootsOfFirst(roots));
         workers.run(&|number| {
-            let mut worker = Worker::<M>::new(self, queues.worker(number));
+            let mut worker = Worker::<SHARED>::new(self, queues.worker(number));
             worker.rests = number == 0 && workers.caller_rests();
             if number == 0 {
-                let mut roots = roots.lock().expect("nobody else locks it");
+                let mut roots = roots.lock().expect("no other worker locks it");
                 // SAFETY: root slots and pinned objects, as the caller says.
                 unsafe { worker.reach_roots(roots.0) };
                 worker.give_to_their_cores();
             }
             if !(worker.rests && worker.hand_over()) {
                 // SAFETY: the caller's predicates.
-                unsafe { worker.scan_cards(self.ranges) };
+                unsafe { worker.scan_cards() };
                 worker.drain();
             }
             worker.finish();
@@ -210,10 +186,10 @@ impl Evacuation<'_> {
             *first += beside;
         }
         if overflowed {
-            let mut worker = Worker::<Alone>::new(self, queues.worker(0));
+            let mut worker = Worker::<false>::new(self, queues.worker(0));
             worker.overflowed = true;
             // SAFETY: the others have ended.
-            statistics.overflows = unsafe { worker.look_again(self.ranges) };
+            statistics.overflows = unsafe { worker.look_again() };
             worker.report(statistics);
             // This worker took part, and was the last to finish.
             if let Some(last) = statistics.worker_objects.last_mut() {
@@ -225,20 +201,22 @@ impl Evacuation<'_> {
     }
 }
 
-/// Roots that only worker 0 uses, which is the thread that made them.
+/// The roots, which only worker 0 uses: the thread that made them.
 struct RootsOfFirst<'r, 's>(&'r mut Roots<'s>);
 
 // SAFETY: `Workers::run` runs worker 0 on the calling thread, and no other worker takes it.
 unsafe impl Send for RootsOfFirst<'_, '_> {}
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
+    /// Reaches all pinned objects, and updates all strong root slots.
+    ///
     /// # Safety
     /// - The visited slots and addresses are root slots of the heap and its pinned objects.
     unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) {
         (roots.pinned)(&mut |address| {
             let role = self.heap.set.role_at(address);
             if role.is_in_set() {
-                debug_assert!(role.stays(), "who chose the set knew what is pinned");
+                debug_assert!(role.stays(), "a region with a pinned object has to stay");
                 // SAFETY: a pinned address is an object's.
                 unsafe { self.reach(address) };
                 self.drain_own();
@@ -253,7 +231,7 @@ impl<M: SharedMode> Worker<'_, '_, M> {
     /// core wrote last takes 170 ns to arrive, not 35. Not for a worker that rests: it hands over
     /// all its entries.
     fn give_to_their_cores(&mut self) {
-        if !M::SHARED || self.rests {
+        if !SHARED || self.rests {
             return;
         }
         let (table, own) = (self.heap.space.free.table(), self.home);
@@ -269,7 +247,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         while self.stack.give_kind(home_of) {}
     }
 
-    fn report(&self, to: &mut Statistics) {
+    /// Adds the worker's statistics to those of the evacuation.
+    fn report(&self, to: &mut EvacuationStatistics) {
         to.sum.add(WorkerStatistics { steals: self.stack.steals(), ..self.statistics });
     }
 }

@@ -1,29 +1,28 @@
 //! The answer to a stack that could not grow: look at all copied objects once more.
 //!
 //! A slot that found no room on the stack lies in an object that was copied, or that stayed. So the
-//! worker walks all of these objects. It handles slots that still refer into the set one by one,
-//! until a walk leaves none behind. It does not push them: slots that refer to an object that
-//! stayed refer into the set permanently, and would find no room again and again. The walk is slow
-//! and done by one worker; it is for heaps that ran out of memory. Refused: a list of the objects
-//! (there is no memory for it).
+//! worker walks all of these objects, and handles slots that still refer into the set one by one,
+//! until a walk finds none. The worker does not push these slots: slots that refer to an object
+//! that stayed refer into the set permanently, and would find no room again and again. The walk is
+//! slow and done by one worker; it is for heaps that ran out of memory. Refused: a list of the
+//! objects (there is no memory for it).
 
 use super::OLD;
+use super::Role;
 use super::finish::size_of_original;
-use super::ranges::OldRanges;
 use super::worker::Worker;
-use super::{Role, SharedMode};
 use crate::collector::kernel::{KEPT, walk_or_abort};
 use crate::object::{Header, Kind, for_each_slot};
 use crate::region::State;
 
-impl<M: SharedMode> Worker<'_, '_, M> {
+impl<const SHARED: bool> Worker<'_, '_, SHARED> {
     /// Looks at the slots of copied objects until none refers to an unreached object of the set.
     /// Returns the number of walks.
     ///
     /// # Safety
     /// - No other worker runs. Every region is parsable up to its top, except that originals of
     ///   copies are forwarded.
-    pub(super) unsafe fn look_again(&mut self, ranges: &OldRanges) -> u64 {
+    pub(super) unsafe fn look_again(&mut self) -> u64 {
         let mut turns = 0;
         while std::mem::take(&mut self.overflowed) {
             turns += 1;
@@ -41,7 +40,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
                     if role == Role::SURVIVORS {
                         self.scan_copies(table.bottom(index), table.get(index).top(), 0);
                     } else if table.get(index).state() == State::Old {
-                        let from = ranges.top_of(table.bottom(index)).unwrap_or(table.bottom(index));
+                        let from =
+                            self.heap.ranges.top_of(table.bottom(index)).unwrap_or(table.bottom(index));
                         self.scan_copies(from, table.get(index).top(), OLD);
                     } else if (index..next).any(has_kept) {
                         self.scan_kept(index);
@@ -53,6 +53,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         turns
     }
 
+    /// Handles the slots of all copies in `[from, to)`.
+    ///
     /// # Safety
     /// - As for [`look_again`](Self::look_again); `[from, to)` is objects and fillers.
     unsafe fn scan_copies(&mut self, from: usize, to: usize, old: usize) {
@@ -67,6 +69,8 @@ impl<M: SharedMode> Worker<'_, '_, M> {
         }
     }
 
+    /// Handles the slots of all objects that stayed in region `index`.
+    ///
     /// # Safety
     /// - As for [`look_again`](Self::look_again).
     unsafe fn scan_kept(&mut self, index: usize) {

@@ -5,6 +5,8 @@
 //! objects must not ask for a new buffer for each handful. So the first buffer is small, and each
 //! next one is twice as large.
 
+use std::ops::Range;
+
 /// Bytes of a worker's first buffer, at most.
 const FIRST: usize = if cfg!(test) { 1 << 9 } else { 1 << 12 };
 
@@ -55,10 +57,10 @@ impl Plab {
         wanted
     }
 
-    /// Replaces the rest of the buffer by `[start, end)`; returns the rest.
-    pub(super) fn replace(&mut self, start: usize, end: usize) -> (usize, usize) {
-        let rest = (self.top, self.end);
-        (self.start, self.top, self.end) = (start, start, end);
+    /// Makes `piece` the buffer; returns the rest of the last one.
+    pub(super) fn replace(&mut self, piece: Range<usize>) -> Range<usize> {
+        let rest = self.top..self.end;
+        (self.start, self.top, self.end) = (piece.start, piece.start, piece.end);
         rest
     }
 }
@@ -80,18 +82,18 @@ mod tests {
     fn only_the_last_object_of_a_buffer_is_taken_back() {
         let mut plab = Plab::new(1024);
         assert_eq!(plab.allocate(8), None);
-        assert_eq!(plab.replace(4096, 4160), (0, 0));
+        assert_eq!(plab.replace(4096..4160), 0..0);
         assert_eq!([40, 32, 24].map(|bytes| plab.allocate(bytes)), [Some(4096), None, Some(4136)]);
         assert!(!plab.retract(4096, 40) && plab.retract(4136, 24) && plab.retract(4096, 40));
-        assert_eq!(plab.replace(0, 0), (4096, 4160));
+        assert_eq!(plab.replace(0..0), 4096..4160);
     }
 
     #[test]
     fn an_object_that_ends_where_a_buffer_begins_is_not_its_last() {
         let mut plab = Plab::new(1024);
-        plab.replace(4096, 4160);
+        plab.replace(4096..4160);
         // At the end of the region before.
         assert!(!plab.retract(4096 - 400, 400));
-        assert_eq!(plab.replace(0, 0), (4096, 4160));
+        assert_eq!(plab.replace(0..0), 4096..4160);
     }
 }

@@ -31,13 +31,13 @@ impl Role {
 
     /// Whether some of its objects stayed because there was no memory for copies.
     pub(crate) fn has_kept(self) -> bool {
-        self.0 & KEPT != 0
+        self.0 & HAS_KEPT != 0
     }
 
     /// Whether all reached objects in it stay.
     #[inline(always)]
     pub(crate) fn stays(self) -> bool {
-        self.0 & !KEPT == Role::STAYS.0
+        self.0 & !HAS_KEPT == Role::STAYS.0
     }
 }
 
@@ -46,7 +46,7 @@ impl Role {
 const AHEAD: usize = 16;
 
 const IN_SET: u8 = 2;
-const KEPT: u8 = 4;
+const HAS_KEPT: u8 = 4;
 
 /// The role of each region. Written before an evacuation begins, except for regions it takes and
 /// the bit for objects that stayed. Relaxed: a worker that meets an address got it from a thread
@@ -166,7 +166,7 @@ impl CollectionSet {
     /// Notes that an object of the region at `address` stayed.
     pub(crate) fn note_kept(&self, address: usize) {
         let role = &self.roles[(address - self.base) >> self.region_shift];
-        role.fetch_or(KEPT, Ordering::Relaxed);
+        role.fetch_or(HAS_KEPT, Ordering::Relaxed);
     }
 }
 

@@ -1,21 +1,20 @@
-//! The statistics of an evacuation: for records, for the decisions on sizes, and for tests.
+//! The statistics of an evacuation: for records and for the decisions on sizes.
 
 use crate::collector::kernel::Phase;
 use crate::object::MAX_AGE;
 
 /// The statistics of one evacuation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Statistics {
+pub(crate) struct EvacuationStatistics {
     /// Sum over all workers.
     pub(crate) sum: WorkerStatistics,
     /// Objects that each worker copied.
     pub(crate) worker_objects: Vec<u64>,
+    /// Weak slots and roots cleared.
     pub(crate) weak_cleared: u64,
-    pub(crate) regions_freed: usize,
-    pub(crate) humongous_freed: usize,
     /// Number of times that all copied objects were scanned again, because a stack could not grow.
     pub(crate) overflows: u64,
-    /// Its parts, in order.
+    /// The parts of the evacuation, in order.
     pub(crate) phases: Vec<Phase>,
 }
 
@@ -28,15 +27,19 @@ pub(crate) struct WorkerStatistics {
     pub(crate) promoted_bytes: u64,
     /// Copied objects.
     pub(crate) objects: u64,
-    /// Bytes of objects that stayed in place, and their number.
+    /// Bytes of objects that stayed in place.
     pub(crate) kept_bytes: u64,
+    /// Objects that stayed in place.
     pub(crate) kept_objects: u64,
-    /// Bytes of those among them that could not have moved, with or without memory.
+    /// The part of `kept_bytes` that could not have moved, with or without memory.
     pub(crate) stayed_bytes: u64,
     /// Bytes of buffers that hold no object.
     pub(crate) wasted_bytes: u64,
+    /// Pieces of work that the worker took from others.
     pub(crate) steals: u64,
+    /// Cards of old regions that the worker looked at.
     pub(crate) cards_scanned: u64,
+    /// The dirty ones among these cards.
     pub(crate) cards_dirty: u64,
 }
 

@@ -6,11 +6,11 @@
 //! because its core wrote that region last. The others would write half of it. The next collection
 //! gives each core the regions that it wrote, and would know of only half.
 
-use super::set::{CollectionSet, Role};
-use crate::collector::kernel::OldTables;
+use super::{Evacuation, Role};
 use crate::region::{Attempts, CARD_BYTES, FreeSet, State};
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use crossbeam_utils::CachePadded;
+use std::ops::Range;
 
 /// An old region with less room than this is full.
 const MIN_ROOM: usize = CARD_BYTES * if cfg!(test) { 1 } else { 8 };
@@ -27,7 +27,7 @@ fn room(free: &FreeSet, index: usize) -> usize {
 
 /// A target of copies.
 pub(crate) struct ToSpace {
-    kind: Kind,
+    kind: SpaceKind,
     /// For each core the region that is filled from it, plus one; 0 if there is none. Written under
     /// the lock, Release.
     current: Box<[CachePadded<AtomicUsize>]>,
@@ -40,7 +40,7 @@ pub(crate) struct ToSpace {
 
 /// The objects that a space takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpaceKind {
     /// Young objects.
     Survivors,
     /// Old objects. Pieces are whole cards, so that each card's objects have one worker.
@@ -49,7 +49,7 @@ pub(crate) enum Kind {
 
 impl ToSpace {
     /// A space for a heap of `homes` cores (at least 1).
-    pub(crate) fn new(kind: Kind, homes: usize) -> ToSpace {
+    pub(crate) fn new(kind: SpaceKind, homes: usize) -> ToSpace {
         ToSpace {
             kind,
             current: (0..homes).map(|_| CachePadded::default()).collect(),
@@ -68,7 +68,7 @@ impl ToSpace {
         self.carved.store(0, Ordering::Relaxed);
         for current in &self.current {
             if let Some(index) = current.swap(0, Ordering::Relaxed).checked_sub(1)
-                && self.kind == Kind::Old
+                && self.kind == SpaceKind::Old
             {
                 self.offer(free, index);
             }
@@ -89,8 +89,8 @@ impl ToSpace {
         }
     }
 
-    /// As [`offer`](Self::offer), for a region that the space took itself. The region may be the
-    /// one being filled, or may already be remembered for its room.
+    /// Lets the space use the rest of a region that it took itself. The region may be the one being
+    /// filled, or may already be remembered for its room.
     pub(super) fn offer_again(&self, free: &FreeSet, index: usize) {
         // Under the lock: a worker that replaces the region then sees the room, or has replaced it
         // already.
@@ -123,37 +123,34 @@ impl ToSpace {
         }
     }
 
-    /// Bytes carved since the collection began.
-    pub(crate) fn carved(&self) -> usize {
-        self.carved.load(Ordering::Relaxed)
-    }
-
     /// `bytes` rounded up to a multiple of this space's unit for pieces.
     pub(crate) fn round(&self, bytes: usize) -> usize {
         match self.kind {
-            Kind::Survivors => bytes,
-            Kind::Old => bytes.next_multiple_of(CARD_BYTES),
+            SpaceKind::Survivors => bytes,
+            SpaceKind::Old => bytes.next_multiple_of(CARD_BYTES),
         }
     }
 
-    /// Takes `desired` bytes, or the rest of a region if that is at least `min`; both are rounded.
-    /// At most `limit` bytes in a collection, give or take a piece of each worker.
-    pub(crate) fn carve(
+    /// Takes `desired` bytes, or the rest of a region if that is at least `min`; both are
+    /// [rounded](Self::round). In one collection the survivors get at most the bytes of their
+    /// limit, give or take a piece of each worker.
+    pub(super) fn carve(
         &self,
-        free: &FreeSet,
-        set: &CollectionSet,
-        old: &OldTables<'_>,
+        heap: &Evacuation<'_>,
         home: usize,
-        (min, desired): (usize, usize),
-        limit: usize,
-    ) -> Option<(usize, usize)> {
-        if self.carved() >= limit {
+        min: usize,
+        desired: usize,
+    ) -> Option<Range<usize>> {
+        let limit = heap.limits.survivor_bytes;
+        if self.kind == SpaceKind::Survivors && self.carved.load(Ordering::Relaxed) >= limit {
             return None;
         }
+        let free = &heap.space.free;
+        let (min, desired) = (self.round(min), self.round(desired));
         let carve = |index| {
             let piece = free.carve(index, min, desired, &mut Attempts::default())?;
             self.carved.fetch_add(piece.end - piece.start, Ordering::Relaxed);
-            Some((piece.start, piece.end))
+            Some(piece.start..piece.end)
         };
         let slot = &self.current[home];
         loop {
@@ -174,14 +171,14 @@ impl ToSpace {
                     if !is_plenty && let Some(piece) = shared() {
                         return Some(piece);
                     }
-                    match self.take(free, set, old, home) {
+                    match self.take(heap, home) {
                         Some(next) => next,
                         None => return shared(),
                     }
                 }
             };
             if let Some(last) = current.checked_sub(1).filter(|&last| room(free, last) >= MIN_ROOM)
-                && self.kind == Kind::Old
+                && self.kind == SpaceKind::Old
             {
                 partial.push(last);
             }
@@ -197,18 +194,21 @@ impl ToSpace {
         own.or_else(|| partial.iter().position(has_room))
     }
 
-    fn take(&self, free: &FreeSet, set: &CollectionSet, old: &OldTables<'_>, home: usize) -> Option<usize> {
+    /// Takes a free region for the space.
+    fn take(&self, heap: &Evacuation<'_>, home: usize) -> Option<usize> {
+        let (free, table) = (&heap.space.free, heap.space.free.table());
         let index = free.take_region(home)?;
-        match self.kind {
-            Kind::Survivors => {
-                set.set(index, Role::SURVIVORS);
-                free.table().get(index).set_state(State::Survivor);
+        let state = match self.kind {
+            SpaceKind::Survivors => {
+                heap.set.set(index, Role::SURVIVORS);
+                State::Survivor
             }
-            Kind::Old => {
-                old.clear(free.table().bottom(index), free.table().end(index));
-                free.table().get(index).set_state(State::Old);
+            SpaceKind::Old => {
+                heap.tables.clear(table.bottom(index), table.end(index));
+                State::Old
             }
-        }
+        };
+        table.get(index).set_state(state);
         Some(index)
     }
 }

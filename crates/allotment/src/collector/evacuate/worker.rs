@@ -2,8 +2,8 @@
 //! slots. This file handles an object of any kind. The worker's loop and the fast path for known
 //! headers are in [`group`](super::group).
 //!
-//! The stack holds slots, not objects. A slot is updated as soon as its referent has an address;
-//! then the slot's line was just written. The stack makes copying depth first for a tree, so an
+//! The stack holds slots, not objects. A slot is updated as soon as its referent has an address, so
+//! the slot's line was just written. The stack makes copying depth first for a tree, so an
 //! object ends up near its referents. A short queue between the stack and the copying gives the
 //! header of a referent time to arrive. Refused: a queue of everything (Cheney's breadth-first
 //! order puts siblings side by side that are visited far apart). Refused: recursion. Refused: a
@@ -20,8 +20,8 @@ use super::header_cache::{HeaderCache, MOST_BYTES};
 use super::lines::{DESTINATION_AHEAD, copy_contents};
 use super::plab::Plab;
 use super::set::Roles;
-use super::{Evacuation, OLD, SharedMode, WorkerStatistics};
-use crate::collector::kernel::{KEPT, ShapeCache, broken, decide, decided, word_at};
+use super::{Evacuation, OLD, Role, WorkerStatistics};
+use crate::collector::kernel::{KEPT, NO_OBJECT, ShapeCache, broken, decide, decided, word_at};
 use crate::collector::work::{WorkEntry, WorkStack, chunk_slots};
 use crate::object::{
     ADDRESS_MASK, Header, Kind, Layout, Shape, SlotKind, for_each_fixed_slot, for_each_word, reference,
@@ -34,8 +34,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// many slots at once, and their referents are fetched shortly before their turn.
 const ONE_ENTRY: usize = if cfg!(test) { 4 } else { 32 };
 
-/// A worker.
-pub(super) struct Worker<'e, 'h, M> {
+/// One worker; `SHARED`: one of several, whose accesses to headers have to be atomic.
+pub(super) struct Worker<'e, 'h, const SHARED: bool> {
     pub(super) heap: &'e Evacuation<'h>,
     pub(super) stack: WorkStack<'e>,
     shapes: ShapeCache<'h>,
@@ -54,15 +54,18 @@ pub(super) struct Worker<'e, 'h, M> {
     pub(super) weak: Vec<usize>,
     /// Whether the stack could not grow: then slots of copied objects have to be searched.
     pub(super) overflowed: bool,
-    /// The core that the worker ran on when it began.
+    /// The core that the worker ran on when it began. The worker fills a region of that core, so
+    /// that its writes stay in its caches.
     pub(super) home: usize,
     /// Whether the worker leaves the work to others once it has found the roots.
     pub(super) rests: bool,
     pub(super) statistics: WorkerStatistics,
-    mode: std::marker::PhantomData<M>,
 }
 
-impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
+impl<'e, 'h, const SHARED: bool> Worker<'e, 'h, SHARED> {
+    /// The order of a load of a header that another worker may have changed.
+    pub(super) const ACQUIRE: Ordering = if SHARED { Ordering::Acquire } else { Ordering::Relaxed };
+
     pub(super) fn new(heap: &'e Evacuation<'h>, stack: WorkStack<'e>) -> Self {
         Worker {
             heap,
@@ -78,10 +81,9 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
             old_full: false,
             weak: Vec::new(),
             overflowed: false,
-            home: (heap.home)(),
+            home: heap.space.home(),
             rests: false,
             statistics: WorkerStatistics::default(),
-            mode: std::marker::PhantomData,
         }
     }
 
@@ -89,14 +91,14 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
     pub(super) fn drain(&mut self) {
         loop {
             self.drain_own();
-            if !M::SHARED || !self.stack.find() {
+            if !SHARED || !self.stack.find() {
                 return;
             }
         }
     }
 
-    /// Leaves all entries, and all work that follows from them, to others. Returns `false` if they
-    /// are too many for the others to take at once.
+    /// Leaves all entries, and all work that follows from them, to other workers. Returns `false`
+    /// if the entries are too many for the others to take at once.
     pub(super) fn hand_over(&mut self) -> bool {
         let given = self.stack.give_all();
         if given {
@@ -129,14 +131,14 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
     pub(super) unsafe fn reach(&mut self, address: usize) -> usize {
         // SAFETY: a header, which workers change atomically.
         let word = unsafe { word_at(address) };
-        let header = Header::from_bits(word.load(M::ACQUIRE));
+        let header = Header::from_bits(word.load(Self::ACQUIRE));
         // Nearly all objects are unmarked: one test for them.
         if !header.is_unmarked_object() {
             match header.kind() {
                 Kind::Forwarded(to) => return to,
                 Kind::Object(_) if header.mark() == KEPT => return address,
                 Kind::Object(_) => {}
-                _ => broken(address, "something refers to it, but no object is there"),
+                _ => broken(address, NO_OBJECT),
             }
         }
         // SAFETY: an object is there, or was; only its header and, once it is kept, its slots
@@ -144,6 +146,8 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         unsafe { self.evacuate(address, word, header) }
     }
 
+    /// Copies the object at `address`, or keeps it there. Returns its final address.
+    ///
     /// # Safety
     /// - An object is at `address`, and had this header.
     #[inline(always)]
@@ -166,7 +170,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         };
         prefetch_write::<DESTINATION_AHEAD>(to);
         let forwarded = Header::forwarded(to);
-        if !M::SHARED || self.stack.is_alone() {
+        if !SHARED || self.stack.is_alone() {
             word.store(forwarded.bits(), Ordering::Relaxed);
         } else if !decide(word, header, forwarded) {
             self.retract(to, bytes, old);
@@ -255,7 +259,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
     pub(super) unsafe fn scan_chunk(&mut self, array: usize, number: usize) {
         // SAFETY: the caller's predicate.
         let header = Header::from_bits(unsafe { (array as *const u64).read() });
-        let Kind::Object(_) = header.kind() else { broken(array, "an array lost its header") };
+        let Kind::Object(_) = header.kind() else { broken(array, NO_OBJECT) };
         let shape = self.shape(header, array);
         // SAFETY: as above.
         let Some(tail) = (unsafe { tail_slots(array, shape) }) else { return };
@@ -264,7 +268,7 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         if to < tail.length {
             self.push(WorkEntry::Chunk { array, number: number + 1 }.encode());
         }
-        let old = if self.heap.set.role_at(array) == super::Role::SURVIVORS { 0 } else { OLD };
+        let old = if self.heap.set.role_at(array) == Role::SURVIVORS { 0 } else { OLD };
         // SAFETY: slots of the tail.
         (from..to).for_each(|index| unsafe { self.meet(tail.start.add(index), tail.kind, old) });
     }
@@ -289,8 +293,9 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         }
     }
 
-    /// As above, for a slot of an old object. A slot that does not fit on the stack is handled at
-    /// once, with everything that it leads to, because no later walk would find it.
+    /// Pushes a slot of an old object, if the slot refers into the collection set. A slot that does
+    /// not fit on the stack is handled at once, with everything that it leads to, because no later
+    /// walk would find the slot.
     ///
     /// # Safety
     /// - As for [`meet`](Self::meet).
@@ -319,8 +324,8 @@ impl<'e, 'h, M: SharedMode> Worker<'e, 'h, M> {
         }
     }
 
-    /// Updates a root slot, if it is strong. It cannot wait, because the visitor of roots may show
-    /// a copy of a slot. Weak root slots are visited again. The objects that the slot leads to wait
+    /// Updates a strong root slot. The slot cannot wait, because the visitor of roots may show a
+    /// copy of a slot. Weak root slots are visited again. The objects that the slot leads to wait
     /// for those of other roots: too few at a time could not be shared with other workers.
     ///
     /// # Safety

@@ -9,7 +9,7 @@ use crate::object::WORD;
 pub(super) struct Break {
     /// Address of the object.
     pub(super) from: usize,
-    /// Its new address.
+    /// New address of the object.
     pub(super) to: usize,
 }
 
@@ -42,7 +42,7 @@ impl<'p> Forwarding<'p> {
     fn after_break(&self, address: usize, to: usize) -> usize {
         let block = self.map.block(address);
         let words = self.map.live_words_below(address, block);
-        match self.breaks[..self.next_break(address)].last() {
+        match self.breaks_around(address).0.last() {
             Some(last) if std::ptr::eq(self.map.block(last.from), block) => {
                 last.to + (words - self.map.live_words_below(last.from, block)) * WORD
             }
@@ -50,13 +50,8 @@ impl<'p> Forwarding<'p> {
         }
     }
 
-    /// The number of the first break after `address`.
-    pub(super) fn next_break(&self, address: usize) -> usize {
-        self.breaks.partition_point(|each| each.from <= address)
-    }
-
-    /// The breaks from that number on.
-    pub(super) fn breaks_from(&self, number: usize) -> &'p [Break] {
-        &self.breaks[number..]
+    /// The breaks up to `address`, and those after it.
+    pub(super) fn breaks_around(&self, address: usize) -> (&'p [Break], &'p [Break]) {
+        self.breaks.split_at(self.breaks.partition_point(|each| each.from <= address))
     }
 }

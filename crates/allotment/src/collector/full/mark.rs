@@ -5,81 +5,64 @@
 //! again at the slots of all marked objects, from the lowest such address on. It works alone: while
 //! others mark, the map shows objects of which not all words are marked yet, and cannot be walked.
 
-use super::marker::{Found, Marker};
-use super::{Statistics, Unavailable};
+use super::FullStatistics;
+use super::marker::{MarkCounts, Marker};
 use crate::collector::kernel::{LiveMap, Roots, for_each_live, walk_or_abort};
 use crate::collector::work::{TaskQueues, Workers};
 use crate::object::{SlotKind, SlotVisitor};
 use crate::region::{Space, State};
 use crate::sync::POISONED;
+use std::collections::TryReserveError;
 use std::sync::Mutex;
 
-/// Marks all objects that roots and pins reach; returns the addresses of pinned objects.
+/// Marks all objects that roots and pins reach; returns the addresses of pinned objects. `LOCKED`
+/// if there are several workers.
 ///
 /// # Errors
-/// [`Unavailable`] if there is no memory for the list of pins.
+/// If there is no memory for the list of pins.
 ///
 /// # Safety
 /// - As for [`collect`](super::collect); `queues` has a stack for each of the workers.
-pub(super) unsafe fn mark(
+pub(super) unsafe fn mark<const LOCKED: bool>(
     space: &Space,
     map: &LiveMap,
     workers: Workers<'_>,
     queues: &TaskQueues,
     roots: &mut Roots<'_>,
-    statistics: &mut Statistics,
-) -> Result<Vec<usize>, Unavailable> {
-    let worker_objects = &mut statistics.details.worker_objects;
-    // SAFETY: the caller's predicates.
-    let (pins, found) = unsafe {
-        match workers.count() {
-            1 => mark_by::<false>(space, map, workers, queues, roots, worker_objects),
-            _ => mark_by::<true>(space, map, workers, queues, roots, worker_objects),
-        }
-    }?;
-    statistics.live_objects = found.objects;
-    statistics.live_bytes = found.bytes;
-    statistics.details.mark_overflows = found.overflows;
-    statistics.details.steals = found.steals;
-    statistics.weak_slots = found.weak;
-    Ok(pins)
-}
-
-/// # Safety
-/// - As for [`mark`]; `LOCKED` if there are several workers.
-unsafe fn mark_by<const LOCKED: bool>(
-    space: &Space,
-    map: &LiveMap,
-    workers: Workers<'_>,
-    queues: &TaskQueues,
-    roots: &mut Roots<'_>,
-    worker_objects: &mut Vec<u64>,
-) -> Result<(Vec<usize>, Found), Unavailable> {
+    statistics: &mut FullStatistics,
+) -> Result<Vec<usize>, TryReserveError> {
     let marker = |number| Marker::<LOCKED>::new(space, map, queues.worker(number));
     let mut first = marker(0);
     // SAFETY: the caller's predicate.
     let pins = unsafe { first.reach_roots(roots) }?;
-    let (first, results) = (Mutex::new(Some(first)), Mutex::new((Found::default(), &mut *worker_objects)));
+    let worker_objects = &mut statistics.details.worker_objects;
+    let (first, results) =
+        (Mutex::new(Some(first)), Mutex::new((MarkCounts::default(), &mut *worker_objects)));
     workers.run(&|number| {
         let own = if number == 0 { first.lock().expect(POISONED).take() } else { None };
         let mut marker = own.unwrap_or_else(|| marker(number));
         marker.drain_all();
-        let own = marker.found();
+        let own = marker.counts();
         let mut results = results.lock().expect(POISONED);
         results.0.add(own);
         results.1.push(own.objects);
     });
-    let (found, _) = results.into_inner().expect(POISONED);
+    let (counts, _) = results.into_inner().expect(POISONED);
     let mut last = Marker::<false>::new(space, map, queues.worker(0));
-    last.found = found;
+    last.counts = counts;
     queues.begin();
     last.look_again();
-    let all = last.found();
+    let all = last.counts();
     // This marker is one of the workers, and was the last to finish.
     if let Some(worker) = worker_objects.last_mut() {
-        *worker += all.objects - found.objects;
+        *worker += all.objects - counts.objects;
     }
-    Ok((pins, all))
+    statistics.live_objects = all.objects;
+    statistics.live_bytes = all.bytes;
+    statistics.weak_slots = all.weak_slots;
+    statistics.details.mark_overflows = all.overflows;
+    statistics.details.steals = all.steals;
+    Ok(pins)
 }
 
 impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
@@ -87,7 +70,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     ///
     /// # Safety
     /// - As for [`mark`].
-    unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) -> Result<Vec<usize>, Unavailable> {
+    unsafe fn reach_roots(&mut self, roots: &mut Roots<'_>) -> Result<Vec<usize>, TryReserveError> {
         let mut pins = Vec::new();
         let mut room = Ok(());
         (roots.pinned)(&mut |address| {
@@ -134,7 +117,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     /// last round left.
     fn look_again(&mut self) {
         let table = self.space.free.table();
-        while let Some(from) = self.found.overflowed_from.take() {
+        while let Some(from) = self.counts.overflowed_from.take() {
             // A run that was reserved for several objects counts as one region, wherever they
             // begin.
             let first = table.first_of_run(table.index_of(from));

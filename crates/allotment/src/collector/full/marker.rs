@@ -42,9 +42,9 @@ const LOOK_AROUND: usize = if cfg!(test) { 1 } else { 16 };
 /// Bytes from a slot to a referent whose block in the map is likely to be in a cache.
 const NEAR: usize = 2048;
 
-/// The findings of markers.
+/// The counts of one marker, or of several.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct MarkCounts {
     /// The lowest marked object whose slots were left alone.
     pub(super) overflowed_from: Option<usize>,
     pub(super) overflows: u64,
@@ -52,17 +52,17 @@ pub(super) struct Found {
     pub(super) bytes: u64,
     pub(super) steals: u64,
     /// Whether any object has a weak slot.
-    pub(super) weak: bool,
+    pub(super) weak_slots: bool,
 }
 
-impl Found {
-    pub(super) fn add(&mut self, other: Found) {
+impl MarkCounts {
+    pub(super) fn add(&mut self, other: MarkCounts) {
         self.overflowed_from = self.overflowed_from.into_iter().chain(other.overflowed_from).min();
         self.overflows += other.overflows;
         self.objects += other.objects;
         self.bytes += other.bytes;
         self.steals += other.steals;
-        self.weak |= other.weak;
+        self.weak_slots |= other.weak_slots;
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Marker<'h, const LOCKED: bool> {
     near: usize,
     /// While it asks: objects visited since then.
     visited: usize,
-    pub(super) found: Found,
+    pub(super) counts: MarkCounts,
 }
 
 impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
@@ -97,14 +97,17 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
             met: 0,
             near: 0,
             visited: 0,
-            found: Found::default(),
+            counts: MarkCounts::default(),
         }
     }
 
-    pub(super) fn found(&self) -> Found {
-        Found { steals: self.found.steals + self.stack.steals(), ..self.found }
+    /// The counts so far, with those of the stack.
+    pub(super) fn counts(&self) -> MarkCounts {
+        MarkCounts { steals: self.counts.steals + self.stack.steals(), ..self.counts }
     }
 
+    /// Reaches the referent of a strong slot, and notes a weak slot.
+    ///
     /// # Safety
     /// - The slot is readable, and holds a reference to an object of this heap or none.
     #[inline(always)]
@@ -120,10 +123,11 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
                 self.reach::<ASKS>(address);
             }
         } else {
-            self.found.weak = true;
+            self.counts.weak_slots = true;
         }
     }
 
+    /// Pushes an object, unless it is known to be marked.
     #[inline(always)]
     pub(super) fn reach<const ASKS: bool>(&mut self, address: usize) {
         if (ASKS || !self.map.is_live(address)) && !self.stack.push(WorkEntry::Plain(address).encode()) {
@@ -146,9 +150,9 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
     /// Leaves some or all slots of a marked object to `look_again`.
     #[cold]
     fn leave(&mut self, address: usize) {
-        self.found.overflows += 1;
-        let lowest = self.found.overflowed_from.map_or(address, |lowest| lowest.min(address));
-        self.found.overflowed_from = Some(lowest);
+        self.counts.overflows += 1;
+        let lowest = self.counts.overflowed_from.map_or(address, |lowest| lowest.min(address));
+        self.counts.overflowed_from = Some(lowest);
     }
 
     /// Works until no worker has anything left except what overflowed.
@@ -277,12 +281,14 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         let marked = if bytes > self.region_bytes { WORD } else { bytes };
         let claimed = self.map.claim::<LOCKED>(address, marked, LOCKED && self.stack.is_alone());
         if claimed {
-            self.found.objects += 1;
-            self.found.bytes += bytes as u64;
+            self.counts.objects += 1;
+            self.counts.bytes += bytes as u64;
         }
         claimed
     }
 
+    /// Looks at all slots of an object.
+    ///
     /// # Safety
     /// - An object of `shape` is at `address`.
     #[inline(never)]
@@ -293,7 +299,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
             // an empty stack.
             match tail_slots(address, shape) {
                 Some(tail) if tail.kind == SlotKind::Strong => self.scan_chunk::<ASKS>(address, 0),
-                Some(_) => self.found.weak = true,
+                Some(_) => self.counts.weak_slots = true,
                 None => {}
             }
             for_each_fixed_slot(address, shape, |slot, kind| self.slot::<ASKS>(slot, kind));

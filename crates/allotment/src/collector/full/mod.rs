@@ -31,13 +31,12 @@ pub(super) mod tests;
 mod update;
 
 pub use statistics::FullDetails;
-pub(crate) use statistics::Statistics;
+pub(crate) use statistics::FullStatistics;
 
 use super::kernel::{LiveMap, Pages, Phase, Roots};
 use super::work::{StackLimits, TaskQueuePool, Workers};
 use crate::platform::MemoryError;
 use crate::region::Space;
-use std::collections::TryReserveError;
 
 /// The parts of a full collection, and one for what its caller adds.
 const PHASES: usize = 6;
@@ -64,17 +63,6 @@ impl Compaction {
     }
 }
 
-/// The reason why a collection did not begin; the heap is as it was.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unavailable {
-    /// The side tables were refused.
-    #[error("no memory for the tables of a full collection: {0}")]
-    Tables(#[from] MemoryError),
-    /// The plan or the first piece of the mark stack was refused.
-    #[error("no memory for the plan of a full collection: {0}")]
-    Plan(#[from] TryReserveError),
-}
-
 /// The tables of one heap's full collections. Between collections they keep a small amount of
 /// memory, and the stacks of the last collection.
 pub(crate) struct SideTables {
@@ -98,12 +86,9 @@ impl SideTables {
     }
 }
 
-/// Collects the whole heap, with `workers`. The new addresses of objects do not depend
-/// on their number.
-///
-/// # Errors
-/// [`Unavailable`] if the system has no memory for the tables; then nothing has changed, except
-/// that live memory is marked in them.
+/// Collects the whole heap, with `workers`. The new addresses of objects do not depend on the
+/// number of workers. Returns `None` if the system has no memory for the tables, the mark stack or
+/// the plan; then nothing has changed, except that live memory is marked in the tables.
 ///
 /// # Safety
 /// - No mutator is between two safepoints until this returns, and every region is parsable up to
@@ -116,48 +101,50 @@ impl SideTables {
 pub(crate) unsafe fn collect(
     space: &Space,
     tables: &mut SideTables,
-    roots: Roots<'_>,
+    mut roots: Roots<'_>,
     compaction: Compaction,
     workers: Workers<'_>,
-) -> Result<Statistics, Unavailable> {
+) -> Option<FullStatistics> {
     let used_before = space.free.occupancy().used_bytes;
-    let mut statistics = Statistics { used_before, workers: workers.count(), ..Statistics::default() };
-    statistics.details.worker_objects.try_reserve_exact(workers.count())?;
-    let mut phases = Vec::new();
-    phases.try_reserve_exact(PHASES)?;
+    let mut statistics =
+        FullStatistics { used_before, workers: workers.count(), ..FullStatistics::default() };
+    statistics.details.worker_objects.try_reserve_exact(workers.count()).ok()?;
+    statistics.phases.try_reserve_exact(PHASES).ok()?;
     let phase = Phase::begin("Mark");
-    let mut roots = roots;
-    tables.map.open(&space.free, workers)?;
+    tables.map.open(&space.free, workers).ok()?;
     let map = &tables.map;
 
-    let queues = tables.queue_pool.take(workers.count(), tables.stack)?;
+    let queues = tables.queue_pool.take(workers.count(), tables.stack).ok()?;
     // SAFETY: the caller's predicates.
-    let pins = unsafe { mark::mark(space, map, workers, &queues, &mut roots, &mut statistics) };
+    let pins = unsafe {
+        match workers.count() {
+            1 => mark::mark::<false>(space, map, workers, &queues, &mut roots, &mut statistics),
+            _ => mark::mark::<true>(space, map, workers, &queues, &mut roots, &mut statistics),
+        }
+    };
     tables.queue_pool.keep(queues);
-    let pins = pins?;
-    let mut plan = plan::Plan::reserve(space, pins)?;
-    let phase = phase.then("Plan", &mut phases);
+    let mut plan = plan::Plan::reserve(space, pins.ok()?).ok()?;
+    let phase = phase.then("Plan", &mut statistics.phases);
 
     // From here on the heap is in neither its old nor its new state: no other thread may see it.
     let planner = plan::Planner { space, map, plan: &mut plan, compaction };
     // SAFETY: everything live is marked.
     unsafe { planner.run(workers, &mut statistics) };
-    let phase = phase.then("Update", &mut phases);
+    let phase = phase.then("Update", &mut statistics.phases);
 
     // SAFETY: the plan has a new address for every live object.
     unsafe { update::update(space, map, &plan, workers, roots.slots, &mut statistics) };
-    let phase = phase.then("Slide", &mut phases);
+    let phase = phase.then("Slide", &mut statistics.phases);
 
     let forwarding = forward::Forwarding::new(map, &plan.breaks);
     // SAFETY: every slot has the new address of its referent.
     unsafe { slide::slide(space.free.table(), forwarding, &plan, workers, &mut statistics) };
-    let phase = phase.then("Reclaim", &mut phases);
+    let phase = phase.then("Reclaim", &mut statistics.phases);
 
     // SAFETY: every object is where the plan wants it.
     unsafe { reclaim::reclaim(&space.free, map, &plan, workers, &mut statistics) };
     tables.map.close();
     statistics.used_after = space.free.occupancy().used_bytes;
-    phases.push(phase.end());
-    statistics.phases = phases;
-    Ok(statistics)
+    statistics.phases.push(phase.end());
+    Some(statistics)
 }

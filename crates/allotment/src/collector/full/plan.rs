@@ -26,7 +26,7 @@ mod places;
 mod runs;
 
 use super::forward::{Break, Forwarding};
-use super::{Compaction, Statistics, Unavailable};
+use super::{Compaction, FullStatistics};
 use crate::collector::kernel::{BLOCK_BYTES, LiveMap, ShapeCache, next_block};
 use crate::collector::work::{Claimer, Workers};
 use crate::object::{WORD, size_of_object};
@@ -38,27 +38,27 @@ use std::ops::Range;
 
 /// The role of a region in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum RegionRole {
     /// Nothing happens: the region has no objects, or all its objects count as live and must not
     /// move.
     Untouched,
-    /// Its objects stay; garbage between them becomes fillers.
+    /// The region's objects stay; garbage between them becomes fillers.
     Stays,
-    /// Its objects move, pinned ones excepted.
+    /// The region's objects move, pinned ones excepted.
     Slides,
-    /// It was free, and gets objects or a run; the collection has taken it.
+    /// The region was free, and gets objects or a run; the collection has taken it.
     Taken,
-    /// It is part of a run that moves.
+    /// The region is part of a run that moves.
     Shifts,
 }
 
 /// One region in the plan.
 #[derive(Clone, Debug)]
 pub(super) struct RegionPlan {
-    pub(super) role: Role,
-    /// Its pinned objects, by number, if it slides.
+    pub(super) role: RegionRole,
+    /// The pinned objects of the region, by number, if the region slides.
     pub(super) pins: Range<usize>,
-    /// End of its last object, after the collection.
+    /// End of the region's last object, after the collection.
     pub(super) top: usize,
     /// Whether a moved run will lie there, and no objects.
     pub(super) gets_run: bool,
@@ -115,14 +115,14 @@ pub(super) struct Plan {
 impl Plan {
     /// Whether any object gets a new address.
     pub(super) fn moves(&self) -> bool {
-        self.regions.iter().any(|region| matches!(region.role, Role::Slides | Role::Shifts))
+        self.regions.iter().any(|region| matches!(region.role, RegionRole::Slides | RegionRole::Shifts))
     }
 
-    /// An empty plan with memory for all it can hold; `pins` are addresses of live objects.
+    /// An empty plan with memory for all that it can hold; `addresses` are those of pinned objects.
     ///
     /// # Errors
-    /// [`Unavailable::Plan`]; nothing has changed.
-    pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, Unavailable> {
+    /// If there is no memory for the plan; then nothing has changed.
+    pub(super) fn reserve(space: &Space, mut addresses: Vec<usize>) -> Result<Plan, TryReserveError> {
         addresses.sort_unstable();
         addresses.dedup();
         let table = space.free.table();
@@ -159,7 +159,7 @@ impl Plan {
         }
         let taken = taken || committed && self.commits;
         if taken {
-            region.role = Role::Taken;
+            region.role = RegionRole::Taken;
             region.top = free.table().bottom(index);
         }
         taken
@@ -191,7 +191,7 @@ impl Planner<'_, '_> {
     ///
     /// # Safety
     /// - The map marks all live objects, and nothing else.
-    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut Statistics) {
+    pub(super) unsafe fn run(mut self, workers: Workers<'_>, statistics: &mut FullStatistics) {
         let claimer = Claimer::new(self.space.free.table().len());
         workers.run(&|_| {
             while let Some(index) = claimer.claim() {
@@ -210,10 +210,10 @@ impl Planner<'_, '_> {
             cursor.source = index;
             match self.plan.regions[index].role {
                 // SAFETY: the caller's predicate.
-                Role::Slides => unsafe { self.pour_region(index, &mut cursor) },
+                RegionRole::Slides => unsafe { self.pour_region(index, &mut cursor) },
                 // SAFETY: as above.
-                Role::Shifts => unsafe { self.place_run(index, &cursor, statistics) },
-                Role::Untouched | Role::Stays | Role::Taken => {}
+                RegionRole::Shifts => unsafe { self.place_run(index, &cursor, statistics) },
+                RegionRole::Untouched | RegionRole::Stays | RegionRole::Taken => {}
             }
         }
         cursor.close(self.plan);
@@ -234,9 +234,11 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Gives each region its role, and frees dead humongous objects.
+    ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn assign_roles(&mut self, statistics: &mut Statistics) {
+    unsafe fn assign_roles(&mut self, statistics: &mut FullStatistics) {
         let free = &self.space.free;
         let mut pin = 0;
         for index in 0..free.table().len() {
@@ -245,7 +247,7 @@ impl Planner<'_, '_> {
             while self.plan.pins.get(pin).is_some_and(|pin| pin.start < free.table().end(index)) {
                 pin += 1;
             }
-            let mut region = RegionPlan { role: Role::Untouched, pins: 0..0, top, gets_run: false };
+            let mut region = RegionPlan { role: RegionRole::Untouched, pins: 0..0, top, gets_run: false };
             let stays = self.plan.stays[index].load(Ordering::Relaxed);
             match free.table().get(index).state() {
                 State::Free
@@ -256,12 +258,12 @@ impl Planner<'_, '_> {
                 // SAFETY: the caller's predicate.
                 State::HumongousStart if unsafe { self.keep_run(index) } => {
                     if self.may_move(index, first_pin) {
-                        (region.role, region.top) = (Role::Shifts, bottom);
+                        (region.role, region.top) = (RegionRole::Shifts, bottom);
                     }
                 }
                 State::HumongousContinuation => {
-                    if self.plan.regions[free.table().first_of_run(index)].role == Role::Shifts {
-                        (region.role, region.top) = (Role::Shifts, bottom);
+                    if self.plan.regions[free.table().first_of_run(index)].role == RegionRole::Shifts {
+                        (region.role, region.top) = (RegionRole::Shifts, bottom);
                     }
                 }
                 State::HumongousStart => {
@@ -272,11 +274,11 @@ impl Planner<'_, '_> {
                 }
                 State::Shared | State::Survivor | State::Old if stays != 0 => {
                     statistics.details.regions_left_alone += 1;
-                    region.role = Role::Stays;
+                    region.role = RegionRole::Stays;
                     region.top = stays;
                 }
                 State::Shared | State::Survivor | State::Old => {
-                    region.role = Role::Slides;
+                    region.role = RegionRole::Slides;
                     region.pins = first_pin..pin;
                     region.top = bottom;
                 }
@@ -285,6 +287,7 @@ impl Planner<'_, '_> {
         }
     }
 
+    /// Whether the objects in `[bottom, top)` stay because too little of this memory is garbage.
     fn is_left_alone(&self, bottom: usize, top: usize) -> bool {
         let Compaction::Garbage { percent } = self.compaction else { return false };
         let live = self.map.live_bytes(bottom, top);
@@ -325,6 +328,8 @@ impl Planner<'_, '_> {
         })
     }
 
+    /// The size of an object in bytes.
+    ///
     /// # Safety
     /// - An unmoved object lies at `address`.
     unsafe fn size(&self, address: usize) -> usize {
@@ -332,6 +337,8 @@ impl Planner<'_, '_> {
         unsafe { size_of_object(address, ShapeCache::new(&self.space.shapes).of(address)) }
     }
 
+    /// Gives new addresses to all objects of a region that slides; pinned ones keep theirs.
+    ///
     /// # Safety
     /// - As for [`run`](Self::run).
     unsafe fn pour_region(&mut self, index: usize, cursor: &mut Cursor) {
@@ -367,9 +374,9 @@ impl Planner<'_, '_> {
             // block.
             if at > known && at.is_multiple_of(BLOCK_BYTES) {
                 let whole = end & !(BLOCK_BYTES - 1);
-                let (reached, bytes) = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
-                cursor.at += bytes;
-                at = reached;
+                let sent = self.map.send_blocks(at, whole.max(at), cursor.at, cursor.room());
+                cursor.at += sent.bytes;
+                at = sent.end;
                 if at == end {
                     break;
                 }
@@ -386,18 +393,18 @@ impl Planner<'_, '_> {
                 let last = (at & !(BLOCK_BYTES - 1))
                     + select(self.map.live_between(at, stop), cursor.room() / WORD) * WORD;
                 // SAFETY: `known` cuts no object.
-                let (object, bytes) = unsafe { self.object_around(known, last) };
-                if object < at {
-                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object);
+                let object = unsafe { self.object_around(known, last) };
+                if object.start < at {
+                    cursor.at = Forwarding::new(self.map, &self.plan.breaks).of(object.start);
                 } else {
-                    let below = self.map.live_bytes(at, object);
+                    let below = self.map.live_bytes(at, object.start);
                     if below > 0 {
                         self.send(known, at, cursor);
                         cursor.at += below;
                     }
                 }
-                cursor.open_next(&self.space.free, self.plan, bytes);
-                (at, known) = (object, object);
+                cursor.open_next(&self.space.free, self.plan, object.len());
+                (at, known) = (object.start, object.start);
             }
         }
     }
@@ -419,21 +426,21 @@ impl Planner<'_, '_> {
         self.plan.breaks.push(Break { from: at, to });
     }
 
-    /// The object that the live word at `word` belongs to, and its size. `known` is not inside an
-    /// object.
+    /// The addresses of the object that the live word at `word` belongs to. `known` is not inside
+    /// an object.
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    unsafe fn object_around(&self, known: usize, word: usize) -> (usize, usize) {
+    unsafe fn object_around(&self, known: usize, word: usize) -> Range<usize> {
         // After a word that is not live, an object begins.
         let mut object = self.map.run_start(known, word);
         loop {
             // SAFETY: objects follow each other up to `word`.
-            let bytes = unsafe { self.size(object) };
-            if object + bytes > word {
-                return (object, bytes);
+            let end = object + unsafe { self.size(object) };
+            if end > word {
+                return object..end;
             }
-            object += bytes;
+            object = end;
         }
     }
 }

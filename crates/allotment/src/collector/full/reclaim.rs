@@ -4,8 +4,8 @@
 //! the order in which regions are offered decides where mutators allocate next, and must not depend
 //! on the number of workers.
 
-use super::Statistics;
-use super::plan::{Plan, RegionPlan, Role};
+use super::FullStatistics;
+use super::plan::{Plan, RegionPlan, RegionRole};
 use crate::collector::kernel::{LiveMap, cover};
 use crate::collector::work::{Claimer, Workers};
 use crate::region::FreeSet;
@@ -19,7 +19,7 @@ pub(super) unsafe fn reclaim(
     map: &LiveMap,
     plan: &Plan,
     workers: Workers<'_>,
-    statistics: &mut Statistics,
+    statistics: &mut FullStatistics,
 ) {
     let table = free.table();
     let claimer = Claimer::new(plan.regions.len());
@@ -27,19 +27,19 @@ pub(super) unsafe fn reclaim(
         while let Some(index) = claimer.claim() {
             let region = &plan.regions[index];
             match region.role {
-                Role::Untouched | Role::Shifts => {}
+                RegionRole::Untouched | RegionRole::Shifts => {}
                 // SAFETY: the marked objects are the region's own, and have not moved.
-                Role::Stays => unsafe {
+                RegionRole::Stays => unsafe {
                     cover_garbage(free, map, table.bottom(index), table.get(index).top());
                 },
                 // SAFETY: nothing lies between the objects that were poured into a gap and the pin
                 // above it.
-                Role::Slides | Role::Taken => unsafe { cover_gaps(free, plan, region) },
+                RegionRole::Slides | RegionRole::Taken => unsafe { cover_gaps(free, plan, region) },
             }
         }
     });
     free.forget_room();
-    let ours = plan.regions.iter().enumerate().filter(|(_, region)| region.role != Role::Untouched);
+    let ours = plan.regions.iter().enumerate().filter(|(_, region)| region.role != RegionRole::Untouched);
     for (index, region) in ours {
         if region.gets_run {
             continue;
@@ -49,12 +49,14 @@ pub(super) unsafe fn reclaim(
         } else {
             free.retire_region(index, table.get(index).home());
             statistics.details.regions_freed +=
-                usize::from(matches!(region.role, Role::Slides | Role::Shifts));
+                usize::from(matches!(region.role, RegionRole::Slides | RegionRole::Shifts));
         }
     }
     plan.runs.iter().for_each(|moved| free.settle_run(moved.to, &moved.run));
 }
 
+/// Makes fillers of the garbage among objects that stay.
+///
 /// # Safety
 /// - Marked words in `[bottom, top)` belong to objects; the memory between them is unused.
 unsafe fn cover_garbage(free: &FreeSet, map: &LiveMap, bottom: usize, top: usize) {
@@ -68,6 +70,8 @@ unsafe fn cover_garbage(free: &FreeSet, map: &LiveMap, bottom: usize, top: usize
     }
 }
 
+/// Makes fillers of the rests of the gaps below pins.
+///
 /// # Safety
 /// - As for [`reclaim`].
 unsafe fn cover_gaps(free: &FreeSet, plan: &Plan, region: &RegionPlan) {

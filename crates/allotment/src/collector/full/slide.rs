@@ -17,9 +17,9 @@
 //! workers no longer meet. Refused: shadow regions (JDK-8220465), which hold objects that cannot be
 //! written yet. They need free memory, and the last collection has none.
 
-use super::Statistics;
+use super::FullStatistics;
 use super::forward::Forwarding;
-use super::plan::{MovedRun, Plan, Role};
+use super::plan::{MovedRun, Plan, RegionRole};
 use crate::collector::work::{Claimer, Workers};
 use crate::object::WORD;
 use crate::region::RegionTable;
@@ -39,7 +39,7 @@ pub(super) unsafe fn slide(
     forwarding: Forwarding<'_>,
     plan: &Plan,
     workers: Workers<'_>,
-    statistics: &mut Statistics,
+    statistics: &mut FullStatistics,
 ) {
     let (regions, total) = (Claimer::new(plan.regions.len()), AtomicU64::new(0));
     workers.run(&|_| {
@@ -74,7 +74,7 @@ impl Mover<'_> {
     unsafe fn region(&mut self, index: usize) {
         let region = &self.plan.regions[index];
         self.own = index;
-        if region.role == Role::Shifts {
+        if region.role == RegionRole::Shifts {
             // The run moves with its first region.
             if let Ok(number) = self.plan.runs.binary_search_by_key(&index, |moved| moved.from) {
                 // SAFETY: the caller's predicates.
@@ -82,7 +82,7 @@ impl Mover<'_> {
             }
             return;
         }
-        if region.role == Role::Slides {
+        if region.role == RegionRole::Slides {
             let mut start = self.table.bottom(index);
             for pin in &self.plan.pins[region.pins.clone()] {
                 // SAFETY: the caller's predicates.
@@ -119,7 +119,7 @@ impl Mover<'_> {
     /// - As for [`slide`]; everything below `start` in its region has moved.
     unsafe fn slide_runs(&mut self, start: usize, end: usize) {
         let (forwarding, map) = (self.forwarding, self.forwarding.map);
-        let mut breaks = forwarding.breaks_from(forwarding.next_break(start));
+        let (_, mut breaks) = forwarding.breaks_around(start);
         // A local copy, because the loop is as fast as it has registers.
         let (mut open, mut moved) = (self.open.clone(), 0);
         let mut at = map.next_live(start, end);
@@ -164,7 +164,7 @@ impl Mover<'_> {
 
     /// Waits until all moving objects have left the region.
     fn wait_until_vacated(&self, index: usize) {
-        if matches!(self.plan.regions[index].role, Role::Slides | Role::Shifts) {
+        if matches!(self.plan.regions[index].role, RegionRole::Slides | RegionRole::Shifts) {
             let mut waiting = Waiting::new();
             while !self.plan.vacated[index].load(Ordering::Acquire) {
                 waiting.longer();
@@ -173,6 +173,8 @@ impl Mover<'_> {
     }
 }
 
+/// Copies words, the lowest first.
+///
 /// # Safety
 /// - `bytes` at `from` may be read and at `to` written, whole words; no other thread uses the
 ///   memory in between.

@@ -4,10 +4,10 @@ use crate::collector::kernel::Phase;
 
 /// Counts and times of one full collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Statistics {
+pub(crate) struct FullStatistics {
     /// Number of threads that worked.
     pub(crate) workers: usize,
-    /// Its parts, in order.
+    /// The parts of the collection, in order.
     pub(crate) phases: Vec<Phase>,
     /// Bytes below the tops of regions before.
     pub(crate) used_before: usize,

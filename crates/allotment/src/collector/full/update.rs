@@ -12,7 +12,7 @@
 //! line is fetched ([`Ahead`]): that halves the time for 512 MiB of shuffled nodes. With a map in
 //! the cache the queue would cost a nanosecond for each slot.
 
-use super::Statistics;
+use super::FullStatistics;
 use super::forward::Forwarding;
 use super::plan::{LargeArray, Plan};
 use crate::collector::kernel::{LiveMap, ShapeCache, for_each_live};
@@ -44,7 +44,7 @@ pub(super) unsafe fn update(
     plan: &Plan,
     workers: Workers<'_>,
     roots: &mut dyn FnMut(&mut SlotVisitor<'_>),
-    statistics: &mut Statistics,
+    statistics: &mut FullStatistics,
 ) {
     let forwarding = Forwarding::new(map, &plan.breaks);
     let mut cleared = 0;
@@ -62,7 +62,7 @@ pub(super) unsafe fn update(
     let regions = Claimer::new(plan.regions.len());
     let far = LiveMap::is_far(statistics.used_before);
     workers.run(&|_| {
-        let mut worker = Worker { space, map, ahead: Ahead::new(forwarding) };
+        let mut worker = Updater { space, map, ahead: Ahead::new(forwarding) };
         while let Some(mut number) = arrays.claim() {
             for array in &plan.arrays {
                 if number < pieces(array) {
@@ -91,13 +91,13 @@ pub(super) unsafe fn update(
 }
 
 /// One worker that updates.
-struct Worker<'h> {
+struct Updater<'h> {
     space: &'h Space,
     map: &'h LiveMap,
     ahead: Ahead<'h>,
 }
 
-impl Worker<'_> {
+impl Updater<'_> {
     /// Updates the slots of the objects of region `index`, except those of large arrays. `FAR`: the
     /// lines of their referents are fetched.
     ///
@@ -200,6 +200,8 @@ impl<'p> Ahead<'p> {
     }
 }
 
+/// Gives a slot the new address of its referent, or null if the slot is weak and the referent died.
+///
 /// # Safety
 /// - The slot may be read and written, and holds a reference to an object of this heap or none.
 #[inline(always)]

@@ -1,13 +1,13 @@
 //! The end of a process whose heap cannot be trusted.
 //!
-//! A collection changes every object. If it meets a reference that leads to no object, it cannot go
-//! back to an earlier state. Going on would spread the damage far from its cause. The stopped world
-//! catches a panic of an embedder's function that unwinds through a collection.
+//! A collection changes every object. A collection that meets a reference that leads to no object
+//! cannot go back to an earlier state. Going on would spread the damage far from its cause. (The
+//! stopped world catches a panic of an embedder's function, and ends the process as well.)
 
 use crate::object::{Object, Shapes, walk};
 use crate::platform::abort_because;
 
-/// Prints the finding, and aborts.
+/// Prints what is wrong at `address`, and aborts.
 #[cold]
 #[inline(never)]
 pub(crate) fn broken(address: usize, what: &str) -> ! {

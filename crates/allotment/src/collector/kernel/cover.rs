@@ -1,10 +1,9 @@
-//! Covers unused memory, so that a walk over its region passes.
+//! Covers unused memory with fillers, so that its region is parsable.
 
 use crate::object::{WORD, fill, poison};
 use crate::region::FreeSet;
 
-/// Makes a filler of the memory, and fills it with the pattern if the heap
-/// asks for that.
+/// Makes a filler of the memory, with the pattern of freed memory if the heap asks for that.
 ///
 /// # Safety
 /// - `[start, end)` is whole words of a region, and nothing in it is used.

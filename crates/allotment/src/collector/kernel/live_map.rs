@@ -22,6 +22,7 @@ use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
 };
 use crate::region::{FreeSet, State};
+use std::ops::Range;
 // These lie in memory from the system, where the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,10 +54,19 @@ pub(in crate::collector) enum Destination {
     InPlace,
     /// One after the other, the first live word to this address.
     At(usize),
-    /// As `At`, up to a break, which is in the list of breaks.
+    /// One after the other, the first live word to this address, up to a break. The list of breaks
+    /// has the places of the others.
     Broken(usize),
     /// All of them by the same distance: the first byte of the block goes to this address.
     Whole(usize),
+}
+
+/// The blocks that got a destination in one call.
+pub(in crate::collector) struct SentBlocks {
+    /// End of the last of them.
+    pub(in crate::collector) end: usize,
+    /// Bytes of their live words.
+    pub(in crate::collector) bytes: usize,
 }
 
 /// One block for every 512 bytes of a heap.
@@ -115,7 +125,7 @@ impl LiveMap {
         Ok(LiveMap { base, blocks, memory, count: PopulationCount::detect(), written: 0, kept_bytes })
     }
 
-    /// Takes the memory, and marks nothing as live.
+    /// Takes memory for the map. Nothing is marked as live.
     pub(in crate::collector) fn open(
         &mut self,
         free: &FreeSet,
@@ -143,12 +153,12 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Takes the memory of the whole map, for good. Nothing is marked as live.
+    /// Takes memory for the whole map, for good. Nothing is marked as live.
     pub(in crate::collector) fn open_for_good(&mut self) -> Result<(), MemoryError> {
         self.memory.commit(0, self.memory.bytes())
     }
 
-    /// Marks nothing as live in `[start, end)`, whole blocks, which no other worker reads.
+    /// Clears the marks of `[start, end)`, whole blocks, which no other worker reads.
     pub(in crate::collector) fn clear(&self, start: usize, end: usize) {
         let (first, last) = ((start - self.base) / BLOCK_BYTES, (end - self.base) / BLOCK_BYTES);
         debug_assert!(last <= self.blocks);
@@ -187,7 +197,7 @@ impl LiveMap {
     pub(in crate::collector) fn block(&self, address: usize) -> &Block {
         let index = address.wrapping_sub(self.base) / BLOCK_BYTES;
         if index >= self.blocks {
-            broken(address, "something refers to it, but it is outside the heap");
+            broken(address, "a reference leads to this address, which is outside the heap");
         }
         // SAFETY: the map is open whenever a caller has an address: `open` is the first step of a
         // collection. The memory holds `blocks` blocks, and any bits are two numbers.
@@ -265,7 +275,7 @@ impl LiveMap {
 
     /// Bytes of live words in `[start, end)`.
     pub(in crate::collector) fn live_bytes(&self, start: usize, end: usize) -> usize {
-        blocks(start, end).map(|(start, end)| self.count.of(self.live_between(start, end)) * WORD).sum()
+        blocks(start..end).map(|part| self.count.of(self.live_between(part.start, part.end)) * WORD).sum()
     }
 
     /// Live words below `address` in its block, which is `block`.
@@ -301,16 +311,16 @@ impl LiveMap {
 
     /// The address after the last live word in `[start, end)`, or `start`.
     pub(in crate::collector) fn live_end(&self, start: usize, end: usize) -> usize {
-        self.behind_last(start, end, |live| live)
+        self.end_of_last(start, end, |live| live)
     }
 
     /// The address after the last word in `[start, end)` that is not live, or `start`. The run of
     /// live words that reaches up to `end` begins there.
     pub(in crate::collector) fn run_start(&self, start: usize, end: usize) -> usize {
-        self.behind_last(start, end, |live| !live)
+        self.end_of_last(start, end, |live| !live)
     }
 
-    fn behind_last(&self, start: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
+    fn end_of_last(&self, start: usize, end: usize, of: impl Fn(u64) -> u64) -> usize {
         let mut at = end;
         while at > start {
             let block = (at - WORD) & !(BLOCK_BYTES - 1);
@@ -336,33 +346,33 @@ impl LiveMap {
 
     /// [Sends](Self::send) the live words of whole blocks, `[start, end)`, to `to` and following
     /// addresses, block by block, until a block has more live bytes than there is `room` for.
-    /// Returns the start of that block, or `end`, and the live bytes of the blocks before it.
     pub(in crate::collector) fn send_blocks(
         &self,
         start: usize,
         end: usize,
         to: usize,
         room: usize,
-    ) -> (usize, usize) {
+    ) -> SentBlocks {
         let mut sent = 0;
         for at in (start..end).step_by(BLOCK_BYTES) {
             let block = self.block(at);
             let bytes = self.count.of(block.live()) * WORD;
             if bytes > room - sent {
-                return (at, sent);
+                return SentBlocks { end: at, bytes: sent };
             }
             if bytes > 0 {
                 block.destination.store((to + sent) as u64, Ordering::Relaxed);
             }
             sent += bytes;
         }
-        (end, sent)
+        SentBlocks { end, bytes: sent }
     }
 
     /// Notes that nothing in `[start, end)`, whole blocks, moves.
     pub(in crate::collector) fn leave_in_place(&self, start: usize, end: usize) {
-        blocks(start, end)
-            .for_each(|(start, _)| self.block(start).destination.store(IN_PLACE, Ordering::Relaxed));
+        for part in blocks(start..end) {
+            self.block(part.start).destination.store(IN_PLACE, Ordering::Relaxed);
+        }
     }
 
     /// Notes that the block of `address` moves down by `distance` as it is; `distance` is a
@@ -422,12 +432,11 @@ pub(in crate::collector) fn next_block(address: usize) -> usize {
     (address & !(BLOCK_BYTES - 1)) + BLOCK_BYTES
 }
 
-/// `[start, end)`, cut at the borders of blocks.
-fn blocks(start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = start;
+/// `range`, cut at the borders of blocks.
+fn blocks(mut range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
-        let start = at;
-        at = next_block(start).min(end);
-        (start < end).then_some((start, at))
+        let start = range.start;
+        range.start = next_block(start).min(range.end);
+        (start < range.end).then_some(start..range.start)
     })
 }

@@ -6,12 +6,16 @@ use crate::object::{HEADER_BYTES, Header, Kind, Layout, Shape, ShapeId, Shapes};
 use crate::region::Space;
 use std::num::NonZeroU32;
 
-const NO_OBJECT: &str = "something refers to it, but no object is there";
+/// The finding where a reference leads to no object.
+pub(in crate::collector) const NO_OBJECT: &str = "a reference leads to this address, but no object is there";
 
-/// Finds the shapes of objects. It keeps the last shape, because neighbours often share it.
+/// The finding where an object has an unknown shape.
+pub(in crate::collector) const UNKNOWN_SHAPE: &str = "this object has a shape that this heap does not know";
+
+/// Finds the shapes of objects. The last shape is kept, because neighbours often share a shape.
 pub(crate) struct ShapeCache<'h> {
     shapes: &'h Shapes,
-    /// Number of the last shape; greater than any shape's if there was none.
+    /// Number of the last shape; greater than the number of any shape if there was none.
     number: u32,
     /// Layout of the last shape.
     layout: Layout<'h>,
@@ -47,7 +51,8 @@ impl<'h> ShapeCache<'h> {
         }
     }
 
-    /// As `layout_of`, for an object whose header is known; aborts if there is no such shape.
+    /// The layout of the object at `address`, which has this header; aborts if the heap has no such
+    /// shape.
     // By reference: a copy would be stored before it is loaded.
     #[inline(always)]
     pub(crate) fn layout(&mut self, header: Header, address: usize) -> &Layout<'h> {
@@ -68,7 +73,7 @@ impl<'h> ShapeCache<'h> {
     fn look_up(&mut self, address: usize, number: u32) {
         let Some(id) = NonZeroU32::new(number) else { broken(address, NO_OBJECT) };
         let Some(shape) = self.shapes.get(ShapeId::from_raw(id)) else {
-            broken(address, "an object of a shape that this heap does not know");
+            broken(address, UNKNOWN_SHAPE);
         };
         (self.number, self.layout) = (number, Layout::of(shape));
     }

@@ -18,7 +18,7 @@ pub(in crate::collector) use forwarding::{KEPT, decide, decided, word_at};
 pub(crate) use live_map::Pages;
 pub(in crate::collector) use live_map::{BLOCK_BYTES, Destination, LiveMap, next_block};
 pub(crate) use live_objects::ShapeCache;
-pub(in crate::collector) use live_objects::for_each_live;
+pub(in crate::collector) use live_objects::{NO_OBJECT, UNKNOWN_SHAPE, for_each_live};
 pub(crate) use old_tables::OldTables;
 pub use phase::Phase;
 pub(crate) use roots::Roots;

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phase {
-    /// Its name.
+    /// The name of the part.
     pub name: &'static str,
-    /// Its start, by the system's clock.
+    /// When the part began, by the system's clock.
     pub start: Instant,
-    /// Its duration.
+    /// How long the part took.
     pub time: Duration,
 }
 
-/// A part that is under way.
+/// A part of a collection that is under way.
 #[must_use = "a part that ends is in a record"]
 pub(in crate::collector) struct Begun {
     name: &'static str,
@@ -40,14 +40,14 @@ impl Phase {
         Phase { start, time: self.time + before, ..self }
     }
 
-    /// When it ended.
+    /// When the part ended.
     pub(in crate::collector) fn end(&self) -> Instant {
         self.start + self.time
     }
 }
 
 impl Begun {
-    /// The part up to now. It does not end.
+    /// The part up to now; the part goes on.
     pub(in crate::collector) fn so_far(&self) -> Phase {
         Phase { name: self.name, start: self.start, time: self.start.elapsed() }
     }

@@ -12,14 +12,14 @@
 //! again).
 
 use crate::collector::record::EnlargedEden;
-use crate::collector::sizing::{self, Change, Decision, Machine};
+use crate::collector::sizing::{Change, Decision, Machine, SizingSettings, least_eden};
 use crate::region::FreeSet;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::tlab::budget::Budget;
 
 /// The size of eden, and its limit until the next collection: `eden <= max(decided, most)`.
 pub(super) struct EdenGrowth {
-    settings: sizing::Settings,
+    settings: SizingSettings,
     machine: Machine,
     /// Regions in use when eden was empty. Written in the stopped world. Relaxed, as all of these
     /// fields: a mutator that reads them was stopped meanwhile, or attached later.
@@ -28,7 +28,8 @@ pub(super) struct EdenGrowth {
     decided: AtomicUsize,
     /// Regions that eden may have. Written in the stopped world, and raised by mutators.
     eden: AtomicUsize,
-    /// The most threads for which eden was enlarged. As above.
+    /// The most threads for which eden was enlarged. Written in the stopped world, and raised by
+    /// mutators.
     threads: AtomicUsize,
     /// Regions that eden may grow to: as many as the goal for pauses allows, and none if a full
     /// collection comes next. Written in the stopped world.
@@ -36,7 +37,7 @@ pub(super) struct EdenGrowth {
 }
 
 impl EdenGrowth {
-    pub(super) fn new(settings: sizing::Settings, machine: Machine) -> EdenGrowth {
+    pub(super) fn new(settings: SizingSettings, machine: Machine) -> EdenGrowth {
         let [in_use, decided, eden, threads, most] = std::array::from_fn(|_| AtomicUsize::new(0));
         EdenGrowth { settings, machine, in_use, decided, eden, threads, most }
     }
@@ -73,15 +74,18 @@ impl EdenGrowth {
     /// and returns how many regions may be in use.
     pub(super) fn enlarge(
         &self,
-        (free, budget): (&FreeSet, &Budget),
+        free: &FreeSet,
+        budget: &Budget,
         threads: usize,
         keep: impl FnOnce(usize, usize) -> usize,
     ) -> Option<usize> {
         let eden = self.eden_regions();
-        let least =
-            sizing::least_eden(&self.settings, &self.machine, threads).min(self.most.load(Ordering::Relaxed));
-        let room = || free.free_regions() / 4;
-        let least = if least > eden { least.min(room()) } else { 0 };
+        let wanted = least_eden(&self.settings, &self.machine, threads, 0);
+        let least = wanted.min(self.most.load(Ordering::Relaxed));
+        if least <= eden {
+            return None;
+        }
+        let least = least.min(free.free_regions() / 4);
         if least <= eden {
             return None;
         }
@@ -91,10 +95,10 @@ impl EdenGrowth {
             free.raise_capacity(keep(self.in_use(), least));
         }
         budget.raise_capacity(least << free.table().geometry().region_shift);
-        let first = self.eden.fetch_max(least, Ordering::Relaxed) < least;
-        if first {
-            self.threads.fetch_max(threads, Ordering::Relaxed);
+        if self.eden.fetch_max(least, Ordering::Relaxed) >= least {
+            return None;
         }
-        first.then_some(least)
+        self.threads.fetch_max(threads, Ordering::Relaxed);
+        Some(least)
     }
 }

@@ -35,7 +35,7 @@ const NEXT_LOOK: Duration = Duration::from_millis(1);
 /// threads always run is looked at a few times.
 const LATER_LOOK: u32 = 16;
 
-/// The search for an idle time. It keeps the heap alive only during a look.
+/// The search for an idle time. The search keeps the heap alive only during a look.
 struct IdleWatch {
     looks: Looks,
     parallel: Weak<Parallel>,
@@ -67,7 +67,7 @@ impl Looks {
         Looks { since: Instant::now(), idle: false }
     }
 
-    /// Adds a look; returns whether it is the second in a row that found no mutator running.
+    /// Adds a look. Returns whether this look is the second in a row that found no mutator running.
     fn add(&mut self, idle: bool) -> bool {
         std::mem::replace(&mut self.idle, idle) && idle
     }

@@ -1,4 +1,4 @@
-//! Ways to find room: before a collection, after one, and the last one after all others.
+//! Ways to find room: before a collection, after a collection, and as the very last resort.
 
 use super::{Inner, Parallel, ZEAL_FULL};
 use crate::collector::evacuate::end_of_last;
@@ -12,7 +12,7 @@ use crate::region::{FreeSet, State};
 use std::sync::Arc;
 
 impl Parallel {
-    /// Looks for room that needs no stop. Returns whether it was enough.
+    /// Looks for room that needs no stop. Returns whether there was enough.
     pub(super) fn find_room(
         self: &Arc<Self>,
         mutator: &Mutator<'_>,
@@ -20,25 +20,25 @@ impl Parallel {
     ) -> bool {
         let shared = mutator.shared();
         let threads = shared.threads.registry.count();
-        let enlarged = self.growth.enlarge(
-            (&shared.space.free, &shared.policy.budget),
-            threads,
-            |in_use, eden_regions| {
-                // Eden is not nearly full any more. First: a mutator that finds the larger eden
-                // nearly full may ask again at once.
-                self.control.rest();
-                self.reserve.keep(in_use, eden_regions)
-            },
-        );
+        let (free, budget) = (&shared.space.free, &shared.policy.budget);
+        let enlarged = self.growth.enlarge(free, budget, threads, |in_use, eden_regions| {
+            // Eden is not nearly full any more. First: a mutator that finds the larger eden nearly
+            // full may ask again at once.
+            self.control.rest();
+            self.reserve.keep(in_use, eden_regions)
+        });
         // Another thread may have been quicker.
-        let room = shared.space.free.may_take(1) && satisfied(mutator)
-            || (self.open_reserve(mutator) || shared.space.free.may_take(1)) && satisfied(mutator);
-        enlarged.into_iter().for_each(|eden_regions| self.prepare(eden_regions, threads));
+        let room = free.may_take(1) && satisfied(mutator)
+            || (self.open_reserve(mutator) || free.may_take(1)) && satisfied(mutator);
+        if let Some(eden_regions) = enlarged {
+            self.prepare(eden_regions, threads);
+        }
         room
     }
 }
 
 impl Inner {
+    /// Whether a collection for this cause begins as a full one.
     pub(super) fn wants_full(&self, cause: Cause) -> bool {
         match cause {
             Cause::Requested => true,
@@ -68,8 +68,8 @@ impl Inner {
         enough
     }
 
-    /// The very last resort: mutators may use the rests of old regions. These regions are then
-    /// young again, with all their objects.
+    /// Lets mutators use the rests of old regions, as the very last resort. These regions are young
+    /// again, with all their objects.
     pub(super) fn open_old_regions(&self, world: &World<'_>) {
         let shared = world.shared();
         let table = shared.space.free.table();
@@ -83,7 +83,7 @@ impl Inner {
                 shared.space.free.offer_region(index, top);
             }
         }
-        // Nothing records which references lead into these regions from elsewhere.
+        // No table has the old objects that refer into these regions: each of them may.
         for index in 0..table.len() {
             if table.is_old(index) && table.get(index).state().begins_objects() {
                 shared.space.cards.dirty_range(table.bottom(index), shared.space.free.object_end(index));
@@ -92,7 +92,7 @@ impl Inner {
     }
 }
 
-/// Lets all of the heap be in use; the last record notes it.
+/// Lets all of the heap be in use. The last record notes the growth.
 pub(super) fn open_all(free: &FreeSet, records: &mut [CollectionRecord]) {
     let before = free.capacity();
     free.set_capacity(free.table().len());

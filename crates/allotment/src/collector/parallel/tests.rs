@@ -112,7 +112,7 @@ fn out_of_memory_comes_when_live_objects_fill_every_region_and_not_before() {
         while push(mutator, pair, &small, length).is_ok() {
             length += 1;
         }
-        assert_eq!(length, 16 * 4, "what is left of each region has room for four");
+        assert_eq!(length, 16 * 4, "the rest of each region has room for four");
         assert!(heap.memory().used_bytes >= 16 * (REGION - PAIR_BYTES), "{:?}", heap.memory());
         assert!(keys(mutator, &small).into_iter().eq((0..length).rev()));
         drop(list);
@@ -154,12 +154,12 @@ fn the_capacity_grows_before_the_heap_is_collected_as_a_whole() {
     let Change { from, to } = raised().expect("eden has no room for it");
     assert!(from <= regions(1 << 20) && (regions(8 << 20)..=regions(32 << 20)).contains(&to), "{from}->{to}");
     assert_eq!(allocate(16 << 20), [CollectionKind::Young; 2]);
-    // More than that: nothing is left to try but to collect all.
+    // More than that: only a full collection is left to try.
     let kinds = allocate(48 << 20);
     assert!(kinds.ends_with(&[CollectionKind::Full]), "{kinds:?}");
     assert_eq!(raised().map(|raised| raised.to), Some(regions(64 << 20)), "all of MaxHeapSize");
     heap.attach(|mutator| assert!(mutator.collect())).unwrap();
-    assert_eq!(raised(), None, "nobody asked for room");
+    assert_eq!(raised(), None, "no allocation asked for room");
 }
 
 #[test]
@@ -292,8 +292,8 @@ fn without_memory_for_copies_objects_stay_and_a_full_collection_follows() {
     assert_eq!(records[failure + 1].kind(), CollectionKind::Full);
 }
 
-/// Regression: the collector went on filling the old region that it had begun before the reset, and
-/// that mutators had by then.
+/// Regression: the collector went on filling the old region that it had begun before the reset,
+/// although mutators used that region by then.
 #[test]
 fn after_a_reset_nothing_is_copied_to_regions_of_before() {
     let (heap, pair, records) = heap(32, "MaxTenuringThreshold=1,InitialTenuringThreshold=1");
@@ -311,7 +311,7 @@ fn after_a_reset_nothing_is_copied_to_regions_of_before() {
             assert_eq!(keys(mutator, &list), kept);
         })
         .unwrap();
-        heap.reset().expect("nobody is attached, and nothing is rooted");
+        heap.reset().expect("no thread is attached, and nothing is rooted");
         assert_eq!(heap.memory().used_bytes, 0);
     }
     let records = records.lock().unwrap();
@@ -330,7 +330,7 @@ fn enlarged(record: &CollectionRecord) -> Option<EnlargedEden> {
 #[test]
 fn threads_that_come_find_room_without_a_stop() {
     const THREADS: usize = 40;
-    // More than one thread's eden, and less than what that many may have, whatever the caches.
+    // More than one thread's eden, and less than the eden of all threads, whatever the caches.
     const BYTES: usize = 10 << 20;
     for others in [0, THREADS] {
         let heap =

@@ -1,38 +1,17 @@
 //! Which workers do a collection: how many, whether the caller is one of them, and when their
 //! threads start.
 
-use super::{Inner, Parallel};
-use crate::collector::record::WantedWorkers;
+use super::Parallel;
+use crate::collector::sizing::WorkerDemand;
 use crate::collector::work::Workers;
 use crate::mutator::World;
-
-/// The workers that a young collection wants.
-#[derive(Clone, Copy)]
-pub(super) struct WorkerDemand {
-    workers: usize,
-    /// Bytes that they are wanted for.
-    bytes: usize,
-    /// Whether more threads want to run than there are CPUs.
-    crowded: bool,
-}
-
-impl Inner {
-    /// The workers wanted for a young collection of `eden_regions` that `threads` threads filled.
-    pub(super) fn worker_demand(&self, eden_regions: usize, threads: usize) -> WorkerDemand {
-        WorkerDemand {
-            workers: self.sizing.workers(eden_regions, threads),
-            bytes: self.sizing.expected_bytes(eden_regions, threads),
-            crowded: self.sizing.is_crowded(threads),
-        }
-    }
-}
 
 impl Parallel {
     /// Starts the threads that will collect an eden of this new size.
     pub(super) fn prepare(&self, eden_regions: usize, threads: usize) {
         // The thread that has the lock lets more threads collect, too.
         let Ok(inner) = self.inner.try_lock() else { return };
-        let demand = inner.worker_demand(eden_regions, threads);
+        let demand = inner.sizing.worker_demand(eden_regions, threads);
         drop(inner);
         self.workers(demand);
     }
@@ -40,7 +19,7 @@ impl Parallel {
     /// The workers that the next young collection will want.
     pub(super) fn next_demand(&self, world: &World<'_>) -> WorkerDemand {
         let inner = self.inner.lock().expect("a collection that panics ends the process");
-        inner.worker_demand(inner.decision.eden_regions, world.threads())
+        inner.sizing.worker_demand(inner.decision.eden_regions, world.threads())
     }
 
     /// The workers for this demand, or as many as there can be.
@@ -48,10 +27,5 @@ impl Parallel {
         let workers = self.gang.ready(workers);
         let beside = workers > 1 && crowded && self.gang.ready_beside(workers);
         if beside { Workers::beside(&self.gang, workers) } else { Workers::new(&self.gang, workers) }
-    }
-
-    /// The demand as a record shows it.
-    pub(super) fn wanted(&self, WorkerDemand { workers, bytes, .. }: WorkerDemand) -> WantedWorkers {
-        WantedWorkers { workers, most: self.gang.most(), bytes }
     }
 }

@@ -16,7 +16,7 @@ pub struct CycleDetails {
     /// Time for which the cycle worked while threads ran.
     pub concurrent_time: Duration,
     /// The time to the safepoint of each of these stops. Where one stop of the world ends two
-    /// cycles, it is zero for the second.
+    /// cycles, the time of the second cycle is zero.
     pub times_to_safepoint: Vec<Duration>,
     /// The trigger of the cycle, with its numbers; empty if a program asked for the cycle.
     pub trigger: String,
@@ -130,7 +130,7 @@ pub struct GenerationsDetails {
 }
 
 impl CycleDetails {
-    /// The text after the names of its phases: nothing in a heap without generations.
+    /// The text after the names of phases: empty in a heap without generations.
     pub(in crate::collector) fn suffix(&self) -> String {
         self.generations.as_ref().map_or_else(String::new, |of| format!(" ({})", of.scope))
     }

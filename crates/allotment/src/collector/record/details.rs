@@ -1,14 +1,15 @@
 //! The lines of `PrintGC` and `PrintGCDetails`. They are made when threads run again, and only if
-//! somebody reads them.
+//! the log or a caller wants them.
 
 mod cycle;
 
 use super::{CollectionRecord, Milliseconds, Phase};
+use crate::options::Options;
 use std::fmt;
 
 /// The level of a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::collector) enum Level {
+pub(crate) enum LogLevel {
     /// Printed by `PrintGC`.
     #[error("info")]
     Info,
@@ -20,36 +21,48 @@ pub(in crate::collector) enum Level {
     Debug,
 }
 
+impl LogLevel {
+    /// The most detailed lines that these options print; `None` if they print none.
+    pub(crate) fn from_options(options: &Options) -> Option<LogLevel> {
+        if options.print_gc_details {
+            return Some(LogLevel::Debug);
+        }
+        options.print_gc.then_some(LogLevel::Info)
+    }
+}
+
 impl CollectionRecord {
-    fn phase_line(&self, before: &str, phase: &Phase) -> String {
+    fn phase_line(&self, phase: &Phase) -> String {
         let (name, suffix, time) = (phase.name, self.suffix(), Milliseconds(phase.time));
-        format!("GC({}) {before}{name}{suffix} {time}", self.number)
+        format!("GC({}) {name}{suffix} {time}", self.number)
     }
 
     /// One line for each phase, as `-Xlog:gc+phases` has them: `GC(3) Mark 4.100ms`.
-    pub(in crate::collector) fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.phases.iter().map(|phase| self.phase_line("", phase))
+    pub(super) fn phase_lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.phases.iter().map(|phase| self.phase_line(phase))
     }
 
     /// All lines of the log up to `level`, in order. The line of the record is the last.
-    pub(in crate::collector) fn log_lines(&self, level: Level) -> Vec<(Level, String)> {
+    pub(in crate::collector) fn log_lines(&self, level: LogLevel) -> Vec<(LogLevel, String)> {
         let is_cycle = self.cycle().is_some();
-        let mut lines: Vec<(Level, String)> = self.cycle_lines().map(|line| (Level::Info, line)).collect();
-        if level == Level::Debug {
+        let mut lines: Vec<(LogLevel, String)> =
+            self.cycle_lines().map(|line| (LogLevel::Info, line)).collect();
+        if level == LogLevel::Debug {
             let phases = self.phase_lines().filter(|_| !is_cycle);
-            lines.extend(phases.chain(self.lines_behind_phases()).map(|line| (Level::Debug, line)));
+            lines.extend(phases.chain(self.lines_after_phases()).map(|line| (LogLevel::Debug, line)));
         }
-        lines.push((Level::Info, self.to_string()));
+        lines.push((LogLevel::Info, self.to_string()));
         lines
     }
 
     /// The details as lines: the content of `-Xlog:gc+tlab`, `gc+age`, `gc+cards`, `gc+plab`,
     /// `gc+task`, `gc` and `gc+ergo`.
     pub fn detail_lines(&self) -> Vec<String> {
-        self.phase_lines().chain(self.lines_behind_phases()).collect()
+        self.phase_lines().chain(self.lines_after_phases()).collect()
     }
 
-    pub(super) fn lines_behind_phases(&self) -> Vec<String> {
+    /// The details without the lines of phases.
+    pub(super) fn lines_after_phases(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let number = self.number;
         let mut line = |text: fmt::Arguments<'_>| lines.push(format!("GC({number}) {text}"));

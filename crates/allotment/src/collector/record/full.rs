@@ -2,7 +2,7 @@
 
 use super::workers::imbalance;
 use super::{CollectionRecord, Details, WantedWorkers};
-use crate::collector::full::{FullDetails, Statistics};
+use crate::collector::full::{FullDetails, FullStatistics};
 use crate::mutator::{Cause, World};
 use std::time::Duration;
 
@@ -14,11 +14,12 @@ impl FullDetails {
 }
 
 impl CollectionRecord {
-    /// The record of a full collection that just ended; the caller fills in its start and pause.
+    /// The record of a full collection that just ended; the caller fills in the start and the
+    /// pause.
     pub(in crate::collector) fn of_full(
         world: &World<'_>,
         cause: Cause,
-        (wanted, done): (WantedWorkers, Statistics),
+        (wanted, done): (WantedWorkers, FullStatistics),
         uncommitted: usize,
     ) -> CollectionRecord {
         let free = &world.shared().space.free;

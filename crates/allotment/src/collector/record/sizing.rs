@@ -10,10 +10,10 @@ use std::time::Duration;
 /// The decisions around a collection, and their inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SizingDetails {
-    /// Eden was made larger before this collection, without a stop.
+    /// The growth of eden before this collection, without a stop; `None` if eden did not grow.
     pub enlarged: Option<EnlargedEden>,
-    /// The part of eden that was kept back for `CollectWhenIdle` was opened before this collection,
-    /// without a stop.
+    /// The part of eden that was kept back for `CollectWhenIdle`, if it was opened before this
+    /// collection, without a stop.
     pub last_part: Option<LastPart>,
     /// The collection, as the decision saw it.
     pub collection: Collection,
@@ -21,8 +21,8 @@ pub(crate) struct SizingDetails {
     pub decision: Decision,
     /// The changes of the sizes of threads' buffers.
     pub buffers: BufferSizes,
-    /// Set where an allocation needed more than the decision allowed and got it after the
-    /// collection: the regions that might be in use before, and those that may be in use now.
+    /// The growth of the capacity for an allocation that needed more than the decision allowed, in
+    /// regions; `None` if the decision allowed enough.
     pub raised: Option<Change>,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct LastPart {
 /// Whether the control thread looks for a time at which no thread of a heap runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum IdleLook {
-    /// Yes.
+    /// The thread looks.
     #[error("looked for idle times")]
     Began,
-    /// No: eden was nearly full so soon that a look costs more than it gains.
+    /// The thread does not look: eden was nearly full so soon that a look costs more than it gains.
     #[error("too soon to look for idle times")]
     TooSoon,
-    /// No: the system gave no control thread.
+    /// No thread looks: the system gave none.
     #[error("no thread to look for idle times")]
     NoThread,
 }

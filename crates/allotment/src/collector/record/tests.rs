@@ -137,7 +137,7 @@ fn cycle() -> CollectionRecord {
     CollectionRecord { cause: Cause::Trigger, phases, weak_cleared: 9, ..record(Details::Cycle(cycle)) }
 }
 
-/// The same, ended in a stop behind its last phase but one.
+/// [`cycle`], ended in a stop after its last phase but one.
 fn degenerated() -> CollectionRecord {
     let mut record = cycle();
     let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
@@ -149,7 +149,7 @@ fn degenerated() -> CollectionRecord {
 
 #[test]
 fn a_cycle_has_a_line_for_each_pause_and_phase() {
-    let lines = cycle().log_lines(Level::Info);
+    let lines = cycle().log_lines(LogLevel::Info);
     let expected = [
         "GC(3) Concurrent reset 0.007ms",
         "GC(3) Pause Init Mark 0.021ms",
@@ -158,7 +158,7 @@ fn a_cycle_has_a_line_for_each_pause_and_phase() {
         "GC(3) Concurrent evacuation 0.050ms",
         "GC(3) Concurrent (Trigger) 24M->10M(64M) cycle 13.245ms, pauses 12.345ms",
     ];
-    assert_eq!(lines, expected.map(|line| (Level::Info, line.to_owned())));
+    assert_eq!(lines, expected.map(|line| (LogLevel::Info, line.to_owned())));
     assert_eq!((cycle().phases_before_stop().len(), cycle().phases_in_stop().len()), (5, 0));
 }
 
@@ -176,9 +176,9 @@ fn a_cycle_has_its_details() {
     let record = cycle();
     let phases: Vec<String> = record.phase_lines().collect();
     assert_eq!(record.detail_lines(), [phases, expected.map(str::to_owned).to_vec()].concat());
-    let lines = record.log_lines(Level::Debug);
+    let lines = record.log_lines(LogLevel::Debug);
     let debug: Vec<&String> =
-        lines.iter().filter(|(level, _)| *level == Level::Debug).map(|(_, line)| line).collect();
+        lines.iter().filter(|(level, _)| *level == LogLevel::Debug).map(|(_, line)| line).collect();
     assert_eq!(debug, expected, "phases are not told twice");
     let mut asked = cycle();
     let Details::Cycle(cycle) = &mut asked.details else { panic!("a cycle") };
@@ -206,7 +206,7 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
         old_set_regions: 2,
         old_candidates: 1,
     });
-    let lines = record.log_lines(Level::Info);
+    let lines = record.log_lines(LogLevel::Info);
     assert_eq!(lines[1].1, "GC(3) Pause Init Mark (Young) 0.021ms");
     assert_eq!(
         lines[5].1,
@@ -218,7 +218,7 @@ fn a_cycle_of_a_heap_with_generations_tells_of_both() {
         "GC(3) Old: 4 regions, 1 of them promoted in place; 2k copied; threshold 3; 17 dirty cards",
         "GC(3) Old marking: ended; 2k in 1.500ms between cycles; 2 old regions in the set, 1 left for later",
     ];
-    assert_eq!(record.lines_behind_phases()[5..9], expected);
+    assert_eq!(record.lines_after_phases()[5..9], expected);
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn a_degenerated_cycle_shows_the_phases_of_its_stop() {
     assert_eq!(names(record.phases_before_stop()), before);
     let inside = ["Concurrent evacuation", "Concurrent update references", "Pause Final Mark"];
     assert_eq!(names(record.phases_in_stop()), inside);
-    let lines = record.log_lines(Level::Info);
+    let lines = record.log_lines(LogLevel::Info);
     assert_eq!(lines[4].1, "GC(3) Pause Degenerated 0.900ms");
     assert_eq!(lines[5].1, "GC(3) Pause Degenerated (Trigger) 24M->10M(64M) cycle 13.245ms, pauses 12.345ms");
-    let details = record.lines_behind_phases();
+    let details = record.lines_after_phases();
     assert_eq!(details[1], "GC(3) Degenerated: Concurrent evacuation");
     assert_eq!(details[2], "GC(3) In the stop: Concurrent evacuation 0.050ms");
     let mut outside = degenerated();
@@ -258,9 +258,9 @@ fn workers_that_are_missing_are_told() {
     let record = CollectionRecord { workers: 1, ..full() };
     let line = "GC(3) Workers: 1 of 4, 2 wanted, used 24k, imbalance 1.50, steals 5";
     assert_eq!(record.detail_lines().last().map(String::as_str), Some(line));
-    let text = Shortage::of(&record).expect("one is missing").to_string();
+    let text = record.shortage().expect("one is missing");
     assert!(text.starts_with("1 worker instead of 2: the system started no more threads ("), "{text}");
-    assert!(Shortage::of(&full()).is_none());
+    assert!(full().shortage().is_none());
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn cost_and_yield_are_shown_with_the_overhead_limit() {
         let line =
             "GC(3) GC overhead: 99.12% of the time in collections, 0.02% of the heap free, 3 of 5 in a row";
         assert_eq!(record.detail_lines(), [before, vec![line.to_owned()]].concat());
-        assert_eq!(record.outcome(), Outcome::Collected);
+        assert_eq!(CollectionRecord::outcome_of(&[record], false), Outcome::Collected);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A record as it is drawn in a [timeline](crate::timeline).
 //!
-//! All that is drawn is in the record: a pause is as long here as there. A pause of a stopped world
-//! begins with the time to its safepoint, which is in its length.
+//! The drawing has only numbers of the record, so a pause is as long as in the record. A pause of a
+//! stopped world begins with the time to its safepoint, which is part of its length.
 
 use super::{CollectionRecord, CycleDetails, Details, Phase};
 use crate::timeline::{Arguments, Category, Row, Slice, Timeline};
@@ -84,7 +84,7 @@ impl CollectionRecord {
     }
 }
 
-/// The slices of a cycle that began at `start` and was given up: it has no record.
+/// The slices of a cycle that began at `start` and was given up. Such a cycle has no record.
 pub(in crate::collector) fn drawn_without_record(
     timeline: &Timeline,
     start: Duration,
@@ -109,7 +109,7 @@ pub(in crate::collector) fn drawn_between_cycles(timeline: &Timeline, phase: &Ph
     Canvas(timeline).phase(Row::Cycles, Category::Concurrent, phase)
 }
 
-/// Draws what happened at moments of the system's clock.
+/// Draws parts of collections, which have their times by the system's clock.
 #[derive(Clone, Copy)]
 struct Canvas<'t>(&'t Timeline);
 

@@ -1,4 +1,4 @@
-//! How many threads work on a collection, and how evenly they shared the work.
+//! The number of threads that work on a collection, and how evenly they share the work.
 
 use super::CollectionRecord;
 
@@ -16,24 +16,18 @@ pub struct WantedWorkers {
     pub bytes: usize,
 }
 
-/// A collection that had fewer workers than it wanted. Prints as `1 worker instead of 2: the system
-/// started no more threads (...)`.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "{workers} worker{} instead of {wanted}: the system started no more threads (see `ulimit -u`, pids.max, and \
-     free memory); this is said once",
-    if *workers == 1 { "" } else { "s" }
-)]
-pub(in crate::collector) struct Shortage {
-    workers: usize,
-    wanted: usize,
-}
-
-impl Shortage {
-    /// The shortage of a collection; `None` if enough workers worked.
-    pub(in crate::collector) fn of(record: &CollectionRecord) -> Option<Shortage> {
-        let (workers, wanted) = (record.workers, record.wanted.workers);
-        (workers < wanted).then_some(Shortage { workers, wanted })
+impl CollectionRecord {
+    /// The warning of a collection that had fewer workers than it wanted: `1 worker instead of 2:
+    /// the system started no more threads (...)`. `None` if enough workers worked.
+    pub(in crate::collector) fn shortage(&self) -> Option<String> {
+        let (workers, wanted) = (self.workers, self.wanted.workers);
+        let plural = if workers == 1 { "" } else { "s" };
+        (workers < wanted).then(|| {
+            format!(
+                "{workers} worker{plural} instead of {wanted}: the system started no more threads (see `ulimit -u`, \
+                 pids.max, and free memory); this warning comes once"
+            )
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::trigger::CycleKind;
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
-use crate::collector::sizing::Scope;
+use crate::collector::sizing::Extent;
 use crate::mutator::{Cause, Shared, World};
 use crate::sync::{Ordering, POISONED};
 
@@ -31,7 +31,7 @@ impl Shenandoah {
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);
-        let overhead = self.overhead.after(&shared.space.free, (Scope::Full, cause), (start, pause));
+        let overhead = self.overhead.after(&shared.space.free, Extent::Full, cause, start, pause);
         // Only this cause means that cycles began too late.
         if cause == Cause::AllocationFailure {
             self.learn(CycleKind::Full, start, shared);

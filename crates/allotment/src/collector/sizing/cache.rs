@@ -26,18 +26,20 @@ const CORE_BYTES: usize = 16 << 20;
 /// Number of last collections of a side that are compared.
 const ENOUGH: usize = 5;
 
-/// Collections after which both sides are measured again: at first, and when the answer has always
-/// been the same.
-const PATIENCE: (u32, u32) = (32, 256);
+/// Collections after which both sides are measured again, at first.
+const FIRST_PATIENCE: u32 = 32;
+
+/// Collections after which both sides are measured again, when the answer has always been the same.
+const MOST_PATIENCE: u32 = 256;
 
 /// The far side is dearer if a region costs more than this many times its near cost.
 const DEARER: f32 = 1.03;
 
 /// The measurements of both sides.
 #[derive(Clone, Debug)]
-pub(super) struct Cache {
-    near: Side,
-    far: Side,
+pub(super) struct CacheTrial {
+    pub(super) near: Side,
+    pub(super) far: Side,
     /// Collections since the last new measurement.
     waited: u32,
     patience: u32,
@@ -47,7 +49,7 @@ pub(super) struct Cache {
 
 /// Nanoseconds per region of allocation in the last collections of one side.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+pub(super) struct Side {
     ns: [f32; ENOUGH],
     samples: usize,
 }
@@ -64,6 +66,11 @@ impl Side {
         sorted.sort_by(f32::total_cmp);
         (self.samples >= ENOUGH).then_some(sorted[ENOUGH / 2])
     }
+
+    /// The median in whole nanoseconds; 0 before there are enough samples.
+    pub(super) fn ns(&self) -> u64 {
+        self.median().unwrap_or_default() as u64
+    }
 }
 
 /// The regions of an eden that the last cache holds; all of the heap if there is no such cache.
@@ -74,13 +81,13 @@ pub(super) fn near_regions(machine: &Machine) -> usize {
     }
 }
 
-impl Cache {
-    pub(super) fn new() -> Cache {
-        Cache {
+impl CacheTrial {
+    pub(super) fn new() -> CacheTrial {
+        CacheTrial {
             near: Side::default(),
             far: Side::default(),
             waited: 0,
-            patience: PATIENCE.0,
+            patience: FIRST_PATIENCE,
             was_far_dearer: None,
         }
     }
@@ -103,10 +110,10 @@ impl Cache {
     fn measure_again(&mut self) {
         let (now, before) = (self.is_far_dearer(), self.was_far_dearer);
         let patience = match now {
-            Some(_) if now == before => (self.patience * 2).min(PATIENCE.1),
-            _ => PATIENCE.0,
+            Some(_) if now == before => (self.patience * 2).min(MOST_PATIENCE),
+            _ => FIRST_PATIENCE,
         };
-        *self = Cache { patience, was_far_dearer: now.or(before), ..Cache::new() };
+        *self = CacheTrial { patience, was_far_dearer: now.or(before), ..CacheTrial::new() };
     }
 
     /// Whether eden may be larger than the near one: the near side was measured, and the far side
@@ -115,14 +122,8 @@ impl Cache {
         self.near.median().is_some() && self.is_far_dearer() != Some(true)
     }
 
-    /// `None` before both sides are known.
+    /// Whether the far side is dearer; `None` before both sides are known.
     fn is_far_dearer(&self) -> Option<bool> {
         Some(self.far.median()? > self.near.median()? * DEARER)
-    }
-
-    /// Nanoseconds per region, near and far; 0 if not measured.
-    pub(super) fn measured(&self) -> (u64, u64) {
-        let ns = |side: &Side| side.median().unwrap_or_default() as u64;
-        (ns(&self.near), ns(&self.far))
     }
 }

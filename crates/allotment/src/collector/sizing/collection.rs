@@ -7,7 +7,7 @@ pub(crate) const AGES: usize = 16;
 
 /// The part of the heap that was collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum Extent {
     /// Eden and survivors.
     #[default]
     Young,
@@ -19,7 +19,7 @@ pub(crate) enum Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Collection {
     /// The part of the heap that was collected.
-    pub scope: Scope,
+    pub extent: Extent,
     /// Time the world was stopped, in nanoseconds.
     pub pause_ns: u64,
     /// Time mutators ran since the collection before, in nanoseconds.
@@ -62,28 +62,27 @@ impl fmt::Display for Collection {
     /// One line, sizes in KiB.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ms, kib) = (|ns: u64| ns as f64 / 1e6, |bytes: usize| bytes.div_ceil(1024));
-        match self.scope {
-            Scope::Young => write!(
+        let extent = match self.extent {
+            Extent::Young => "young",
+            Extent::Full => "full",
+        };
+        let (pause_ms, mutator_ms) = (ms(self.pause_ns), ms(self.mutator_ns));
+        write!(
+            f,
+            "{extent} {pause_ms:.3} ms after {mutator_ms:.3} ms: eden {} regions, ",
+            self.eden_regions
+        )?;
+        match self.extent {
+            Extent::Young => write!(
                 f,
-                "young {:.3} ms after {:.3} ms: eden {} regions, survived {}k, promoted {}k, \
-                 stayed {}k, failed {}k, scanned {}k",
-                ms(self.pause_ns),
-                ms(self.mutator_ns),
-                self.eden_regions,
+                "survived {}k, promoted {}k, stayed {}k, failed {}k, scanned {}k",
                 kib(self.survivor_bytes()),
                 kib(self.promoted_bytes),
                 kib(self.stayed_bytes),
                 kib(self.failed_bytes),
                 kib(self.scanned_bytes),
             )?,
-            Scope::Full => write!(
-                f,
-                "full {:.3} ms after {:.3} ms: eden {} regions, live {}k",
-                ms(self.pause_ns),
-                ms(self.mutator_ns),
-                self.eden_regions,
-                kib(self.live_bytes),
-            )?,
+            Extent::Full => write!(f, "live {}k", kib(self.live_bytes))?,
         }
         write!(
             f,

@@ -38,34 +38,38 @@ pub(crate) struct Change {
 pub(crate) enum Reason {
     /// Eden grows because young collections take more of the time than they should. Or it shrinks
     /// towards the size that caches hold, because they take far less than they may.
-    #[error("eden {regions}: share {:.2}% {} {:.2}%", share.0 * 100.0,
-        if regions.from < regions.to { "above" } else { "far below" }, share.1 * 100.0)]
+    #[error("eden {regions}: share {:.2}% {} {:.2}%", share * 100.0,
+        if regions.from < regions.to { "above" } else { "far below" }, goal * 100.0)]
     EdenForShare {
         /// Regions it had and regions it should have.
         regions: Change,
-        /// The share of time, and the goal.
-        share: (f64, f64),
+        /// The share of time that young collections take.
+        share: f64,
+        /// The share that they should take.
+        goal: f64,
     },
     /// Eden is limited by MaxGCPauseMillis.
-    #[error("eden {regions}: pause {:.3} ms, goal {:.3} ms", ms(pause_ns.0), ms(pause_ns.1))]
+    #[error("eden {regions}: pause {:.3} ms, goal {:.3} ms", ms(*pause_ns), ms(*goal_ns))]
     EdenForPause {
         /// Regions it should have otherwise, and regions it may have.
         regions: Change,
-        /// The expected pause, and the goal.
-        pause_ns: (u64, u64),
+        /// The expected pause.
+        pause_ns: u64,
+        /// `MaxGCPauseMillis`.
+        goal_ns: u64,
     },
     /// Eden is limited to the size that the last cache holds: allocation beyond costs more than
     /// collections save, or its cost in the cache is measured first.
-    #[error(
-        "eden {regions}: a region takes {} ns in the cache, {} ns beyond",
-        ns_per_region.0, ns_per_region.1
-    )]
+    #[error("eden {regions}: a region takes {near_ns} ns in the cache, {far_ns} ns beyond")]
     EdenForCache {
         /// Regions it should have otherwise, and regions that the cache holds.
         regions: Change,
-        /// Nanoseconds for a region of allocation, collections included: in the cache, and beyond;
-        /// 0: not measured.
-        ns_per_region: (u64, u64),
+        /// Time for a region of allocation in the cache, collections included; 0 if it was not
+        /// measured.
+        near_ns: u64,
+        /// Time for a region of allocation beyond the cache, collections included; 0 if it was not
+        /// measured.
+        far_ns: u64,
     },
     /// Eden is limited by MaxNewSize, or by the free room for it and its survivors.
     #[error("eden {regions}: {limit}")]
@@ -95,47 +99,57 @@ pub(crate) enum Reason {
         old_cost: f64,
     },
     /// The threshold falls: survivors exceed the bytes that may stay young.
-    #[error("tenuring {threshold}: {}k expected, {}k may survive", bytes.0 / 1024, bytes.1 / 1024)]
+    #[error("tenuring {threshold}: {}k expected, {}k may survive", expected_bytes / 1024, limit_bytes / 1024)]
     SurvivorsOverflow {
         /// Thresholds, before and after.
         threshold: Change,
-        /// Bytes expected to survive, and bytes that may.
-        bytes: (usize, usize),
+        /// Bytes that are expected to survive.
+        expected_bytes: usize,
+        /// Bytes that may survive and stay young.
+        limit_bytes: usize,
     },
     /// The capacity follows the live bytes after a full collection (MinHeapFreeRatio).
-    #[error("capacity {regions}: follows what lives")]
+    #[error("capacity {regions}: follows the live objects")]
     CapacityFollows {
         /// Regions, before and after.
         regions: Change,
     },
     /// The capacity grows: little became old since the last full collection, so another would free
     /// little.
-    #[error("capacity {regions}: {} regions became old, full from {} on", grown.0, grown.1)]
+    #[error("capacity {regions}: {grown} regions became old, full from {worth} on")]
     CapacityGrows {
         /// Regions, before and after.
         regions: Change,
-        /// Regions that became old, and the number from which on a full collection pays.
-        grown: (usize, usize),
+        /// Regions that became old since the last full collection.
+        grown: usize,
+        /// The number of such regions from which on a full collection pays.
+        worth: usize,
     },
     /// The next collection is full: the capacity is used up, and much became old since the last
     /// full one.
-    #[error("full next: {} regions became old, full from {} on", grown.0, grown.1)]
+    #[error("full next: {grown} regions became old, full from {worth} on")]
     FullWorth {
-        /// Regions that became old, and the number from which on a full collection pays.
-        grown: (usize, usize),
+        /// Regions that became old since the last full collection.
+        grown: usize,
+        /// The number of such regions from which on a full collection pays.
+        worth: usize,
     },
     /// The next collection is full: the expected copies of a young one do not fit.
-    #[error("full next: {} regions free, {} needed", regions.0, regions.1)]
+    #[error("full next: {free} regions free, {needed} needed")]
     FullNoRoom {
-        /// Regions that are free, and those needed beside an eden of one region.
-        regions: (usize, usize),
+        /// Regions that are free.
+        free: usize,
+        /// Regions that an eden of one region and its copies need.
+        needed: usize,
     },
     /// The next collection is full: young ones in so little room cost more than a full one does.
-    #[error("full next: {} ns/region in young collections, {} with full ones", ns_per_region.0, ns_per_region.1)]
+    #[error("full next: {young_ns} ns/region in young collections, {all_ns} with full ones")]
     FullCheaper {
-        /// Nanoseconds of collection for a region of allocation: of a young collection, and of all
-        /// since the last full one.
-        ns_per_region: (u64, u64),
+        /// Time of a young collection for a region of allocation.
+        young_ns: u64,
+        /// Time for a region of allocation of all collections since the last full one, the next
+        /// full one included.
+        all_ns: u64,
     },
     /// The next collection is full: this one found no memory for objects it had to move.
     #[error("full next: no memory for {}k", bytes.div_ceil(1024))]

@@ -24,11 +24,12 @@
 //! overshoots. HotSpot begins with a share of the heap, shrinks only for the footprint, and ignores
 //! caches.
 
-use super::cache::{Cache, near_regions};
+use super::HeapState;
+use super::cache::{CacheTrial, near_regions};
 use super::collection::Collection;
 use super::decision::{Change, Reason};
 use super::padded::{Padded, TIME_WEIGHT};
-use super::settings::{Machine, Settings};
+use super::settings::{Machine, SizingSettings};
 use crate::tlab::sizing::Average;
 
 /// Bytes of eden for each thread: 32 of the smallest buffers. A collection loses the unused rests
@@ -41,7 +42,7 @@ const FAR: usize = 2;
 /// The state of the wish.
 #[derive(Clone, Debug)]
 pub(super) struct Eden {
-    settings: Settings,
+    settings: SizingSettings,
     machine: Machine,
     /// The regions that eden should have.
     pub(super) wish: usize,
@@ -52,12 +53,12 @@ pub(super) struct Eden {
     near: usize,
     /// Whether the threads' buffers are far more than the last cache holds.
     beyond: bool,
-    cache: Cache,
+    cache: CacheTrial,
 }
 
 impl Eden {
-    pub(super) fn new(settings: Settings, machine: Machine) -> Eden {
-        let wish = least_eden(&settings, &machine, 1);
+    pub(super) fn new(settings: SizingSettings, machine: Machine) -> Eden {
+        let wish = least_eden(&settings, &machine, 1, 0);
         Eden {
             settings,
             machine,
@@ -67,7 +68,7 @@ impl Eden {
             ns_per_region: Average::new(TIME_WEIGHT),
             near: near_regions(&machine).max(wish),
             beyond: false,
-            cache: Cache::new(),
+            cache: CacheTrial::new(),
         }
     }
 
@@ -90,15 +91,11 @@ impl Eden {
         }
     }
 
-    /// The regions that eden should have. `free` regions of the heap are beside the expected
-    /// copies, and `survivors` are occupied already.
-    pub(super) fn decide(
-        &mut self,
-        (threads, survivors, free): (usize, usize, usize),
-        reasons: &mut Vec<Reason>,
-    ) -> usize {
+    /// The regions that eden should have. `free` regions are free beside the expected copies.
+    pub(super) fn decide(&mut self, now: &HeapState, free: usize, reasons: &mut Vec<Reason>) -> usize {
+        let HeapState { threads, survivors, .. } = *now;
         let (settings, machine) = (self.settings, self.machine);
-        let base = base(&settings, &machine, threads, survivors);
+        let base = least_eden(&settings, &machine, threads, survivors);
         self.near = near_regions(&machine).max(base);
         self.beyond = buffers(&machine, threads) > near_regions(&machine).saturating_mul(FAR);
         let from = self.wish.max(base);
@@ -111,15 +108,15 @@ impl Eden {
                 wish = (from - (from / 8).max(1)).max(base);
             }
             let goal = 1.0 / (1.0 + settings.time_ratio as f64);
-            let share = (self.share(from), goal);
             if wish != from {
-                reasons.push(Reason::EdenForShare { regions: Change { from, to: wish }, share });
+                let (regions, share) = (Change { from, to: wish }, self.share(from));
+                reasons.push(Reason::EdenForShare { regions, share, goal });
             }
             if wish > self.near && !self.beyond && !self.cache.permits_far() {
-                let ns_per_region = self.cache.measured();
                 reasons.push(Reason::EdenForCache {
                     regions: Change { from: wish, to: self.near },
-                    ns_per_region,
+                    near_ns: self.cache.near.ns(),
+                    far_ns: self.cache.far.ns(),
                 });
                 wish = self.near;
             }
@@ -182,8 +179,11 @@ impl Eden {
         }
         let max = fitting.max(self.wish / 2).clamp(1, wish);
         if max < wish {
-            let pause_ns = ((self.pause_of_region_ns() * wish as f64) as u64, self.settings.pause_goal_ns);
-            reasons.push(Reason::EdenForPause { regions: Change { from: wish, to: max }, pause_ns });
+            reasons.push(Reason::EdenForPause {
+                regions: Change { from: wish, to: max },
+                pause_ns: (self.pause_of_region_ns() * wish as f64) as u64,
+                goal_ns: self.settings.pause_goal_ns,
+            });
         }
         max
     }
@@ -198,14 +198,14 @@ impl Eden {
     }
 }
 
-/// The fewest regions that eden should have, with this many threads attached.
-pub(crate) fn least_eden(settings: &Settings, machine: &Machine, threads: usize) -> usize {
-    base(settings, machine, threads, 0)
-}
-
-/// The regions that eden has if collections cost nothing: as many as caches hold, or as NewSize
-/// says.
-fn base(settings: &Settings, machine: &Machine, threads: usize, survivors: usize) -> usize {
+/// The fewest regions that eden should have, with this many threads attached and this many regions
+/// of survivors: as many as caches hold, or as NewSize says.
+pub(crate) fn least_eden(
+    settings: &SizingSettings,
+    machine: &Machine,
+    threads: usize,
+    survivors: usize,
+) -> usize {
     let active = threads.clamp(1, machine.cores.max(1));
     let region = machine.geometry.region_bytes();
     let cached = machine.regions_of(active.saturating_mul(machine.l2_bytes / 2));

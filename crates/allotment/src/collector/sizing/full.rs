@@ -19,9 +19,9 @@
 //!
 //! `overhead.rs` decides when to give up.
 
-use super::Capacity;
 use super::decision::{Change, Reason};
 use super::padded::TIME_WEIGHT;
+use super::{Capacity, HeapState};
 use crate::tlab::sizing::Average;
 
 /// The least part of the regions that lived that must become old between two full collections, if
@@ -33,7 +33,7 @@ const STEP: usize = 8;
 
 /// The state of the heap as a whole.
 #[derive(Clone, Debug)]
-pub(super) struct Heap {
+pub(super) struct WholeHeap {
     rule: Capacity,
     regions: usize,
     pub(super) capacity: usize,
@@ -51,8 +51,9 @@ pub(super) struct Heap {
 /// The prospect of the next young collection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prospect {
-    /// Regions that eden should have, and regions that eden and its copies need.
+    /// Regions that eden should have.
     pub(super) wish: usize,
+    /// Regions that this eden and its copies need.
     pub(super) need: usize,
     /// The expected pause, in nanoseconds.
     pub(super) pause_ns: f32,
@@ -60,11 +61,11 @@ pub(super) struct Prospect {
     pub(super) short_pauses: bool,
 }
 
-impl Heap {
-    pub(super) fn new(rule: Capacity, regions: usize) -> Heap {
+impl WholeHeap {
+    pub(super) fn new(rule: Capacity, regions: usize) -> WholeHeap {
         let capacity = rule.after(0).clamp(1, regions);
         let (full_ns, headroom) = (Average::new(TIME_WEIGHT), capacity);
-        Heap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0 }
+        WholeHeap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0 }
     }
 
     /// Regions of the capacity that are free.
@@ -88,16 +89,16 @@ impl Heap {
             .then_some(Reason::CapacityFollows { regions: Change { from, to: self.capacity } })
     }
 
-    /// Lets the capacity grow if it should. `tenured` regions are old or humongous. `fits` gives
-    /// the largest eden that fits this many regions. The result is the reason why the next
-    /// collection is full, if it is.
+    /// Lets the capacity grow if it should. `fits` gives the largest eden that fits this many
+    /// regions. The result is the reason why the next collection is full, if it is.
     pub(super) fn decide(
         &mut self,
-        (tenured, free): (usize, usize),
+        now: &HeapState,
         next: Prospect,
         fits: impl Fn(usize) -> usize,
         reasons: &mut Vec<Reason>,
     ) -> Option<Reason> {
+        let HeapState { tenured, free, .. } = *now;
         if self.capacity < self.regions && fits(self.room(free)) < next.wish {
             let grown = tenured.saturating_sub(self.base);
             let worth = (self.capacity.saturating_sub(self.base) / 2).max(self.base / LEAST_GROWTH).max(1);
@@ -106,14 +107,15 @@ impl Heap {
                 let wanted = (self.regions - free).saturating_add(next.need).max(from + (from / STEP).max(1));
                 self.capacity = wanted.min(self.regions);
                 let regions = Change { from, to: self.capacity };
-                reasons.push(Reason::CapacityGrows { regions, grown: (grown, worth) });
+                reasons.push(Reason::CapacityGrows { regions, grown, worth });
             } else if fits(self.room(free)) < next.wish.div_ceil(2) {
-                return Some(Reason::FullWorth { grown: (grown, worth) });
+                return Some(Reason::FullWorth { grown, worth });
             }
         }
         let fitting = fits(self.room(free));
         if fitting == 0 {
-            return Some(Reason::FullNoRoom { regions: (self.room(free), next.need + 1 - next.wish) });
+            let needed = next.need + 1 - next.wish;
+            return Some(Reason::FullNoRoom { free: self.room(free), needed });
         }
         if self.capacity < self.regions || next.short_pauses || self.eden == 0 || self.full_ns.samples() == 0
         {
@@ -121,6 +123,6 @@ impl Heap {
         }
         let young = f64::from(next.pause_ns) / fitting as f64;
         let all = (f64::from(self.full_ns.value()) + self.young_ns as f64) / self.eden as f64;
-        (young > all).then_some(Reason::FullCheaper { ns_per_region: (young as u64, all as u64) })
+        (young > all).then_some(Reason::FullCheaper { young_ns: young as u64, all_ns: all as u64 })
     }
 }

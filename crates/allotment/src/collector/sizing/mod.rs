@@ -11,7 +11,8 @@
 //! | `tenuring.rs` | when an object is old |
 //! | `full.rs` | whether the next collection is full, how large the heap may be |
 //!
-//! They are asked in that order and do not know each other; this file passes values between them.
+//! The files are asked in that order and do not know each other; this file passes values between
+//! them.
 //! Each change is a [`Reason`]. `overhead.rs` is separate, and a collector without generations uses
 //! it, too. It decides whether an allocation fails because collections take nearly all of the time
 //! and free nearly nothing. Refused: one policy that weighs everything at once, because a log could
@@ -32,14 +33,14 @@ mod tenuring;
 mod tests;
 
 pub(crate) use capacity::Capacity;
-pub(crate) use collection::{AGES, Collection, Scope};
+pub(crate) use collection::{AGES, Collection, Extent};
 pub(crate) use decision::{Change, Decision, Reason};
 pub(crate) use eden::least_eden;
 pub(crate) use overhead::{Effort, Need, OverheadLimit, OverheadSettings};
-pub(crate) use settings::{Machine, Settings};
+pub(crate) use settings::{Machine, SizingSettings};
 
 use eden::Eden;
-use full::{Heap, Prospect};
+use full::{Prospect, WholeHeap};
 use survival::Survival;
 use tenuring::Tenuring;
 
@@ -51,17 +52,41 @@ const SURVIVORS: usize = 4;
 /// The rules, and their memory of the collections so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizing {
-    settings: Settings,
+    settings: SizingSettings,
     machine: Machine,
     eden: Eden,
     survival: Survival,
     tenuring: Tenuring,
-    heap: Heap,
+    heap: WholeHeap,
+}
+
+/// The numbers that a decision begins with. All but the threads are numbers of regions.
+#[derive(Clone, Copy, Debug)]
+struct HeapState {
+    /// Attached threads.
+    threads: usize,
+    /// Regions of survivors.
+    survivors: usize,
+    /// Regions that are old or humongous.
+    tenured: usize,
+    /// Free regions, of all that MaxHeapSize allows.
+    free: usize,
+}
+
+/// The workers that a young collection wants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkerDemand {
+    /// Number of workers.
+    pub workers: usize,
+    /// Bytes that they are expected to copy or to scan.
+    pub bytes: usize,
+    /// Whether more threads want to run than there are cores.
+    pub crowded: bool,
 }
 
 impl Sizing {
     /// The sizing of a heap in which nothing was collected yet.
-    pub(crate) fn new(settings: Settings, machine: Machine) -> Sizing {
+    pub(crate) fn new(settings: SizingSettings, machine: Machine) -> Sizing {
         let region = machine.geometry.region_bytes();
         let rule = Capacity::new(settings.initial_heap_bytes, region, settings.min_free_percent);
         Sizing {
@@ -70,13 +95,14 @@ impl Sizing {
             eden: Eden::new(settings, machine),
             survival: Survival::new(),
             tenuring: Tenuring::new(settings.initial_tenuring_threshold, settings.max_tenuring_threshold),
-            heap: Heap::new(rule, machine.geometry.regions),
+            heap: WholeHeap::new(rule, machine.geometry.regions),
         }
     }
 
     /// The sizes of an empty heap to which this many threads will attach.
     pub(crate) fn first(&mut self, threads: usize) -> Decision {
-        self.decide(threads, 0, 0, self.machine.geometry.regions, Vec::new(), None)
+        let free = self.machine.geometry.regions;
+        self.decide(&HeapState { threads, survivors: 0, tenured: 0, free }, Vec::new(), None)
     }
 
     /// The most regions that eden may have, by the goal for pauses.
@@ -84,21 +110,13 @@ impl Sizing {
         self.eden.fitting()
     }
 
-    /// Bytes that a young collection is expected to copy or to scan, with an eden of this many
-    /// regions that this many threads fill.
-    pub(crate) fn expected_bytes(&self, eden_regions: usize, threads: usize) -> usize {
-        self.survival.work_bytes(eden_regions, threads, &self.machine)
-    }
-
-    /// Workers for a young collection, by [its expected work](Self::expected_bytes).
-    pub(crate) fn workers(&self, eden_regions: usize, threads: usize) -> usize {
-        let work = self.expected_bytes(eden_regions, threads);
-        (1 + work / self.machine.work_bytes.max(1)).min(self.machine.workers.max(1))
-    }
-
-    /// Whether this many threads are more than there are cores.
-    pub(crate) fn is_crowded(&self, threads: usize) -> bool {
-        threads > self.machine.cores
+    /// The workers for a young collection of an eden of this many regions that this many threads
+    /// fill.
+    pub(crate) fn worker_demand(&self, eden_regions: usize, threads: usize) -> WorkerDemand {
+        let Machine { cores, workers, work_bytes, .. } = self.machine;
+        let bytes = self.survival.work_bytes(eden_regions, threads, &self.machine);
+        let workers = (1 + bytes / work_bytes.max(1)).min(workers.max(1));
+        WorkerDemand { workers, bytes, crowded: threads > cores }
     }
 
     /// The sizes until the next collection, after the collection `done`.
@@ -106,14 +124,14 @@ impl Sizing {
         let Machine { geometry, .. } = self.machine;
         let free = done.free_regions.min(geometry.regions);
         let mut reasons = Vec::new();
-        match done.scope {
-            Scope::Young => {
+        match done.extent {
+            Extent::Young => {
                 self.eden.observe(done);
                 self.survival.observe(done, &self.machine);
                 self.tenuring.observe(&done.survived, done.promoted_bytes);
                 self.heap.after_young(done.pause_ns, done.eden_regions);
             }
-            Scope::Full => {
+            Extent::Full => {
                 self.survival.after_full();
                 self.tenuring.after_full();
                 // Memory of pinned objects and of the holes between them is not free, so regions
@@ -121,29 +139,22 @@ impl Sizing {
                 reasons.extend(self.heap.after_full(done.pause_ns, geometry.regions - free));
             }
         }
-        let failure = (done.scope == Scope::Young && done.failed_bytes > 0)
+        let failure = (done.extent == Extent::Young && done.failed_bytes > 0)
             .then_some(Reason::FullAfterFailure { bytes: done.failed_bytes });
         let survivors = self.machine.regions_of(done.survivor_bytes());
         let tenured = self.machine.regions_of(done.old_bytes) + done.humongous_regions;
         let tenured = tenured.min(geometry.regions - free);
-        self.decide(done.threads, survivors, tenured, free, reasons, failure)
+        self.decide(&HeapState { threads: done.threads, survivors, tenured, free }, reasons, failure)
     }
 
-    fn decide(
-        &mut self,
-        threads: usize,
-        survivors: usize,
-        tenured: usize,
-        free: usize,
-        mut reasons: Vec<Reason>,
-        failure: Option<Reason>,
-    ) -> Decision {
+    fn decide(&mut self, now: &HeapState, mut reasons: Vec<Reason>, failure: Option<Reason>) -> Decision {
         let (settings, machine) = (self.settings, self.machine);
-        let workers = self.workers(self.eden.wish, threads);
+        let HeapState { survivors, free, .. } = *now;
+        let workers = self.worker_demand(self.eden.wish, now.threads).workers;
         let reserve = |survival: &Survival, eden| survival.reserve(eden, &machine, workers);
 
         let beside = free.saturating_sub(reserve(&self.survival, self.eden.wish));
-        let wish = self.eden.decide((threads, survivors, beside), &mut reasons);
+        let wish = self.eden.decide(now, beside, &mut reasons);
         let next = Prospect {
             wish,
             need: wish + reserve(&self.survival, wish),
@@ -155,7 +166,7 @@ impl Sizing {
             let wanted = self.eden.with_spare(survivors, room);
             self.survival.fitting(wanted, room, &machine, workers)
         };
-        let full = self.heap.decide((tenured, free), next, fits, &mut reasons);
+        let full = self.heap.decide(now, next, fits, &mut reasons);
         let full = failure.or(full);
 
         let room = self.heap.room(free).min(free);

@@ -21,13 +21,13 @@
 //!
 //! Refused: failure without a collection for a while after a failure. A program that drops its
 //! cache and tries again at once would fail again. Refused: a limit on the bytes allocated between
-//! two full collections. It is better if holes are too small, but a heap far below MaxHeapSize that
-//! grows by small steps exceeds it, too.
+//! two full collections. Such a limit is better if holes are too small, but a heap far below
+//! MaxHeapSize that grows by small steps exceeds the limit, too.
 //!
 //! A concurrent collector can use this unchanged: its cycles are the collections, `collecting` is
 //! the time for which allocations waited, and `running` is the rest.
 
-use super::Scope;
+use super::Extent;
 use crate::mutator::GcOverhead;
 use crate::options::Options;
 use std::time::Duration;
@@ -71,14 +71,14 @@ pub(crate) enum Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effort {
     /// The part of the heap that was collected.
-    pub scope: Scope,
-    /// The party that needed it.
+    pub extent: Extent,
+    /// The party that needed the collection.
     pub need: Need,
-    /// The time for which threads waited for it.
+    /// The time for which threads waited for the collection.
     pub collecting: Duration,
-    /// The time for which they had run before.
+    /// The time for which threads had run before.
     pub running: Duration,
-    /// Bytes that are free after it.
+    /// Bytes that are free after the collection.
     pub free_bytes: usize,
     /// Bytes of the heap.
     pub heap_bytes: usize,
@@ -118,7 +118,7 @@ impl OverheadLimit {
             free_limit_percent: self.settings.free_percent,
             ..GcOverhead::default()
         };
-        let counts = (done.scope, done.need) == (Scope::Full, Need::Allocation);
+        let counts = (done.extent, done.need) == (Extent::Full, Need::Allocation);
         if self.leaves_enough(done.free_bytes, done.heap_bytes) || done.need == Need::Test {
             self.begin_anew();
         } else if counts {
@@ -134,7 +134,8 @@ impl OverheadLimit {
         overhead
     }
 
-    /// Whether the next full collection may be the deciding one. It must then free all it can.
+    /// Whether the next full collection may be the deciding one. That collection must free all it
+    /// can.
     pub(crate) fn is_near(&self) -> bool {
         self.row + 1 >= GcOverhead::FULL_COLLECTIONS
     }

@@ -15,7 +15,7 @@ const WORK_BYTES: usize = if cfg!(test) { 128 } else { 512 << 10 };
 
 /// The options that concern sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct SizingSettings {
     /// `InitialHeapSize` in bytes; 0 where it was not given.
     pub initial_heap_bytes: usize,
     /// `MinHeapFreeRatio`: percentage of the heap that is free after a full collection, below 100.
@@ -34,11 +34,11 @@ pub(crate) struct Settings {
     pub time_ratio: usize,
 }
 
-impl From<&Options> for Settings {
-    fn from(options: &Options) -> Settings {
+impl From<&Options> for SizingSettings {
+    fn from(options: &Options) -> SizingSettings {
         let max_tenuring_threshold = options.max_tenuring_threshold.min(15) as u8;
         let initial = options.initial_tenuring_threshold.min(15) as u8;
-        Settings {
+        SizingSettings {
             initial_heap_bytes: options.initial_heap_size,
             min_free_percent: options.min_heap_free_ratio,
             new_bytes: options.new_size,

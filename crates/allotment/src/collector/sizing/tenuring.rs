@@ -53,8 +53,9 @@ pub(super) struct Tenuring {
     max: u8,
     /// Bytes by age after the last young collection.
     young: [usize; AGES],
-    /// By age: bytes that reached it, and those of them that survived once more.
+    /// By age: bytes that reached the age.
     reached: [Average; AGES],
+    /// By age: those of the reached bytes that survived once more.
     outlived: [Average; AGES],
     /// By age: the share that survives once more. Beyond the threshold, the share is an old
     /// measurement.
@@ -121,8 +122,11 @@ impl Tenuring {
         }
         if expected > limit && from > 1 {
             self.threshold = from - 1;
-            let bytes = (expected, limit);
-            return Some(Reason::SurvivorsOverflow { threshold: self.change(from), bytes });
+            return Some(Reason::SurvivorsOverflow {
+                threshold: self.change(from),
+                expected_bytes: expected,
+                limit_bytes: limit,
+            });
         }
         let best = self.best(old_cost);
         let to = if best > from && expected <= limit { from + 1 } else { best.min(from) };

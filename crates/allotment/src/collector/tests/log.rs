@@ -6,13 +6,13 @@ use crate::options::CollectorKind;
 use crate::platform::Clock;
 use std::process::Command;
 
-/// The child's task; not set: this process is the one that starts the child.
+/// The options of the child's heap; not set in the process that starts the child.
 const CHILD: &str = "ALLOTMENT_TEST_LOG";
 
 /// Collects a heap with these options until every kind of log line has had its cause.
 fn collect(options: &str) {
     let builder = Heap::builder().test_geometry(super::REGION, 64).use_transparent_huge_pages(false);
-    // So fast that a heap so small looks for idle times.
+    // The clock is so fast that even this small heap looks for idle times.
     let builder = builder.clock(Clock::fast());
     let (heap, pair) = with_pairs(builder.options(options).expect("options").build().expect("a heap"));
     heap.attach(|mutator| {

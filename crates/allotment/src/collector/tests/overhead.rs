@@ -1,5 +1,5 @@
 //! Nearly full heaps: when allocations fail although each collection frees something, and when they
-//! must not.
+//! must not fail.
 //!
 //! Collections are counted, not timed: with `GCTimeLimit=0` each takes too much of the time, and
 //! elsewhere the clock is the test's.
@@ -17,11 +17,11 @@ const REGIONS: usize = 64;
 const COLLECTORS: [&str; 2] = ["Collector=mark-compact", "Collector=parallel"];
 /// Each collection takes too much of the time.
 const ALL_DEAR: &str = "GCTimeLimit=0";
-/// Pairs that are let go of, of a heap that is full of them: 0.2 %. And a region of them, which is
-/// 1.6 %.
+/// Pairs that a program lets go of in a heap that is full of them: 0.2 % of the heap.
 const FEW: u64 = 20;
+/// A region of pairs: 1.6 % of the heap.
 const A_REGION: u64 = (REGION / PAIR_BYTES) as u64 + 10;
-/// More stops than this are none that end. Each has three collections at most.
+/// The most stops until an allocation fails. Each has three collections at most.
 const ENDS: u64 = 5;
 
 fn heap(options: &str) -> (Heap, ShapeRef) {
@@ -40,7 +40,7 @@ fn each(options: &str) -> impl Iterator<Item = (String, Heap, ShapeRef)> {
     )
 }
 
-/// Fills the heap with a list, but for so many pairs; their list.
+/// Fills the heap with a list, except for the room of `but` pairs. Returns the list.
 fn fill(mutator: &mut Mutator<'_>, pair: ShapeRef, but: u64) -> RootHandle {
     let (list, spare) = (root(mutator), root(mutator));
     for key in 0..but {
@@ -200,7 +200,7 @@ fn the_embedder_is_asked_first_and_the_count_begins_anew() {
 }
 
 #[test]
-fn several_threads_are_all_told_and_all_get_on() {
+fn several_threads_all_get_the_error_and_all_go_on() {
     const THREADS: usize = 4;
     for (options, heap, pair) in each(ALL_DEAR) {
         let failed = AtomicUsize::new(0);
@@ -211,7 +211,7 @@ fn several_threads_are_all_told_and_all_get_on() {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     heap.attach(|mutator| {
-                        // Nobody lets go of anything before all have been told.
+                        // No thread lets go of anything before all threads have the error.
                         assert!(stall(&heap, mutator, pair).0.gc_overhead().is_some(), "{options}");
                         if failed.fetch_add(1, Ordering::Relaxed) + 1 == THREADS {
                             let collections = heap.collections().count - before;
@@ -238,7 +238,7 @@ fn several_threads_are_all_told_and_all_get_on() {
     }
 }
 
-/// Takes its time when it is asked for roots, in every collection.
+/// Lets the clock go on by [`VISIT`] each time that a collection visits roots.
 struct Slow(Arc<AtomicU64>);
 
 const VISIT: u64 = 40_000_000;
@@ -250,7 +250,8 @@ unsafe impl RootProvider for Slow {
     }
 }
 
-/// With the limits that are usual, and a program that runs for so many ns between two stops.
+/// The error of a nearly full heap with the usual limits, whose program runs for `running` ns
+/// between two stops; `None` if no allocation failed.
 fn stalls(collector: &str, running: u64) -> Option<OutOfMemory> {
     let now = Arc::new(AtomicU64::new(0));
     let clock = now.clone();
@@ -339,8 +340,8 @@ fn much_garbage_is_enough_however_often_it_is_collected() {
     }
 }
 
-/// Holes that are too small for what is allocated are no room: of regions with one object of a
-/// little more than half each, half is free, and nobody can use it.
+/// Holes that are too small for the next object do not count as room. Here each region has one
+/// object of a little more than half of the region, and no other such object fits into the rest.
 #[test]
 fn holes_do_not_count_as_room_of_a_heap_of_large_objects() {
     // A region and the rest of one.
@@ -350,8 +351,8 @@ fn holes_do_not_count_as_room_of_a_heap_of_large_objects() {
         heap.attach(|mutator| {
             let list = root(mutator);
             let allocate = |mutator: &mut Mutator<'_>, keep: bool| {
-                // SAFETY: the shape is the heap's, and its slot is written; the root keeps it, or
-                // nobody uses it.
+                // SAFETY: the shape is the heap's, and its slot is written; the root keeps the
+                // object, or nothing uses it.
                 unsafe {
                     let new = mutator.raw_mut().alloc_raw(large, REGION * 3 / 5)?;
                     mutator

@@ -1,4 +1,4 @@
-//! References from old objects to young ones, which cards lead to and nothing else does.
+//! References from old objects to young ones: only dirty cards lead to them.
 
 use super::*;
 use crate::collector::full::Compaction;
@@ -21,11 +21,7 @@ fn old_array(workers: usize, length: usize) -> (Young, Number) {
 fn a_card_is_dirty_as_long_as_a_slot_in_it_refers_to_something_young() {
     for workers in WORKERS {
         let (mut young, array) = old_array(workers, 300);
-        assert_eq!(
-            young.collect().sum.cards_dirty,
-            0,
-            "new objects were old at once, with what they refer to"
-        );
+        assert_eq!(young.collect().sum.cards_dirty, 0, "new objects and their referents became old at once");
         let [leaf] = young.allocate([(LEAF, 0)]);
         young.refer(array, 200, leaf);
         let slot = young.graph.slot_address(array, 200);

@@ -51,7 +51,7 @@ fn a_tree_of_objects_that_are_alike_is_copied_whatever_their_hashes() {
 }
 
 #[test]
-fn objects_of_several_ages_and_sizes_and_such_that_stay_are_in_one_group() {
+fn one_group_may_have_several_ages_and_sizes_and_objects_that_stay() {
     for workers in WORKERS {
         let mut young = young(workers, 64, Limits { tenuring_threshold: 2, ..limits() });
         let mut all = Vec::new();

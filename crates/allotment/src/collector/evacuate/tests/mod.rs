@@ -22,20 +22,21 @@ use young::Young;
 /// Bytes of a region in most tests.
 const REGION: usize = 4096;
 
-/// A kind of 40 bytes with a strong slot at 0 and 1 and a weak one at 2; one of 16 bytes without
-/// slots; one of 32 bytes with two strong slots. Of the last two kinds, the first object makes all
-/// others known.
+/// The kind of 40 bytes with strong slots 0 and 1 and the weak slot 2.
 const PAIR: usize = 0;
+/// The kind of 16 bytes without slots. Its first object makes the header of all others known.
 const LEAF: usize = 5;
+/// The kind of 32 bytes with two strong slots. Its first object makes the header of all others
+/// known.
 const NODE: usize = 6;
 
 /// Stacks on which everything fits.
 const DEEP: StackLimits = StackLimits { piece: 256, pieces: 64 };
 
-/// Stacks on which next to nothing does.
+/// Stacks on which almost nothing fits.
 const TINY: StackLimits = StackLimits { piece: 2, pieces: 1 };
 
-/// How far collections go, unless a test says otherwise: no object becomes old for its age.
+/// The limits of most tests: no object becomes old because of its age.
 fn limits() -> Limits {
     Limits {
         tenuring_threshold: 15,

@@ -1,6 +1,6 @@
 //! The place where the next object goes.
 
-use super::{Plan, Role};
+use super::{Plan, RegionRole};
 use crate::collector::kernel::broken;
 use crate::region::FreeSet;
 use std::ops::Range;
@@ -98,10 +98,10 @@ impl Cursor {
             let opens = match region.role {
                 _ if region.gets_run || passed => false,
                 // Nothing overtakes, so all of a moving run is below the objects planned now.
-                Role::Slides | Role::Stays | Role::Shifts => true,
-                Role::Untouched => plan.take(free, index),
+                RegionRole::Slides | RegionRole::Stays | RegionRole::Shifts => true,
+                RegionRole::Untouched => plan.take(free, index),
                 // The detour is taken when its turn comes again.
-                Role::Taken => self.detour != Some(index),
+                RegionRole::Taken => self.detour != Some(index),
             };
             if !opens {
                 continue;
@@ -116,7 +116,7 @@ impl Cursor {
     fn open(&mut self, free: &FreeSet, plan: &Plan, index: usize) {
         let (region, table) = (&plan.regions[index], free.table());
         // Objects that stay lie at the bottom of their region; elsewhere nothing does.
-        let bottom = if region.role == Role::Stays { region.top } else { table.bottom(index) };
+        let bottom = if region.role == RegionRole::Stays { region.top } else { table.bottom(index) };
         self.at = plan.gap_start(index, self.pin, bottom);
         self.end = if self.pin < region.pins.end { plan.pins[self.pin].start } else { table.end(index) };
     }

@@ -9,14 +9,14 @@
 
 use std::ops::Range;
 
-/// The kind of a region in the choice of a room.
+/// The use of a region in the choice of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Nothing leaves it, and nothing enters it.
+pub(super) enum RegionUse {
+    /// Nothing leaves the region, and nothing enters it.
     Wall,
-    /// It is empty.
+    /// The region is empty.
     Free,
-    /// All its contents may leave it.
+    /// All contents of the region may leave it.
     Moves,
 }
 
@@ -42,10 +42,10 @@ pub(super) fn lowest_stretch(
 }
 
 /// The room to clear of a heap of `regions` regions.
-pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> Kind) -> Range<usize> {
+pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> RegionUse) -> Range<usize> {
     let (mut longest, mut stretch) = (0, 0);
     for index in 0..regions {
-        stretch = if kind(index) == Kind::Free { stretch + 1 } else { 0 };
+        stretch = if kind(index) == RegionUse::Free { stretch + 1 } else { 0 };
         longest = longest.max(stretch);
     }
     let (mut best, mut most) = (0..0, 0);
@@ -53,8 +53,8 @@ pub(super) fn room_to_clear(regions: usize, kind: impl Fn(usize) -> Kind) -> Ran
     let mut below = 0;
     let mut start = 0;
     while start < regions {
-        let end = (start..regions).find(|&index| kind(index) == Kind::Wall).unwrap_or(regions);
-        let free = (start..end).filter(|&index| kind(index) == Kind::Free).count();
+        let end = (start..regions).find(|&index| kind(index) == RegionUse::Wall).unwrap_or(regions);
+        let free = (start..end).filter(|&index| kind(index) == RegionUse::Free).count();
         let expected = free + (end - start - free).min(below);
         if start < end && free >= longest && expected >= most {
             (best, most) = (start..end, expected);
@@ -71,11 +71,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// `.` is free, `#` a wall, anything else moves.
-    fn kinds(heap: &str) -> Vec<Kind> {
+    fn kinds(heap: &str) -> Vec<RegionUse> {
         let kind = |sign| match sign {
-            '.' => Kind::Free,
-            '#' => Kind::Wall,
-            _ => Kind::Moves,
+            '.' => RegionUse::Free,
+            '#' => RegionUse::Wall,
+            _ => RegionUse::Moves,
         };
         heap.chars().map(kind).collect()
     }
@@ -101,7 +101,7 @@ mod tests {
             ("....", 9, 2, 4),
         ] {
             let kinds = kinds(below);
-            let found = lowest_stretch(from, kinds.len(), regions, |index| kinds[index] == Kind::Free);
+            let found = lowest_stretch(from, kinds.len(), regions, |index| kinds[index] == RegionUse::Free);
             assert_eq!(found, place, "{below:?} from {from}, a run of {regions}");
         }
     }
@@ -133,12 +133,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_room_has_no_wall_and_is_as_free_as_the_longest_stretch(
-            kinds in prop::collection::vec(prop::sample::select(&[Kind::Free, Kind::Moves, Kind::Wall]), 0..40),
+            kinds in prop::collection::vec(prop::sample::select(&[RegionUse::Free, RegionUse::Moves, RegionUse::Wall]), 0..40),
         ) {
             let room = room_to_clear(kinds.len(), |index| kinds[index]);
-            let longest = kinds.split(|kind| *kind != Kind::Free).map(<[Kind]>::len).max().unwrap_or(0);
-            let free = kinds[room.clone()].iter().filter(|kind| **kind == Kind::Free).count();
-            prop_assert!(!kinds[room].contains(&Kind::Wall));
+            let longest = kinds.split(|kind| *kind != RegionUse::Free).map(<[RegionUse]>::len).max().unwrap_or(0);
+            let free = kinds[room.clone()].iter().filter(|kind| **kind == RegionUse::Free).count();
+            prop_assert!(!kinds[room].contains(&RegionUse::Wall));
             prop_assert!(free >= longest);
         }
     }

@@ -15,9 +15,9 @@
 //! towards the top and objects towards the bottom. They would have to change places, which takes
 //! memory.
 
-use super::places::{self, Kind};
-use super::{Cursor, LargeArray, MovedRun, Planner, Role};
-use crate::collector::full::Statistics;
+use super::places::{self, RegionUse};
+use super::{Cursor, LargeArray, MovedRun, Planner, RegionRole};
+use crate::collector::full::FullStatistics;
 use crate::collector::kernel::{cover, walk_or_abort};
 use crate::object::{WORD, tail_slots};
 use crate::region::State;
@@ -66,10 +66,10 @@ impl Planner<'_, '_> {
         places::room_to_clear(self.plan.regions.len(), |index| {
             let region = &self.plan.regions[index];
             match region.role {
-                Role::Slides if region.pins.is_empty() => Kind::Moves,
-                Role::Shifts => Kind::Moves,
-                Role::Untouched if self.is_unused(index) => Kind::Free,
-                _ => Kind::Wall,
+                RegionRole::Slides if region.pins.is_empty() => RegionUse::Moves,
+                RegionRole::Shifts => RegionUse::Moves,
+                RegionRole::Untouched if self.is_unused(index) => RegionUse::Free,
+                _ => RegionUse::Wall,
             }
         })
     }
@@ -79,7 +79,12 @@ impl Planner<'_, '_> {
     ///
     /// # Safety
     /// - As for [`run`](Self::run).
-    pub(super) unsafe fn place_run(&mut self, index: usize, cursor: &Cursor, statistics: &mut Statistics) {
+    pub(super) unsafe fn place_run(
+        &mut self,
+        index: usize,
+        cursor: &Cursor,
+        statistics: &mut FullStatistics,
+    ) {
         let free = &self.space.free;
         let table = free.table();
         if table.get(index).state() != State::HumongousStart {
@@ -89,7 +94,7 @@ impl Planner<'_, '_> {
         let to = self.find_place(index, run.regions, cursor);
         if to == index {
             let stays = &mut self.plan.regions[index..index + run.regions];
-            return stays.iter_mut().for_each(|region| region.role = Role::Untouched);
+            return stays.iter_mut().for_each(|region| region.role = RegionRole::Untouched);
         }
         self.plan.regions[to..to + run.regions].iter_mut().for_each(|region| region.gets_run = true);
         // Room for all was reserved.
@@ -117,7 +122,8 @@ impl Planner<'_, '_> {
             let place = places::lowest_stretch(from, run, regions, usable);
             let below = place..run.min(place + regions);
             let refused = below.into_iter().find(|&index| {
-                self.plan.regions[index].role == Role::Untouched && !self.plan.take(&self.space.free, index)
+                self.plan.regions[index].role == RegionRole::Untouched
+                    && !self.plan.take(&self.space.free, index)
             });
             match refused {
                 Some(refused) => from = refused + 1,
@@ -132,10 +138,10 @@ impl Planner<'_, '_> {
         !region.gets_run
             && !cursor.avoids(index)
             && match region.role {
-                Role::Slides => region.pins.is_empty(),
-                Role::Shifts | Role::Taken => true,
-                Role::Untouched => self.is_unused(index),
-                Role::Stays => false,
+                RegionRole::Slides => region.pins.is_empty(),
+                RegionRole::Shifts | RegionRole::Taken => true,
+                RegionRole::Untouched => self.is_unused(index),
+                RegionRole::Stays => false,
             }
     }
 

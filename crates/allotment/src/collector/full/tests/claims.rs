@@ -1,4 +1,4 @@
-//! Objects that several markers claim at the same moment: one of them gets each.
+//! Objects that several markers claim at the same moment: one marker gets each object.
 
 use super::graph::{ARRAY, BYTES, Graph, KINDS};
 use super::*;
@@ -17,7 +17,8 @@ fn map(graph: &Graph) -> LiveMap {
     map
 }
 
-/// Objects with address, and bytes that are marked of each: of one larger than a region its header.
+/// The address of each new object, and its bytes that are marked: only the header of an object that
+/// is larger than a region.
 fn objects(graph: &mut Graph, wanted: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let numbers = graph.allocate(wanted);
     assert_eq!(numbers.len(), wanted.len());
@@ -28,7 +29,7 @@ fn objects(graph: &mut Graph, wanted: &[(usize, usize)]) -> Vec<(usize, usize)> 
     numbers.into_iter().map(of).collect()
 }
 
-/// Threads claim all objects, each from another one on.
+/// Threads claim all objects, each thread from another object on.
 fn race<const LOCKED: bool>(markers: usize) {
     let mut graph = Graph::new(1, REGIONS, 64, 4);
     // Small ones that share a block, some of many blocks, and one that is larger than a region.

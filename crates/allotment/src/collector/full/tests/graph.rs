@@ -10,8 +10,9 @@ use std::num::NonZeroU32;
 
 /// Kinds of objects; the number of an object is the last word of its fixed part.
 pub(in crate::collector) const KINDS: usize = 7;
-/// The kind with a tail of strong references, and that with a tail of bytes.
+/// The kind with a tail of strong references.
 pub(in crate::collector) const ARRAY: usize = 1;
+/// The kind with a tail of bytes.
 pub(in crate::collector) const BYTES: usize = 3;
 
 pub(in crate::collector) struct Graph {
@@ -26,7 +27,7 @@ pub(in crate::collector) struct Graph {
     next: Number,
 }
 
-/// Offset of the first slot that is at hand, and slots there, without tails.
+/// Offsets and kinds of the slots of each kind of object, without tails.
 const FIXED_SLOTS: [&[(usize, SlotKind)]; KINDS] = [
     &[(8, SlotKind::Strong), (16, SlotKind::Strong), (24, SlotKind::Weak)],
     &[],
@@ -84,7 +85,7 @@ impl Graph {
         Graph { heap, tools, model, addresses, roots, shapes, next: 1 }
     }
 
-    /// Allocates by one thread; those that fit.
+    /// Allocates objects of these kinds and lengths, by one thread. Returns the objects that fit.
     pub(in crate::collector) fn allocate(&mut self, wanted: &[(usize, usize)]) -> Vec<Number> {
         let shapes = self.shapes;
         let objects = self.heap.attach(|mutator| {
@@ -176,16 +177,17 @@ impl Graph {
     }
 
     /// Collects both, and compares.
-    pub(in crate::collector) fn collect(&mut self, compaction: Compaction) -> Statistics {
+    pub(in crate::collector) fn collect(&mut self, compaction: Compaction) -> FullStatistics {
         self.collect_then(compaction, |_, _| {})
     }
 
-    /// The same, with what a collector does to the heap in the same pause.
+    /// Collects both, calls `after`, and compares. `after` is what a collector does to the heap in
+    /// the same pause.
     pub(in crate::collector) fn collect_then(
         &mut self,
         compaction: Compaction,
         after: impl FnOnce(&Heap, &Tools),
-    ) -> Statistics {
+    ) -> FullStatistics {
         let mut pins: Vec<usize> = self.model.pins.iter().map(|number| self.addresses[number]).collect();
         pins.reverse();
         let before = self.addresses.clone();
@@ -197,8 +199,8 @@ impl Graph {
         assert_eq!(statistics.workers, self.tools.workers);
         assert_eq!(statistics.details.worker_objects.len(), self.tools.workers, "an entry for each worker");
         let marked: u64 = statistics.details.worker_objects.iter().sum();
-        assert!(marked >= statistics.live_objects, "each was marked by somebody");
-        assert!(marked == statistics.live_objects || self.tools.workers > 1, "and by one, if there is one");
+        assert!(marked >= statistics.live_objects, "each object was marked");
+        assert!(marked == statistics.live_objects || self.tools.workers > 1, "a lone marker marks each once");
         self.find_all(&self.model.pins.clone(), |_, _, header| header);
         for pin in &self.model.pins {
             assert_eq!(self.addresses[pin], before[pin], "object {pin} is pinned");
@@ -206,7 +208,7 @@ impl Graph {
         let census = self.heap.verify().expect("a sound heap");
         for (kind, shape) in self.shapes.iter().enumerate() {
             let expected = self.model.nodes.values().filter(|node| node.kind == kind).count();
-            assert_eq!(census.objects(shape.id()), expected as u64, "only what lives is left");
+            assert_eq!(census.objects(shape.id()), expected as u64, "only live objects are left");
         }
         assert_eq!(census.object_bytes(), statistics.live_bytes);
         statistics

@@ -17,7 +17,7 @@ use crate::options::CollectorKind;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// How many workers collect, in turn.
+/// The numbers of workers that tests use in turn.
 pub(in crate::collector) const WORKERS: std::ops::RangeInclusive<usize> = 1..=4;
 
 /// Bytes of a region in most tests.
@@ -68,7 +68,7 @@ fn collect_detached(
     slots: &mut [(u64, SlotKind)],
     pinned: &[usize],
     compaction: Compaction,
-) -> Statistics {
+) -> FullStatistics {
     let shared = &heap.shared;
     let _detached = shared.threads.registry.detached().expect("no thread is attached");
     let roots = Roots {

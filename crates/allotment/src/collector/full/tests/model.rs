@@ -56,7 +56,8 @@ impl Model {
         self.collect_but(&BTreeSet::new())
     }
 
-    /// The same for young objects only.
+    /// Removes unreachable young objects, and clears the weak slots that referred to them. Returns
+    /// the number of these slots.
     pub(in crate::collector) fn collect_young(&mut self) -> u64 {
         self.collect_but(&self.old.clone())
     }

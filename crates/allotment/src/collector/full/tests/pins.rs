@@ -1,4 +1,4 @@
-//! Objects that stay where they are, and others that get out of each other's way around them.
+//! Pinned objects, and objects that slide around them.
 
 use super::graph::{BYTES, Graph};
 use super::model::Value;

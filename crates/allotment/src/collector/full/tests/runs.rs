@@ -1,4 +1,4 @@
-//! Runs that move together, and what they move around.
+//! Runs that move, and the pinned runs that they move around.
 
 use super::graph::{ARRAY, BYTES, Graph};
 use super::model::{Number, Value};
@@ -6,7 +6,7 @@ use super::*;
 use crate::region::State;
 use proptest::prelude::*;
 
-/// Elements of bytes with which an object fills so many regions but for a word.
+/// The length of an array of bytes that fills this many regions except for one word.
 fn filling(regions: usize) -> usize {
     regions * REGION - 32
 }
@@ -18,8 +18,8 @@ fn graph(workers: usize, regions: usize) -> Graph {
     Graph::of(builder.options(options).expect(options).build().expect("a heap"), workers, 64, 4)
 }
 
-/// What each region is for, a sign each: `.` free, `o` objects, or of a run the sign of its object
-/// in `names`, else `r`.
+/// A sign for each region: `.` for a free one, `o` for one with objects. A region of a run has the
+/// sign of its object in `names`, or `r`.
 fn drawn(graph: &Graph, names: &[(char, Number)]) -> String {
     let table = graph.heap.shared.space.free.table();
     let sign = |index: usize| match table.get(index).state() {
@@ -34,15 +34,15 @@ fn drawn(graph: &Graph, names: &[(char, Number)]) -> String {
     (0..table.len()).map(sign).collect()
 }
 
-/// The longest stretch of free regions, and how many there are.
+/// The length of the longest stretch of free regions, and the number of all free regions.
 fn free_regions(graph: &Graph) -> (usize, usize) {
     let drawn = drawn(graph, &[]);
     let longest = drawn.split(|sign| sign != '.').map(str::len).max().unwrap_or(0);
     (longest, drawn.matches('.').count())
 }
 
-/// A heap of runs as drawn, from the bottom up: `.` is free, upper-case letters live, others are
-/// dead, `#` lives and is pinned; `+` behind one is a further region of it.
+/// A heap of runs as drawn, from the bottom up: `.` is free, upper-case letters are live runs,
+/// others are dead runs, `#` is a live and pinned run; `+` is a further region of the run before.
 fn heap_of_runs(workers: usize, layout: &str) -> (Graph, Vec<(char, Number)>) {
     let mut graph = graph(workers, layout.len());
     let mut names = Vec::new();
@@ -82,7 +82,7 @@ fn runs_go_down_in_order_and_around_pinned_objects() {
         ("A+b+C+d+", "ArCr...."),
         ("a+B++c+D+++e+F+", "BrrDrrrFr......"),
         ("A+B+C++", "ArBrCrr"),
-        // By less than its own length.
+        // The run moves by less than its own length.
         ("a+B+++++", "Brrrrr.."),
         // A pinned one stays, and others go past it where they fit.
         ("a+B+#+c+D+", "BrDr#r...."),
@@ -230,7 +230,8 @@ fn a_heap_of_mixed_sizes_becomes_one_piece() {
     }
 }
 
-/// A kind, its part of a region or its number of regions, and whether it lives or is even pinned.
+/// A kind, a length (a part of a region or some regions), and a number that decides whether the
+/// object lives and whether it is pinned.
 fn piece() -> impl Strategy<Value = (usize, usize, u8)> {
     let bytes = prop_oneof![
         3 => 8..REGION / 4,

@@ -189,7 +189,7 @@ fn an_object_of_many_slots_is_looked_at_again_until_its_tail_is_done() {
     }
 }
 
-/// Regression: overflowed objects behind the first region of a run were not looked at again.
+/// Regression: overflowed objects after the first region of a run were not looked at again.
 #[test]
 fn objects_anywhere_in_a_run_are_looked_at_again() {
     const CELLS: usize = 40;
@@ -209,7 +209,7 @@ fn objects_anywhere_in_a_run_are_looked_at_again() {
                     .try_alloc_array_raw(ArraySite::<PerObject>::new(array), CELLS)
                     .expect("room");
                 let site = ArraySite::<PerObject>::new(bytes);
-                // So that all others lie behind the first region.
+                // All others lie after the first region.
                 mutator.raw().alloc_in_array_raw(&mut room, site, REGION + 100).expect("it was reserved");
                 for index in 0..CELLS {
                     let inner =
@@ -244,7 +244,7 @@ fn regions_that_one_thread_fills_keep_their_objects() {
         let objects = graph.allocate(&[(0, 0), (5, 0), (0, 0)]);
         graph.store(objects[0], 0, Value::Object(objects[1], 0));
         let index = table.index_of(graph.addresses[&objects[0]]);
-        // As the thread would have it between two marks.
+        // The state of a region that one thread fills between two marks.
         shared.space.free.forget_room();
         table.get(index).set_state(State::Exclusive);
         let mut roots = [];
@@ -276,7 +276,7 @@ fn weak_slots_are_cleared_even_if_nothing_moves() {
             graph.root(Value::Object(dead, 0), SlotKind::Weak);
             graph.root(Value::Object(alive, 0), SlotKind::Weak);
             let mut cleared = 1;
-            // Its last slot, which is weak where it has a weak one.
+            // The last slot is the weak one if there is one.
             let weak = matches!(kind, WEAK_ARRAY | NODE | TRACED);
             if let Some(slot) = match kind {
                 BYTES => None,

@@ -1,5 +1,5 @@
-//! Collections while no mutator runs: when they come, when they must not, and the end of the
-//! watching thread.
+//! Collections while no mutator runs: when they come, when they must not come, and the end of the
+//! control thread.
 
 use super::{heap_of, kinds, waste};
 use crate::Heap;
@@ -22,12 +22,12 @@ fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<Collect
     heap_of(Heap::builder().clock(Clock::fast()), regions, options)
 }
 
-/// Whether one of them came of itself.
+/// Whether one of them is a collection of an idle time.
 fn has_idle(records: &Mutex<Vec<CollectionRecord>>) -> bool {
     records.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|record| record.cause == Cause::Idle)
 }
 
-/// The fate of the last part of eden.
+/// The note of the moment when the last part of eden was opened.
 fn look(record: &CollectionRecord) -> Option<IdleLook> {
     record.sizing.as_ref().and_then(|sizing| sizing.last_part).map(|part| part.look)
 }
@@ -89,7 +89,7 @@ fn no_idle_collection_while_a_thread_runs() {
 fn a_heap_is_idle_if_it_has_threads_and_all_of_them_block() {
     let (heap, ..) = heap(64, "");
     let registry = &heap.shared.threads.registry;
-    assert!(!registry.is_idle(), "who keeps what between two attachments nobody knows");
+    assert!(!registry.is_idle(), "a heap without attached threads is not idle");
     heap.attach(|mutator| {
         assert!(!registry.is_idle());
         assert!(mutator.blocking(|| registry.is_idle()));
@@ -109,7 +109,7 @@ fn a_heap_is_idle_if_it_has_threads_and_all_of_them_block() {
         });
         mutator
             .raw_mut()
-            .stop_the_world(|_| assert!(!registry.is_idle(), "who stops the world does something"));
+            .stop_the_world(|_| assert!(!registry.is_idle(), "the thread that stops the world runs"));
     })
     .unwrap();
 }
@@ -123,7 +123,7 @@ fn without_the_option_collections_wait_until_there_is_no_room() {
 }
 
 /// Allocates garbage until eden is nearly full and the control thread begins to look.
-fn until_somebody_looks(heap: &Heap, pair: ShapeRef, records: &Mutex<Vec<CollectionRecord>>) {
+fn until_the_thread_looks(heap: &Heap, pair: ShapeRef, records: &Mutex<Vec<CollectionRecord>>) {
     heap.attach(|mutator| {
         let before = records.lock().unwrap().len();
         while records.lock().unwrap().len() == before {
@@ -143,27 +143,27 @@ fn until_somebody_looks(heap: &Heap, pair: ShapeRef, records: &Mutex<Vec<Collect
 }
 
 #[test]
-fn a_heap_goes_while_somebody_looks() {
+fn a_heap_is_dropped_while_the_thread_looks() {
     for round in 0..20 {
         let (heap, pair, records) = heap(64, "");
-        until_somebody_looks(&heap, pair, &records);
+        until_the_thread_looks(&heap, pair, &records);
         thread::sleep(Duration::from_micros(200 * round));
     }
 }
 
 #[test]
-fn a_heap_is_emptied_while_somebody_looks() {
+fn a_heap_is_emptied_while_the_thread_looks() {
     let (heap, pair, records) = heap(64, "");
     for round in 0..20 {
-        until_somebody_looks(&heap, pair, &records);
+        until_the_thread_looks(&heap, pair, &records);
         thread::sleep(Duration::from_micros(200 * round));
-        heap.reset().expect("nobody is attached, and nothing is rooted");
+        heap.reset().expect("no thread is attached, and nothing is rooted");
         assert_eq!(heap.memory().used_bytes, 0);
     }
     heap.verify().unwrap();
 }
 
-/// Tells on which thread it went.
+/// Sends the name of the thread that drops it.
 struct Sign(Sender<Option<String>>);
 
 impl Drop for Sign {
@@ -173,7 +173,7 @@ impl Drop for Sign {
 }
 
 #[test]
-fn the_last_to_have_a_heap_may_be_the_thread_that_looks() {
+fn the_thread_that_looks_may_have_the_last_reference_to_a_heap() {
     let (collected, collects) = channel();
     let (dropped, drops) = channel();
     let (gone, goes) = channel();

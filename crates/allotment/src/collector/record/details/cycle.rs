@@ -27,7 +27,7 @@ impl CollectionRecord {
     pub(super) fn cycle_lines(&self) -> impl Iterator<Item = String> + '_ {
         let cycle = self.cycle();
         let stop = cycle.filter(|cycle| cycle.before_stop.is_some()).and_then(|cycle| cycle.pauses.last());
-        self.phases_before_stop().iter().chain(stop).map(|phase| self.phase_line("", phase))
+        self.phases_before_stop().iter().chain(stop).map(|phase| self.phase_line(phase))
     }
 
     /// The lines that only a cycle has.

@@ -21,7 +21,7 @@ fn collection() -> impl Strategy<Value = Collection> {
             }
         }
         Collection {
-            scope: if full { Scope::Full } else { Scope::Young },
+            extent: if full { Extent::Full } else { Extent::Young },
             pause_ns: times.0,
             mutator_ns: times.1,
             eden_regions: sizes.0,
@@ -63,7 +63,7 @@ proptest! {
             prop_assert_eq!(&same, &next);
             prop_assert!(next.eden_regions >= 1 && next.eden_regions <= done.free_regions.max(1), "{}", next);
             prop_assert!((1..=REGIONS).contains(&next.capacity_regions));
-            prop_assert!((1..=machine.workers).contains(&sizing.workers(next.eden_regions, done.threads)));
+            prop_assert!((1..=machine.workers).contains(&sizing.worker_demand(next.eden_regions, done.threads).workers));
             prop_assert!(next.survivor_limit_bytes >= REGION);
             prop_assert!(usize::from(next.tenuring_threshold) <= max_age);
             prop_assert!(next.tenuring_threshold <= threshold + 1);
@@ -75,11 +75,11 @@ proptest! {
                 prop_assert!(next.eden_regions <= most, "{}", next);
             }
             if !next.full {
-                let needed = next.eden_regions + sizing.survival.reserve(next.eden_regions, &machine, sizing.workers(next.eden_regions, done.threads));
+                let needed = next.eden_regions + sizing.survival.reserve(next.eden_regions, &machine, sizing.worker_demand(next.eden_regions, done.threads).workers);
                 prop_assert!(needed <= done.free_regions, "{} => {}", done, next);
                 prop_assert!(needed + REGIONS - done.free_regions <= next.capacity_regions, "{} => {}", done, next);
             }
-            if done.scope == Scope::Full {
+            if done.extent == Extent::Full {
                 let idle = |reason: &Reason| !matches!(
                     reason,
                     Reason::FullWorth { .. } | Reason::FullCheaper { .. } | Reason::FullAfterFailure { .. }

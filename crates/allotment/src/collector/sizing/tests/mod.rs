@@ -1,5 +1,4 @@
-//! The guarantees of sizing: tables, properties of every history, and simulated
-//! mutators.
+//! The guarantees of sizing: tables, properties of every history, and simulated mutators.
 
 mod histories;
 mod overhead;
@@ -15,11 +14,11 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 /// The settings that `list` makes.
-fn settings(list: &str) -> Settings {
+fn settings(list: &str) -> SizingSettings {
     let mut set = OptionSet::new();
     set.apply_str("Collector=parallel", Source::CommandLine).unwrap();
     set.apply_str(list, Source::CommandLine).unwrap();
-    Settings::from(&set.finish().unwrap())
+    SizingSettings::from(&set.finish().unwrap())
 }
 
 /// Two cores with 2 MiB of L2 each and 64 MiB of L3, and a heap of `heap` bytes.

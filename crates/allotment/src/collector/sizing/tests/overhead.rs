@@ -11,7 +11,7 @@ const USUAL: OverheadSettings = OverheadSettings { time_percent: 98, free_percen
 
 /// A collection of 80 ms that an allocation needed, after 0.1 ms, and that left 0.02 % of the heap.
 const STALLED: Effort = Effort {
-    scope: Scope::Full,
+    extent: Extent::Full,
     need: Need::Allocation,
     collecting: Duration::from_millis(80),
     running: Duration::from_micros(100),
@@ -19,20 +19,23 @@ const STALLED: Effort = Effort {
     heap_bytes: HEAP,
 };
 const STILL: Effort = Effort { need: Need::AllocationStill, running: Duration::ZERO, ..STALLED };
-const YOUNG: Effort = Effort { scope: Scope::Young, collecting: Duration::from_millis(5), ..STALLED };
+const YOUNG: Effort = Effort { extent: Extent::Young, collecting: Duration::from_millis(5), ..STALLED };
 const REQUESTED: Effort = Effort { need: Need::None, ..STALLED };
 const ZEAL: Effort = Effort { need: Need::Test, ..STALLED };
-/// 2 % of the heap, and a byte less.
+/// 2 % of the heap.
 const ENOUGH: Effort = Effort { free_bytes: HEAP.div_ceil(50), ..STALLED };
+/// A byte less than 2 % of the heap.
 const TOO_LITTLE: Effort = Effort { free_bytes: HEAP.div_ceil(50) - 1, ..STALLED };
-/// 97.5 % of the time, and 98.04 %.
+/// 97.5 % of the time.
 const CHEAP: Effort = Effort { running: Duration::from_micros(2050), ..STALLED };
+/// 98.04 % of the time.
 const DEAR: Effort = Effort { running: Duration::from_micros(1600), ..STALLED };
-/// The program waited before it; the machine was suspended in it.
+/// A collection before which the program waited.
 const LATE: Effort = Effort { running: Duration::from_secs(3600), ..STALLED };
+/// A collection during which the machine was suspended.
 const SUSPENDED: Effort = Effort { collecting: Duration::from_secs(3600), ..CHEAP };
 
-/// Which of these exceed the limit.
+/// The numbers of the collections that exceed the limit.
 fn exceeding(settings: OverheadSettings, efforts: &[Effort]) -> Vec<usize> {
     let mut limit = OverheadLimit::new(settings);
     (0..efforts.len()).filter(|&index| limit.after(&efforts[index]).exceeded).collect()
@@ -77,14 +80,14 @@ fn five_full_collections_in_a_row_are_too_many() {
         ("young ones between", [YOUNG, YOUNG, STALLED].repeat(5), &[14]),
         ("young ones alone", times(YOUNG, 50), none),
         (
-            "what ran before a young one counts",
+            "the running time before a young one counts",
             { [Effort { running: Duration::from_millis(4), ..YOUNG }, STALLED].repeat(9) },
             none,
         ),
         ("requested", times(REQUESTED, 50), none),
         ("requested ones between neither count nor end the row", [REQUESTED, STALLED].repeat(5), &[9]),
         (
-            "what ran before a requested one counts",
+            "the running time before a requested one counts",
             { [Effort { running: Duration::from_millis(4), ..REQUESTED }, STALLED].repeat(9) },
             none,
         ),
@@ -165,11 +168,11 @@ fn effort() -> impl Strategy<Value = Effort> {
         2 => Just(Need::None),
         1 => Just(Need::Test),
     ];
-    let scope = prop_oneof![1 => Just(Scope::Young), 5 => Just(Scope::Full)];
+    let extent = prop_oneof![1 => Just(Extent::Young), 5 => Just(Extent::Full)];
     // Around the limits.
     let times = (prop_oneof![0..100_u64, Just(u64::MAX)], prop_oneof![3 => 0..3_u64, 1 => 0..100_u64]);
-    (scope, need, times, 0..110_usize).prop_map(|(scope, need, (collecting, running), free)| Effort {
-        scope,
+    (extent, need, times, 0..110_usize).prop_map(|(extent, need, (collecting, running), free)| Effort {
+        extent,
         need,
         collecting: Duration::from_millis(collecting),
         running: Duration::from_millis(running),
@@ -185,7 +188,7 @@ fn exceeds(settings: OverheadSettings, history: &[Effort]) -> bool {
         |effort: &Effort| effort.free_bytes * 100 >= settings.free_percent as usize * effort.heap_bytes;
     let ends = |effort: &Effort| enough(effort) || effort.need == Need::Test;
     let row = &history[history.iter().rposition(ends).map_or(0, |index| index + 1)..];
-    let counts = |effort: &Effort| effort.scope == Scope::Full && effort.need == Need::Allocation;
+    let counts = |effort: &Effort| effort.extent == Extent::Full && effort.need == Need::Allocation;
     if !row.last().is_some_and(counts) {
         return false;
     }
@@ -222,7 +225,7 @@ proptest! {
     fn whatever_was_before_a_heap_that_stalls_gives_up(
         history in prop::collection::vec(effort(), 0..20),
     ) {
-        // What was measured since the last full collection may be cheap: one more.
+        // The time since the last full collection may be cheap: one more collection.
         let stalls = times(STALLED, 8);
         let exceeding = exceeding(USUAL, &[history.clone(), stalls].concat());
         prop_assert!(exceeding.contains(&(history.len() + 5)), "{exceeding:?}");

@@ -40,7 +40,7 @@ fn run(program: Program, machine: Machine, list: &str) -> (Simulator, Account) {
 }
 
 #[test]
-fn memory_is_not_out_while_it_is_not() {
+fn no_heap_with_room_is_out_of_memory() {
     for program in PROGRAMS {
         for factor in [1.15, 1.3, 1.5, 2.0, 4.0] {
             let machine = heap_for(program, factor);

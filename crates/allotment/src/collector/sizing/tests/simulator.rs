@@ -84,7 +84,7 @@ pub(super) struct Simulator {
 }
 
 impl Simulator {
-    pub(super) fn new(settings: Settings, machine: Machine) -> Simulator {
+    pub(super) fn new(settings: SizingSettings, machine: Machine) -> Simulator {
         let mut sizing = Sizing::new(settings, machine);
         let decision = sizing.first(2);
         Simulator {
@@ -186,12 +186,12 @@ impl Simulator {
         }
     }
 
-    fn done(&mut self, scope: Scope, pause_ns: f64) -> Collection {
+    fn done(&mut self, extent: Extent, pause_ns: f64) -> Collection {
         let eden_regions = self.machine.regions_of(self.eden_bytes);
         self.eden_bytes = 0;
         let mutator_ns = std::mem::take(&mut self.since_ns) as u64;
         Collection {
-            scope,
+            extent,
             pause_ns: pause_ns as u64,
             mutator_ns,
             eden_regions,
@@ -236,12 +236,13 @@ impl Simulator {
             (self.old_bytes + promoted + kept * self.region()).min(self.old_regions * self.region());
         let scanned = self.old_bytes / 100;
         let work = (stay + promoted + failed) as f64 * COPY_NS + scanned as f64 * SCAN_NS;
-        let pause = STOP_NS + work / self.sizing.workers(self.decision.eden_regions, self.threads) as f64;
+        let pause = STOP_NS
+            + work / self.sizing.worker_demand(self.decision.eden_regions, self.threads).workers as f64;
         self.account.young += 1;
         self.account.young_ns += pause;
         self.account.longest_young_ns = self.account.longest_young_ns.max(pause);
         self.account.copied += stay + promoted;
-        let mut done = self.done(Scope::Young, pause);
+        let mut done = self.done(Extent::Young, pause);
         done.survived = survived;
         (done.promoted_bytes, done.failed_bytes, done.scanned_bytes) = (promoted, failed, scanned);
         self.decide(done);
@@ -258,7 +259,7 @@ impl Simulator {
         let pause = STOP_NS + live as f64 * FULL_NS / self.machine.workers as f64;
         self.account.full += 1;
         self.account.full_ns += pause;
-        let mut done = self.done(Scope::Full, pause);
+        let mut done = self.done(Extent::Full, pause);
         done.live_bytes = live;
         self.decide(done);
     }

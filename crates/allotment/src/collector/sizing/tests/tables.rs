@@ -12,7 +12,7 @@ fn young() -> Collection {
 }
 
 fn full(free_regions: usize) -> Collection {
-    Collection { scope: Scope::Full, pause_ns: 20_000_000, free_regions, ..young() }
+    Collection { extent: Extent::Full, pause_ns: 20_000_000, free_regions, ..young() }
 }
 
 fn sizing(list: &str) -> Sizing {
@@ -21,8 +21,8 @@ fn sizing(list: &str) -> Sizing {
 
 #[test]
 fn settings_are_the_options() {
-    let default = Settings::from(&Options::default());
-    let expected = Settings {
+    let default = SizingSettings::from(&Options::default());
+    let expected = SizingSettings {
         initial_heap_bytes: 0,
         min_free_percent: 50,
         new_bytes: 0,
@@ -35,7 +35,7 @@ fn settings_are_the_options() {
     assert_eq!(default, expected);
     let list = "InitialHeapSize=8m,MinHeapFreeRatio=40,NewSize=1m,MaxNewSize=2m,MaxTenuringThreshold=3,\
                 MaxGCPauseMillis=5,GCTimeRatio=99";
-    let expected = Settings {
+    let expected = SizingSettings {
         initial_heap_bytes: 8 * MIB,
         min_free_percent: 40,
         new_bytes: MIB,
@@ -106,7 +106,7 @@ fn threads_that_come_get_an_eden_within_the_goal_for_pauses() {
     let long = Collection { pause_ns: 10_000_000, ..young() };
     let eden = |list: &str| {
         let mut sizing = sizing(list);
-        let least = least_eden(&sizing.settings, &sizing.machine, 500);
+        let least = least_eden(&sizing.settings, &sizing.machine, 500, 0);
         let before = least.min(sizing.most_eden());
         let _ = sizing.after(&long);
         (before, least.min(sizing.most_eden()))
@@ -184,10 +184,10 @@ fn a_full_heap_is_collected_in_full() {
     let next = sizing.after(&crowded);
     assert!(next.full && next.eden_regions == 1, "{next}");
     assert!(next.to_string().contains("full next: 2000 regions became old, full from 64 on"), "{next}");
-    // It helped: no other one is due, and the heap is as large as the ratio says.
+    // The full collection helped: no other one is due, and the heap is as large as the ratio says.
     let next = sizing.after(&full(1848));
     assert_eq!((next.full, next.capacity_regions), (false, 400), "{next}");
-    // It did not help.
+    // The full collection did not help.
     let next = sizing.after(&full(1));
     assert_eq!((next.full, next.capacity_regions), (true, 2048), "{next}");
     assert!(next.to_string().contains("full next: 1 regions free, 2 needed"), "{next}");
@@ -259,7 +259,7 @@ fn workers_follow_the_work() {
         let mut sizing = Sizing::new(settings(""), machine);
         let done = Collection { promoted_bytes: copied, scanned_bytes: scanned, ..young() };
         let eden = sizing.after(&done).eden_regions;
-        assert_eq!(sizing.workers(eden.min(4), 1), workers, "{copied} {scanned}");
+        assert_eq!(sizing.worker_demand(eden.min(4), 1).workers, workers, "{copied} {scanned}");
     }
 }
 
@@ -269,7 +269,7 @@ fn objects_that_stay_in_place_cost_no_work_and_no_copy() {
     let after = |done: Collection| {
         let mut sizing = Sizing::new(settings(""), machine);
         let _ = sizing.after(&done);
-        (sizing.workers(4, 1), sizing.survival.reserve(4, &machine, 1))
+        (sizing.worker_demand(4, 1).workers, sizing.survival.reserve(4, &machine, 1))
     };
     // A large array becomes old: as if it had not been there.
     let large = Collection { stayed_bytes: 16 * MIB, eden_regions: 36, humongous_regions: 32, ..young() };
@@ -295,7 +295,14 @@ fn an_eden_that_threads_have_made_larger_has_workers_for_it() {
     let mut sizing = Sizing::new(settings(""), machine);
     // 100 KiB of 2 MiB survive; of 250 MiB it may be 12.
     let _ = sizing.after(&Collection { promoted_bytes: 100 * KIB, ..young() });
-    assert_eq!((sizing.workers(4, 1), sizing.workers(10, 1), sizing.workers(500, 1)), (1, 1, 4));
+    assert_eq!(
+        (
+            sizing.worker_demand(4, 1).workers,
+            sizing.worker_demand(10, 1).workers,
+            sizing.worker_demand(500, 1).workers
+        ),
+        (1, 1, 4)
+    );
 }
 
 #[test]
@@ -305,9 +312,9 @@ fn newly_attached_threads_raise_the_number_of_workers() {
     // 20 KiB of 64 MiB survive one thread's work; of 500 threads' work it may be 10 MiB. Departed
     // threads say nothing.
     let _ = sizing.after(&Collection { threads: 1, eden_regions: 128, promoted_bytes: 20 * KIB, ..young() });
-    assert_eq!([1, 2, 40, 500].map(|threads| sizing.workers(128, threads)), [1, 1, 2, 4]);
+    assert_eq!([1, 2, 40, 500].map(|threads| sizing.worker_demand(128, threads).workers), [1, 1, 2, 4]);
     let _ = sizing.after(&Collection { threads: 500, promoted_bytes: 4 * MIB, ..young() });
-    assert_eq!([1, 500].map(|threads| sizing.workers(4, threads)), [4, 4]);
+    assert_eq!([1, 500].map(|threads| sizing.worker_demand(4, threads).workers), [4, 4]);
 }
 
 #[test]
@@ -317,7 +324,7 @@ fn buffers_of_many_workers_are_small_in_small_regions() {
     let machine = Machine { geometry, workers: 4, work_bytes: 1, ..machine(1 << 30, 512 * KIB) };
     let mut sizing = Sizing::new(settings(""), machine);
     let next = sizing.after(&Collection { promoted_bytes: 100, free_regions: 39, ..young() });
-    assert_eq!((sizing.workers(next.eden_regions, 1), next.full), (4, false), "{next}");
+    assert_eq!((sizing.worker_demand(next.eden_regions, 1).workers, next.full), (4, false), "{next}");
 }
 
 /// The thresholds after many collections in which `rate(age)` of each age survive, and an old byte
@@ -422,8 +429,8 @@ fn eden_stays_beyond_the_cache_only_where_that_pays() {
 }
 
 /// Medians of near and far after these collections, in nanoseconds of a region.
-fn cache_after(near: &[u64], far: &[u64]) -> cache::Cache {
-    let mut cache = cache::Cache::new();
+fn cache_after(near: &[u64], far: &[u64]) -> cache::CacheTrial {
+    let mut cache = cache::CacheTrial::new();
     for (eden_regions, ns) in near.iter().map(|&ns| (16, ns)).chain(far.iter().map(|&ns| (32, ns))) {
         let done = Collection { mutator_ns: ns * eden_regions as u64, eden_regions, ..Collection::default() };
         cache.observe(&done, 16);
@@ -436,8 +443,9 @@ fn two_collections_that_met_new_pages_do_not_make_the_near_eden_dear() {
     let cold = [900_000, 700_000, 50_000, 50_000, 50_000];
     assert!(cache_after(&cold, &[]).permits_far(), "far is to be tried");
     assert!(!cache_after(&cold[..4], &[]).permits_far(), "near is not known yet");
-    assert_eq!(cache_after(&cold, &[70_000; 5]).measured(), (50_000, 70_000));
-    assert!(!cache_after(&cold, &[70_000; 5]).permits_far());
+    let dear = cache_after(&cold, &[70_000; 5]);
+    assert_eq!((dear.near.ns(), dear.far.ns()), (50_000, 70_000));
+    assert!(!dear.permits_far());
     assert!(cache_after(&cold, &[51_000; 5]).permits_far());
 }
 
@@ -447,7 +455,7 @@ fn a_wrong_answer_lasts_for_one_short_wait() {
     // collections after the beginning.
     let mut cache = cache_after(&[900_000; 5], &[70_000; 26]);
     assert!(cache.permits_far());
-    let collect = |cache: &mut cache::Cache, regions, ns| {
+    let collect = |cache: &mut cache::CacheTrial, regions, ns| {
         let done =
             Collection { mutator_ns: ns * regions as u64, eden_regions: regions, ..Collection::default() };
         cache.observe(&done, 16);
@@ -464,7 +472,7 @@ fn a_wrong_answer_lasts_for_one_short_wait() {
     while waits.len() < 4 {
         collect(&mut cache, 16, 50_000);
         waited += 1;
-        if cache.measured() == (0, 0) {
+        if (cache.near.ns(), cache.far.ns()) == (0, 0) {
             waits.push(waited);
             (0..5).for_each(|_| collect(&mut cache, 16, 50_000));
             (0..5).for_each(|_| collect(&mut cache, 32, 70_000));
