@@ -10,8 +10,8 @@
 //! The caller may send a descriptor with its line (`SCM_RIGHTS`). Only a regular file is accepted:
 //! a write to it waits for no reader.
 
-use super::private_folder::{LockedFolder, private_folder, remove_stale, socket_name};
 use super::ProcessMark;
+use super::private_folder::{LockedFolder, private_folder, remove_stale, socket_name};
 use rustix::cmsg_space;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};

@@ -24,6 +24,7 @@
 
 use super::linux::plain_name;
 use super::{AttachListenerError, call_socket};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use std::ffi::OsStr;
@@ -109,7 +110,8 @@ pub(super) struct LockedFolder(File);
 impl LockedFolder {
     /// Waits for the lock for this time; `None` if it did not come, or the file system has none.
     pub(super) fn lock(folder: &Path, wait: Duration) -> Option<LockedFolder> {
-        let locked = LockedFolder(File::open(folder).ok()?);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let locked = LockedFolder(open(folder, flags, Mode::empty()).ok()?.into());
         let until = Instant::now() + wait;
         loop {
             match locked.0.try_lock() {

@@ -7,6 +7,8 @@
 
 use allotment_output::write_without_signals;
 use std::fmt;
+use std::io::stderr;
+use std::os::fd::AsFd;
 
 /// Writes a line, or as much of the line as the descriptor takes. A closed pipe, or a file as large
 /// as allowed, does not end the process.
@@ -14,7 +16,7 @@ pub(crate) fn tell(line: fmt::Arguments<'_>) {
     let text = format!("{line}\n");
     let mut bytes = text.as_bytes();
     while !bytes.is_empty() {
-        match write_without_signals(rustix::stdio::stderr(), bytes) {
+        match write_without_signals(stderr().as_fd(), bytes) {
             Ok(0) | Err(_) => return,
             Ok(written) => bytes = &bytes[written..],
         }

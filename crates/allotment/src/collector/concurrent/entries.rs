@@ -35,9 +35,7 @@ impl Entries for WorkStack<'_> {
 
     #[inline(always)]
     fn share(&mut self) {
-        if self.is_wanted() {
-            self.give();
-        }
+        WorkStack::share(self);
     }
 }
 

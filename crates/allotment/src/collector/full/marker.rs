@@ -16,19 +16,16 @@
 //! referents overlap anyway). It also stops where a third of the referents lie near, as half of
 //! them do in a tree in order.
 //!
-//! Refused: the loop of concurrent markers and snapshots (`work/trace.rs`) for the part that does
-//! not ask. What that costs here is not measured yet.
+//! A marker that no longer asks works in the loop of concurrent markers and snapshots
+//! (`work/trace.rs`).
 
 use crate::collector::kernel::{LiveMap, ShapeCache};
-use crate::collector::work::{Ring, WorkEntry, WorkStack, chunk_slots};
+use crate::collector::work::{AHEAD, Ring, Trace, WorkEntry, WorkStack, chunk_slots, trace};
 use crate::object::{
     Layout, Shape, SlotKind, WORD, for_each_fixed_slot, for_each_word, reference, tail_slots,
 };
 use crate::platform::prefetch_read;
 use crate::region::Space;
-
-/// Objects whose headers are being fetched.
-const AHEAD: usize = 16;
 
 /// Objects whose blocks in the map are being fetched, by a marker that asks.
 const ASKED: usize = 8;
@@ -170,37 +167,8 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
         if self.asks {
             self.drain_asking();
         }
-        let mut ahead = Ring::<AHEAD, 1>::new();
-        loop {
-            let due = match self.stack.pop_at_hand().map(WorkEntry::decode) {
-                Some(WorkEntry::Chunk { array, number }) => {
-                    // SAFETY: only arrays of references are pushed as chunks.
-                    unsafe { self.scan_chunk::<false>(array, number) };
-                    continue;
-                }
-                Some(WorkEntry::Plain(address)) => {
-                    prefetch_read(address);
-                    if self.stack.is_wanted() {
-                        self.stack.give();
-                    }
-                    ahead.add([address])
-                }
-                None => match ahead.take() {
-                    [0] if self.stack.refill() => continue,
-                    [0] => return,
-                    due => {
-                        if LOCKED && ahead.came().is_multiple_of(LOOK_AROUND) {
-                            self.stack.look_around();
-                        }
-                        due
-                    }
-                },
-            };
-            if due != [0] {
-                // SAFETY: every pushed address is an object's.
-                unsafe { self.visit::<false>(due[0]) };
-            }
-        }
+        // SAFETY: objects and chunks of arrays of references are all that is pushed.
+        unsafe { trace(self) };
     }
 
     /// Works as [`drain`](Self::drain), or until asking does not pay.
@@ -220,9 +188,7 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
                 }
                 Some(WorkEntry::Plain(address)) => {
                     self.map.prefetch_to_mark(address);
-                    if self.stack.is_wanted() {
-                        self.stack.give();
-                    }
+                    self.stack.share();
                     asked.add([address])
                 }
                 None => asked.take(),
@@ -330,5 +296,47 @@ impl<'h, const LOCKED: bool> Marker<'h, LOCKED> {
             // SAFETY: a slot of the object.
             unsafe { self.slot::<ASKS>(tail.start.add(index), tail.kind) };
         }
+    }
+}
+
+impl<const LOCKED: bool> Trace for Marker<'_, LOCKED> {
+    #[inline(always)]
+    fn pop_at_hand(&mut self) -> Option<usize> {
+        self.stack.pop_at_hand()
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) -> bool {
+        self.stack.refill()
+    }
+
+    fn keep(&mut self, _entry: WorkEntry) {
+        unreachable!("no visit of a stopped marker ends the loop");
+    }
+
+    #[inline(always)]
+    fn share(&mut self) {
+        self.stack.share();
+    }
+
+    #[inline(always)]
+    fn runs_low(&mut self, visits: usize) {
+        if LOCKED && visits.is_multiple_of(LOOK_AROUND) {
+            self.stack.look_around();
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn visit(&mut self, address: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.visit::<false>(address) };
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn visit_chunk(&mut self, array: usize, number: usize) -> bool {
+        // SAFETY: the caller's predicate.
+        unsafe { self.scan_chunk::<false>(array, number) };
+        true
     }
 }

@@ -27,5 +27,5 @@ pub(crate) use queue_pool::TaskQueuePool;
 pub(crate) use ring::Ring;
 pub(crate) use stack::WorkStack;
 pub(crate) use task_queues::{StackLimits, TaskQueues};
-pub(crate) use trace::{Trace, trace};
+pub(crate) use trace::{AHEAD, Trace, trace};
 pub(crate) use workers::{default_concurrent_workers, default_workers, wanted_workers};

@@ -147,6 +147,14 @@ impl WorkStack<'_> {
             && (self.top.len() >= WORTH_GIVING || !self.below.is_empty())
     }
 
+    /// Offers some entries to others, if one of them wants some.
+    #[inline(always)]
+    pub(crate) fn share(&mut self) {
+        if self.is_wanted() {
+            self.give();
+        }
+    }
+
     /// To be called at intervals by a worker that follows a list. Offers entries to others if
     /// possible, or finds out whether this worker [is alone](Self::is_alone).
     #[inline(always)]

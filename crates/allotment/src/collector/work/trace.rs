@@ -6,14 +6,14 @@
 //! spends most of its time waiting for headers (Cher, Hosking and Vitek, ASPLOS 2004). Arrays of
 //! references go in chunks, so that one array does not fill the stack.
 //!
-//! Concurrent markers and snapshots share the loop. The stopped marker (`full/marker.rs`) has its
-//! own: it fetches blocks of the map in another ring, and measures whether that pays.
+//! All markers and snapshots share the loop. The stopped marker (`full/marker.rs`) has a second one,
+//! which fetches blocks of the map in another ring, for as long as that pays.
 
 use super::{Ring, WorkEntry};
 use crate::platform::prefetch_read;
 
 /// Objects whose headers are being fetched.
-const AHEAD: usize = 16;
+pub(crate) const AHEAD: usize = 16;
 
 /// A thread that follows references.
 pub(crate) trait Trace {
@@ -28,6 +28,10 @@ pub(crate) trait Trace {
 
     /// Lets other workers take some entries, if one of them wants some.
     fn share(&mut self);
+
+    /// Told that nothing was at hand and one of the fetched objects is next, the `visits`th of all.
+    #[inline(always)]
+    fn runs_low(&mut self, _visits: usize) {}
 
     /// Looks at an object, and at the first chunk of an array. Returns whether to go on.
     ///
@@ -66,8 +70,11 @@ pub(crate) unsafe fn trace(tracer: &mut impl Trace) -> bool {
             None => match ahead.take() {
                 [0] if tracer.refill() => true,
                 [0] => return true,
-                // SAFETY: the caller's predicate.
-                [due] => unsafe { tracer.visit(due) },
+                [due] => {
+                    tracer.runs_low(ahead.came());
+                    // SAFETY: the caller's predicate.
+                    unsafe { tracer.visit(due) }
+                }
             },
         };
         if !goes_on {
