@@ -156,7 +156,7 @@ mod tests {
         for (name, value, reason) in [
             ("length", "0", "nothing to look at"),
             ("length", "18446744073709551615", "of memory"),
-            ("phase", "evacuation", "none of none, marking, weak, forwarding"),
+            ("phase", "evacuation", "not one of none, marking, weak, forwarding"),
         ] {
             let values = vec![(name.to_string(), vec![value.to_string()])];
             let error = refused(Selection { values, ..Selection::default() });

@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
         for (name, value, reason) in [
-            ("config", "large", "none of small, medium, huge"),
+            ("config", "large", "not one of small, medium, huge"),
             ("workload", "NumCustomers", "write Name=value"),
             ("workload", "CustomerThreads=5000", "at most 4096"),
             ("workload", "FastAndFurious=true", "PhasedUpdates"),
             ("heap", "1m", "MaxHeapSize"),
-            ("policy", "none", "none of own"),
+            ("policy", "none", "not one of own"),
         ] {
             let values = vec![(name.to_string(), vec![value.to_string()])];
             let error = refused(Selection { values, ..Selection::default() });

@@ -126,7 +126,7 @@ mod tests {
             ("death", "101", "at most 100"),
             ("factor", "0", "above 0"),
             ("steps", "0", "every thread has one"),
-            ("mix", "large", "none of small, default, arrays"),
+            ("mix", "large", "not one of small, default, arrays"),
         ] {
             let mut values = vec![(name.to_string(), vec![value.to_string()])];
             values.push(("collector".into(), vec!["mark-compact".into()]));
