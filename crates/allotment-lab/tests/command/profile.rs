@@ -61,7 +61,7 @@ inuse_space: 4194304 bytes; a sample in 524288 bytes
     for (file, cause) in [
         ("cut", "it ends at byte"),
         ("packed-cut", "ends too early"),
-        ("text", "it is no profile of pprof"),
+        ("text", "it is not a profile in pprof's form"),
         ("empty", "it has no sample types"),
         ("missing", "No such file"),
         (".", "directory"),

@@ -176,7 +176,7 @@ fn simulate_tlab_refuses_what_it_cannot() {
     refused(&["--threads=0"], "threads of 0");
     refused(&["--conc-gc-threads=10000000000"], "1 to 1024 can");
     refused(&["--warm-up=-1"], "is not a time");
-    refused(&["--policy=tcmalloc"], "there is no policy `tcmalloc`");
+    refused(&["--policy=tcmalloc"], "`tcmalloc` is not a policy");
     refused(&["--config=huge"], "--config is of --like extremem");
     refused(&["--config=large", "--like=extremem"], "possible values: small, medium, huge, loaded");
     refused(&["--objects=20..40"], "multiples of 8");
