@@ -1,0 +1,138 @@
+//! The machine code between generated code and the library, for AArch64.
+//!
+//! The macros are bodies of naked functions and calls of them. Their docs, their types and what they
+//! promise are in `mutator/generated.rs` and `mutator/barrier/entries.rs`, which know no machine.
+//!
+//! x16 and x17 belong to nobody across a call: a veneer of the linker may change them. So the
+//! entries use them freely.
+
+/// The body of an entry that keeps a `GeneratedFrame` on the stack while `$target` runs.
+///
+/// The four words of the frame are: the previous frame, the caller's frame pointer, its return
+/// address, and the hot part. The stack stays aligned to 16 bytes.
+macro_rules! generated_entry {
+    ($frame_offset:expr, $target:path) => {
+        std::arch::naked_asm!(
+            "sub sp, sp, #32",
+            "ldr x16, [x0, {frame}]",
+            "stp x16, x29, [sp]",
+            "stp x30, x0, [sp, #16]",
+            "mov x16, sp",
+            "str x16, [x0, {frame}]",
+            "bl {target}",
+            "ldr x17, [sp]",
+            "ldr x16, [sp, #24]",
+            "str x17, [x16, {frame}]",
+            "ldp x29, x30, [sp, #8]",
+            "add sp, sp, #32",
+            "ret",
+            frame = const $frame_offset,
+            target = sym $target,
+        )
+    };
+}
+
+/// The body of an entry that keeps all registers except x16, x17, x30 and the result: x0 where it
+/// `returns` one, none where it `keeps` x0.
+///
+/// The called function keeps x19 to x29 and the lower halves of v8 to v15. The entry saves the
+/// rest: 17 general registers (x0 to x15 and x18) and all vectors.
+macro_rules! barrier_entry {
+    (returns $target:path) => { $crate::platform::barrier_entry!("", $target) };
+    (keeps $target:path) => { $crate::platform::barrier_entry!("ldr x0, [sp]", $target) };
+    ($restore:literal, $target:path) => {
+        std::arch::naked_asm!(
+            "stp x29, x30, [sp, #-16]!",
+            "mov x29, sp",
+            "sub sp, sp, #656",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"str x\number, [sp, #(8 * \number)]",
+            ".endr",
+            "str x18, [sp, #128]",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"str q\number, [sp, #(144 + 16 * \number)]",
+            ".endr",
+            ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            r"str q\number, [sp, #(144 + 16 * \number)]",
+            ".endr",
+            "bl {target}",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"ldr q\number, [sp, #(144 + 16 * \number)]",
+            ".endr",
+            ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            r"ldr q\number, [sp, #(144 + 16 * \number)]",
+            ".endr",
+            ".irp number, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"ldr x\number, [sp, #(8 * \number)]",
+            ".endr",
+            "ldr x18, [sp, #128]",
+            $restore,
+            "add sp, sp, #656",
+            "ldp x29, x30, [sp], #16",
+            "ret",
+            target = sym $target,
+        )
+    };
+}
+
+/// Calls an entry of a load from Rust code, and gives the word that it returns.
+macro_rules! call_load_entry {
+    ($entry:path, $hot:expr, $slot:expr, $bits:expr) => {{
+        let word: u64;
+        $crate::platform::call_barrier_entry!(
+            $entry, in("x1") $slot, in("x2") $bits, inlateout("x0") $hot => word
+        );
+        word
+    }};
+}
+
+/// Calls an entry of a store from Rust code.
+macro_rules! call_store_entry {
+    ($entry:path, $hot:expr, $slot:expr) => {
+        $crate::platform::call_barrier_entry!($entry, in("x0") $hot, in("x1") $slot)
+    };
+}
+
+/// The call itself. It saves the link register, so that a function of nothing but barriers needs no
+/// frame (`nostack`): Linux has no red zone here that the push could hit.
+#[cfg(not(target_feature = "sve"))]
+macro_rules! call_barrier_entry {
+    ($entry:path, $($operand:tt)*) => {
+        std::arch::asm!(
+            "str x30, [sp, #-16]!",
+            "bl {entry}",
+            "ldr x30, [sp], #16",
+            entry = sym $entry,
+            // A veneer of the linker may change these.
+            out("x16") _, out("x17") _,
+            $($operand)*,
+            options(nostack),
+        )
+    };
+}
+
+/// The call in a build for SVE, whose vectors and predicates an entry keeps in part only.
+#[cfg(target_feature = "sve")]
+macro_rules! call_barrier_entry {
+    ($entry:path, $($operand:tt)*) => {
+        std::arch::asm!(
+            "str x30, [sp, #-16]!",
+            "bl {entry}",
+            "ldr x30, [sp], #16",
+            entry = sym $entry,
+            out("x16") _, out("x17") _,
+            out("v0") _, out("v1") _, out("v2") _, out("v3") _, out("v4") _, out("v5") _, out("v6") _, out("v7") _,
+            out("v8") _, out("v9") _, out("v10") _, out("v11") _, out("v12") _, out("v13") _, out("v14") _,
+            out("v15") _, out("v16") _, out("v17") _, out("v18") _, out("v19") _, out("v20") _, out("v21") _,
+            out("v22") _, out("v23") _, out("v24") _, out("v25") _, out("v26") _, out("v27") _, out("v28") _,
+            out("v29") _, out("v30") _, out("v31") _,
+            out("p0") _, out("p1") _, out("p2") _, out("p3") _, out("p4") _, out("p5") _, out("p6") _, out("p7") _,
+            out("p8") _, out("p9") _, out("p10") _, out("p11") _, out("p12") _, out("p13") _, out("p14") _,
+            out("p15") _, out("ffr") _,
+            $($operand)*,
+            options(nostack),
+        )
+    };
+}
+
+pub(crate) use {barrier_entry, call_barrier_entry, call_load_entry, call_store_entry, generated_entry};
