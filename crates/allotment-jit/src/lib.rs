@@ -34,6 +34,9 @@
 // cranelift                       the same allocations in Cranelift's form
 // ```
 
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("allotment-jit makes code for x86-64 alone: build it for that machine");
+
 mod allocation;
 mod assembly;
 mod code;

@@ -74,6 +74,6 @@ pub use crate::object::{
     TypeShape, WORD, reference, with_reference,
 };
 pub use crate::platform::{
-    PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor,
+    AArch64, PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, X86_64,
 };
 pub use crate::type_shape;

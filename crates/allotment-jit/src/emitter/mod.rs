@@ -22,14 +22,14 @@ use crate::allocation::{Allocation, Initialise};
 use crate::registers::Registers;
 use crate::{EmitError, Sequence};
 use allotment::Heap;
-use allotment::raw::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchError, PrefetchSettings, PrefetchStyle, Processor, X86_64};
 use iced_x86::code_asm::{AsmRegister32, AsmRegister64, get_gpr32, get_gpr64};
 use iced_x86::{Register, code_asm::AsmRegisterXmm, code_asm::get_xmm};
 
 /// Makes sequences for one processor and one setting of prefetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Emitter {
-    processor: Processor,
+    processor: X86_64,
     prefetch: PrefetchSettings,
     past_buffers: bool,
 }
@@ -54,8 +54,8 @@ impl Emitter {
     /// # Errors
     /// [`EmitError::Prefetch`]: settings outside HotSpot's ranges, or that the processor cannot
     /// execute.
-    pub fn new(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
-        prefetch.check(&processor)?;
+    pub fn new(processor: X86_64, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
+        prefetch.check(&Processor::X86_64(processor))?;
         Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 
@@ -99,7 +99,7 @@ impl Emitter {
     pub fn for_heap(heap: &Heap) -> Emitter {
         // The heap's own settings were checked when the heap was made.
         Emitter {
-            processor: Processor::detect(),
+            processor: X86_64::detect(),
             prefetch: heap.prefetch_settings(),
             past_buffers: !heap.has_buffers(),
         }
@@ -110,7 +110,7 @@ impl Emitter {
     ///
     /// # Errors
     /// As [`new`](Self::new), except for the ranges of distance and step.
-    pub fn beyond_hotspot(processor: Processor, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
+    pub fn beyond_hotspot(processor: X86_64, prefetch: PrefetchSettings) -> Result<Emitter, EmitError> {
         const MOST: usize = 1 << 20;
         let PrefetchSettings { style, distance, step, .. } = prefetch;
         // Lines, the instruction, and the presence of a step are checked as in HotSpot.
@@ -126,7 +126,7 @@ impl Emitter {
             let nearest = if above - step <= step - below { above } else { below };
             return Err(PrefetchError::Step { step, nearest }.into());
         }
-        within.check(&processor)?;
+        within.check(&Processor::X86_64(processor))?;
         Ok(Emitter { processor, prefetch: prefetch.normalized(), past_buffers: false })
     }
 

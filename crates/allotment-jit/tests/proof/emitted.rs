@@ -5,7 +5,7 @@ use super::kit::{CALLEE_SAVED, GENERAL, word};
 use super::machine::{Machine, framed, targets};
 use super::program::{BEYOND, Function, Program, ShapeKit, Way, What};
 use allotment::Mutator;
-use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, X86_64};
 use allotment_jit::{
     Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Register, Sequence,
     Site, SlowCall,
@@ -44,10 +44,10 @@ impl Function {
             What::LengthIn(index) => vec![Allocation::array_in(kit.arrays[*index], input).unwrap()],
             What::SizeIn(index) => vec![Allocation::sized_in(kit.arrays[*index].header(), input)],
         };
-        let here = Processor::detect();
+        let here = X86_64::detect();
         let instruction = if here.prefetchw { self.settings.instruction } else { PrefetchInstruction::T0 };
         let settings = PrefetchSettings { instruction, ..self.settings };
-        let emitter = Emitter::new(Processor { avx2: here.avx2 && self.avx2, ..here }, settings).unwrap();
+        let emitter = Emitter::new(X86_64 { avx2: here.avx2 && self.avx2, ..here }, settings).unwrap();
         let emitter = emitter.past_buffers(self.past_buffers);
         if self.is_stub() {
             return emitter.stub(allocations[0], self.initialise).unwrap();

@@ -1,12 +1,12 @@
 //! Random settings and registers, and access to heaps and hot parts.
 
 use allotment::Heap;
-use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Vendor, X86_64};
 use allotment_jit::{Initialise, Register, Registers};
 use proptest::prelude::*;
 
 /// A processor with every feature, independent of the machine that runs the tests.
-pub(crate) const ANY: Processor = Processor {
+pub(crate) const ANY: X86_64 = X86_64 {
     vendor: Vendor::Intel,
     family: 6,
     sse3: true,

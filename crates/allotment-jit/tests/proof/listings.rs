@@ -6,9 +6,7 @@
 //! Refused: a crate for snapshots, since a comparison of two texts is enough.
 
 use super::kit::ANY;
-use allotment::raw::{
-    Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
-};
+use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
     Allocation, CompareExchange, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site,
     SlowCall, Store,
@@ -48,7 +46,7 @@ fn settings(style: usize) -> PrefetchSettings {
 }
 
 fn emitter(style: usize, avx2: bool) -> Emitter {
-    Emitter::new(Processor { avx2, ..ANY }, settings(style)).unwrap()
+    Emitter::new(X86_64 { avx2, ..ANY }, settings(style)).unwrap()
 }
 
 /// The headers of objects are those of a first shape.

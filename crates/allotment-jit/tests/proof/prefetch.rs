@@ -9,7 +9,7 @@ use super::kit::{ANY, Assignment, assignment, initialise, settings};
 use super::program::ARRAYS;
 use allotment::Heap;
 use allotment::raw::{
-    Header, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape, ShapeRef,
+    Header, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, ShapeRef, X86_64,
 };
 use allotment_jit::{Allocation, Emitter, Initialise, Register, Sequence, Site, SlowCall, Target};
 use iced_x86::Mnemonic;
@@ -113,7 +113,7 @@ impl Case {
             What::Length(index, _) => vec![Allocation::array_in(SHAPES.1[*index], input).unwrap()],
             What::Size(_) => vec![Allocation::sized_in(Header::from_bits(7 << 8), input)],
         };
-        let processor = Processor { avx2: self.avx2, ..ANY };
+        let processor = X86_64 { avx2: self.avx2, ..ANY };
         let emitter = Emitter::new(processor, self.settings);
         let emitter = emitter.or_else(|_| Emitter::beyond_hotspot(processor, self.settings)).unwrap();
         let preserve = self.assignment.preserve();

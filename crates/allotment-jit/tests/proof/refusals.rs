@@ -2,9 +2,7 @@
 
 use super::kit::{ANY, GENERAL, heap, settings};
 use super::machine::targets;
-use allotment::raw::{
-    Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape,
-};
+use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
     Allocation, CodeBuffer, CodeError, CompareExchange, EmitError, Emitter, Initialise, Load,
     MAX_INLINE_BYTES, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store, Target,
@@ -162,7 +160,7 @@ fn prefetch_settings() {
     );
     says(new(PrefetchSettings { step: 96, ..good }), "must be a power of two of at least 8");
     let write = PrefetchSettings { instruction: PrefetchInstruction::Write, ..good };
-    let old = Processor { prefetchw: false, ..ANY };
+    let old = X86_64 { prefetchw: false, ..ANY };
     says(Emitter::new(old, write), "this processor has no PREFETCHW; 1 (PREFETCHT0) is the nearest");
     assert!(Emitter::new(old, write.off()).is_ok());
 

@@ -4,9 +4,7 @@
 
 use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
 use super::machine::{Machine, framed, targets};
-use allotment::raw::{
-    GeneratedFrame, PrefetchSettings, Processor, RootProvider, RootVisitor, Shape, ShapeRef,
-};
+use allotment::raw::{GeneratedFrame, PrefetchSettings, RootProvider, RootVisitor, Shape, ShapeRef, X86_64};
 use allotment_jit::{
     Allocation, CodeBuffer, Emitter, Initialise, Part, Poll, Register, Sequence, Site, SlowCall, Target,
 };
@@ -35,7 +33,7 @@ fn allocation(
     let preserve = assignment.preserve();
     let slow = SlowCall { preserve: &preserve, misaligned: assignment.misaligned };
     let (allocations, registers) = ([Allocation::object(shape).unwrap()], assignment.registers());
-    let emitter = Emitter::new(Processor { prefetchw: true, ..Processor::detect() }, settings).unwrap();
+    let emitter = Emitter::new(X86_64 { prefetchw: true, ..X86_64::detect() }, settings).unwrap();
     emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap()
 }
 

@@ -9,8 +9,8 @@ use super::kit::{ANY, Assignment, heap, seed};
 use super::machine::{Machine, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{
-    Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, RootProvider, RootVisitor,
-    Shape, ShapeRef, SlotKind,
+    Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, RootProvider, RootVisitor, Shape,
+    ShapeRef, SlotKind, X86_64,
 };
 use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Register, Store};
 use std::mem::transmute;
@@ -51,7 +51,7 @@ impl Functions {
         for style in (0..4).filter_map(PrefetchStyle::from_number) {
             let settings =
                 PrefetchSettings { style, instruction: PrefetchInstruction::T0, ..PrefetchSettings::OFF };
-            let emitter = Emitter::new(Processor::detect(), settings).unwrap().past_buffers(past_buffers);
+            let emitter = Emitter::new(X86_64::detect(), settings).unwrap().past_buffers(past_buffers);
             for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
                 let stub = emitter.stub(Allocation::object(node).unwrap(), initialise).unwrap();
                 nodes.push(buffer.add("new_node", stub));

@@ -209,7 +209,7 @@ fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), iced_x86::IcedE
 mod tests {
     use super::*;
     use crate::experiments::tlab::eden::heap_of_edens;
-    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
+    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 
     /// Emitted code allocates the stated number of objects, and does its work, in both forms.
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             instruction: PrefetchInstruction::T0,
             ..PrefetchSettings::OFF
         };
-        let emitter = Emitter::new(Processor::detect(), settings).unwrap();
+        let emitter = Emitter::new(X86_64::detect(), settings).unwrap();
         for (form, reads) in
             [(Form::Pasted, false), (Form::Stub, false), (Form::Pasted, true), (Form::Stub, true)]
         {

@@ -35,7 +35,10 @@ impl Machine {
             let (bytes, cpus) = (size(cache.bytes as u64), ranges(&cache.shared_cpus));
             (cache_name(cache), format!("{bytes}, {} B lines, used by CPU {cpus}", cache.line_bytes))
         }));
-        facts.push(("prefetchw", if Processor::detect().prefetchw { "yes" } else { "no" }.into()));
+        facts.push((
+            "prefetchw",
+            if Processor::detect().prefetches_for_writing() { "yes" } else { "no" }.into(),
+        ));
         facts
             .push(("pages", format!("{}, huge {}", size(page_size() as u64), size(huge_page_size() as u64))));
         facts.push(("huge pages", transparent_huge_pages()));

@@ -19,7 +19,7 @@ use super::thread::hot::Hot;
 use super::thread::state::State;
 use super::{BarrierCalls, Mutator, RawMutator, World};
 use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
-use std::arch::naked_asm;
+use crate::platform::generated_entry;
 use std::ptr;
 
 /// The slow path of an allocation. Returns memory for objects of that many bytes together, or null
@@ -113,9 +113,6 @@ impl World<'_> {
 
 /// An entry of generated code: it keeps a [`GeneratedFrame`](super::GeneratedFrame) on the stack
 /// while the named function runs.
-///
-/// After the call that led here, the stack is 8 bytes off a multiple of 16. After three pushed
-/// words it is aligned.
 macro_rules! entry {
     ($(#[doc = $text:literal])+ $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? => $target:path) => {
         $(#[doc = $text])+
@@ -124,19 +121,7 @@ macro_rules! entry {
         /// - As the type of the field says.
         #[unsafe(naked)]
         unsafe extern "C" fn $name(hot: *const Hot $(, $argument: $type)*) $(-> $result)? {
-            naked_asm!(
-                "push rbp",
-                "push qword ptr [rdi + {frame}]",
-                "mov [rdi + {frame}], rsp",
-                "push rdi",
-                "call {target}",
-                "pop rdi",
-                "pop qword ptr [rdi + {frame}]",
-                "pop rbp",
-                "ret",
-                frame = const Hot::FRAME_OFFSET,
-                target = sym $target,
-            )
+            generated_entry!(Hot::FRAME_OFFSET, $target)
         }
     };
 }

@@ -24,7 +24,7 @@
 //!
 //! Refused: initialisers alone, as early as the linker sorts them (others may be as early, and
 //! `.preinit_array` is earlier); registration on first use (a test in every allocation); ids in a
-//! table of each heap (one more load); the static's address as the header of all objects (47 bits
+//! table of each heap (one more load); the static's address as the header of all objects (48 bits
 //! of 64 leave no room for an identity hash); early headers that the collectors resolve (one more
 //! case in each of their loops).
 
@@ -148,8 +148,21 @@ impl TypeShape {
 }
 
 /// The type of that number (its id - 1).
+///
+/// A marker may see an object before it sees the entry of the object's type. The thread that
+/// allocated the object loaded the header Relaxed, so it passes on nothing that the registering
+/// thread wrote before. The registering thread holds the lock while it writes both.
 pub(super) fn type_at(index: usize) -> Option<&'static TypeShape> {
-    TYPES.get()?.get(index).copied()
+    let entry = || TYPES.get()?.get(index).copied();
+    now_or_behind_lock(entry, || REGISTERING.lock(std::process::id()))
+}
+
+/// What `find` finds at once, or with the lock that its writers hold.
+fn now_or_behind_lock<T, G>(find: impl Fn() -> Option<T>, lock: impl FnOnce() -> G) -> Option<T> {
+    find().or_else(|| {
+        let _held = lock();
+        find()
+    })
 }
 
 /// A lock that knows its process: it holds the number of the process whose thread holds it, or 0.
@@ -421,5 +434,49 @@ mod tests {
         assert!(none.is_empty(), "those of another copy");
         find_loaded_types(loads, copy, &mut none);
         assert!(none.is_empty(), "nothing was loaded since");
+    }
+}
+
+/// The words of a type that gets its id late, an object of the type, and a marker that finds it.
+#[cfg(all(test, loom))]
+mod model {
+    use super::now_or_behind_lock;
+    use loom::sync::atomic::{AtomicU64, Ordering};
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    #[derive(Default)]
+    struct Words {
+        /// An entry of `TYPES`.
+        entry: AtomicU64,
+        /// `TypeShape::header`.
+        header: AtomicU64,
+        registering: Mutex<()>,
+        /// A slot that refers to an object of the type, with the object's header.
+        slot: AtomicU64,
+    }
+
+    #[test]
+    fn a_marker_finds_the_type_of_each_object_that_it_finds() {
+        loom::model(|| {
+            let words = Arc::new(Words::default());
+            let (at_registration, at_allocation) = (words.clone(), words.clone());
+            let registers = thread::spawn(move || {
+                let _held = at_registration.registering.lock().unwrap();
+                // As `boxcar::Vec::push` ends.
+                at_registration.entry.store(1, Ordering::Release);
+                at_registration.header.store(7, Ordering::Relaxed);
+            });
+            let allocates = thread::spawn(move || {
+                let header = at_allocation.header.load(Ordering::Relaxed);
+                at_allocation.slot.store(header, Ordering::Release);
+            });
+            if words.slot.load(Ordering::Acquire) == 7 {
+                let entry = || (words.entry.load(Ordering::Acquire) != 0).then_some(());
+                assert_eq!(now_or_behind_lock(entry, || words.registering.lock().unwrap()), Some(()));
+            }
+            registers.join().unwrap();
+            allocates.join().unwrap();
+        });
     }
 }

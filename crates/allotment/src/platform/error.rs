@@ -7,10 +7,12 @@
 
 use std::{fmt, io};
 
+use super::machine::ADDRESS_BITS;
 use rustix::io::Errno;
 
-/// Bytes of address space that Linux gives a process on x86-64 by default: 2^47.
-pub(super) const ADDRESS_SPACE_BYTES: usize = 1 << 47;
+/// The most bytes of address space that Linux gives a process by default. A kernel for AArch64 may
+/// be configured to give fewer: 2^39, 2^42 or 2^47.
+pub(super) const ADDRESS_SPACE_BYTES: usize = 1 << ADDRESS_BITS;
 
 /// A request for memory that cannot be met. All sizes are bytes.
 #[derive(thiserror::Error)]
@@ -32,7 +34,7 @@ pub enum MemoryError {
     },
     /// More than the address space of any process holds.
     #[error(
-        "cannot reserve {} aligned to {}: the address space of a process is 47 bits, {} in all",
+        "cannot reserve {} aligned to {}: the address space of a process is {ADDRESS_BITS} bits, {} in all",
         Bytes(*.bytes), Bytes(*.alignment), Bytes(ADDRESS_SPACE_BYTES)
     )]
     TooLarge {
@@ -125,6 +127,11 @@ impl fmt::Display for Operation {
 /// The advice to an administrator or a caller about the kernel's answer; empty where none is known.
 fn hint(operation: Operation, cause: &io::Error) -> &'static str {
     match (operation, Errno::from_io_error(cause)) {
+        (Operation::Reserve, Some(Errno::NOMEM)) if cfg!(target_arch = "aarch64") => {
+            "; check `ulimit -v`, vm.overcommit_memory (2 forbids large reservations) and \
+             vm.max_map_count, or ask for a smaller heap: a kernel for this machine may be built for addresses \
+             of 39 or 42 bits"
+        }
         (Operation::Reserve, Some(Errno::NOMEM)) => {
             "; check `ulimit -v`, vm.overcommit_memory (2 forbids large reservations) and \
              vm.max_map_count, or ask for a smaller heap"
@@ -180,7 +187,7 @@ mod tests {
             (1024, "1 KiB"),
             (1536, "1.5 KiB"),
             (1 << 20, "1 MiB"),
-            (ADDRESS_SPACE_BYTES, "128 TiB"),
+            (1 << 47, "128 TiB"),
             (4096 << 40, "4 PiB"),
             (usize::MAX, "16384.0 PiB"),
         ] {

@@ -20,12 +20,16 @@
 //! the files. All reads from `/proc` and `/sys` go through a root directory, which tests replace by
 //! their own tree.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod clock;
 mod error;
 mod hook;
 pub(crate) mod limit;
 mod linux;
 mod local_socket;
+#[cfg(all(test, not(loom)))]
+mod machine_tests;
 mod own_thread;
 mod pages;
 mod prefetch_settings;
@@ -36,6 +40,7 @@ mod processor;
 mod reservation;
 mod standard_error;
 pub(crate) mod topology;
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub(crate) use clock::{Clock, ClockHook};
@@ -54,13 +59,32 @@ pub use pages::{huge_page_size, page_size, transparent_huge_pages};
 pub use prefetch_settings::{PrefetchError, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 pub use private_folder::{listening_name, parse_socket_name, sockets_in_runtime, sockets_in_tmp};
 pub(crate) use process_mark::ProcessMark;
-pub use processor::{Processor, Vendor};
+pub use processor::{AArch64, Processor, Vendor, X86_64};
 pub use reservation::Reservation;
 pub(crate) use standard_error::{abort_because, tell};
+
+// The machine, chosen here and nowhere else. Both have the same names.
+#[cfg(target_arch = "aarch64")]
+use aarch64 as machine;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as machine;
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!(
+    "allotment runs on Linux, on x86-64 or AArch64 with 64-bit addresses: docs/platforms.md says how to port it"
+);
+
 #[cfg(not(any(miri, loom)))]
-pub(crate) use x86_64::is_above_word;
-pub use x86_64::write_word_and_zeroes;
-pub(crate) use x86_64::{
+pub(crate) use machine::bump_below;
+#[cfg(not(loom))]
+pub(crate) use machine::entries::{
+    barrier_entry, call_barrier_entry, call_load_entry, call_store_entry, generated_entry,
+};
+pub use machine::write_word_and_zeroes;
+pub(crate) use machine::{
     PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, prefetch_read,
     prefetch_write, store_eight, write_word_and_any_zeroes,
 };

@@ -10,9 +10,9 @@ use super::linux::pseudo_files::{below, read, read_number};
 /// The kernel's directory of settings for transparent huge pages.
 const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// The bytes that x86-64 maps by one entry of the page directory; the size where the kernel does
-/// not tell.
-const PMD_BYTES: usize = 2 << 20;
+/// The largest huge page that a heap is laid out for. With pages of 64 KiB a huge page of AArch64
+/// has 512 MiB, which is too much to align a heap to, and to commit at once.
+const MAX_HUGE_PAGE: usize = 32 << 20;
 
 /// Size of an ordinary page, in bytes.
 #[inline]
@@ -20,7 +20,8 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Size of a transparent huge page, in bytes: 2 MiB on x86-64. The call reads a file, so ask once.
+/// Size of a transparent huge page, in bytes: 2 MiB on x86-64; 2 or 32 MiB on AArch64 with pages of
+/// 4 or 16 KiB. Larger huge pages count as 32 MiB. The call reads a file, so ask once.
 pub fn huge_page_size() -> usize {
     huge_page_size_in(Path::new("/"))
 }
@@ -37,7 +38,9 @@ pub fn transparent_huge_pages() -> String {
 
 fn huge_page_size_in(root: &Path) -> usize {
     let told = read_number::<usize>(below(root, DIRECTORY).join("hpage_pmd_size"));
-    told.filter(|bytes| bytes.is_power_of_two()).unwrap_or(PMD_BYTES)
+    // Where the kernel does not tell: a page of entries of 8 bytes, each for a page.
+    let pmd_bytes = page_size() / 8 * page_size();
+    told.filter(|bytes| bytes.is_power_of_two()).unwrap_or(pmd_bytes).min(MAX_HUGE_PAGE)
 }
 
 fn transparent_huge_pages_in(root: &Path) -> String {

@@ -11,7 +11,7 @@
 //! allocation prefetches as many lines as the object has, because one line for an object of three
 //! leaves two cache misses.
 
-use super::processor::{Processor, Vendor};
+use super::processor::{Processor, Vendor, X86_64};
 use crate::options::table;
 
 /// When an allocation prefetches: `AllocatePrefetchStyle`.
@@ -33,13 +33,14 @@ pub enum PrefetchStyle {
 /// Which instruction prefetches: `AllocatePrefetchInstr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrefetchInstruction {
-    /// 0: `PREFETCHNTA`, into the first level, evicted early.
+    /// 0: `PREFETCHNTA` or `PRFM PLDL1STRM`, into the first level, evicted early.
     Nta,
-    /// 1: `PREFETCHT0`, into all levels.
+    /// 1: `PREFETCHT0` or `PRFM PLDL1KEEP`, into all levels.
     T0,
-    /// 2: `PREFETCHT2`, into the outer levels.
+    /// 2: `PREFETCHT2` or `PRFM PLDL3KEEP`, into the outer levels.
     T2,
-    /// 3: `PREFETCHW`, into the first level and exclusive: the store needs no upgrade.
+    /// 3: `PREFETCHW` or `PRFM PSTL1KEEP`, into the first level and exclusive: the store needs no
+    /// upgrade.
     Write,
 }
 
@@ -140,8 +141,24 @@ impl PrefetchSettings {
         instruction: PrefetchInstruction::Nta,
     };
 
-    /// HotSpot's choice for that processor when no option is given.
+    /// HotSpot's choice for that processor when no option is given: `vm_version_x86.cpp` or
+    /// `vm_version_aarch64.cpp`.
     pub fn hotspot(processor: &Processor) -> PrefetchSettings {
+        match processor {
+            Processor::X86_64(processor) => Self::hotspot_x86_64(processor),
+            // HotSpot's code for AArch64 knows one instruction, `PRFM PSTL1KEEP`.
+            Processor::AArch64(processor) => PrefetchSettings {
+                style: PrefetchStyle::Always,
+                distance: 3 * processor.line_bytes,
+                lines: 3,
+                instance_lines: 1,
+                step: processor.line_bytes,
+                instruction: PrefetchInstruction::Write,
+            },
+        }
+    }
+
+    fn hotspot_x86_64(processor: &X86_64) -> PrefetchSettings {
         let amd = matches!(processor.vendor, Vendor::Amd | Vendor::Hygon);
         let bulldozer = processor.vendor == Vendor::Amd && processor.family == 0x15;
         // HotSpot does not restrict this test to Intel.
@@ -169,19 +186,25 @@ impl PrefetchSettings {
         }
     }
 
-    /// This library's choice for that processor when no option is given.
+    /// This library's choice for that processor when no option is given. On AArch64 there is no
+    /// prefetch, because no processor has been measured.
     pub fn recommended(processor: &Processor) -> PrefetchSettings {
-        let instruction =
-            if processor.prefetchw { PrefetchInstruction::Write } else { PrefetchInstruction::T0 };
+        let instruction = match processor.prefetches_for_writing() {
+            true => PrefetchInstruction::Write,
+            false => PrefetchInstruction::T0,
+        };
         let settings = PrefetchSettings {
             style: PrefetchStyle::Always,
             distance: 256,
             lines: 0,
             instance_lines: 0,
-            step: processor.line_bytes.max(16),
+            step: processor.line_bytes().max(16),
             instruction,
         };
-        if processor.is_zen() { settings.off() } else { settings }
+        match processor {
+            Processor::X86_64(processor) if !processor.is_zen() => settings,
+            _ => settings.off(),
+        }
     }
 
     /// These settings without a style.
@@ -214,7 +237,8 @@ impl PrefetchSettings {
             return Err(PrefetchError::Step { step: self.step, nearest: nearest_power_of_two(self.step) });
         }
         let prefetches = self.style != PrefetchStyle::None;
-        if prefetches && self.instruction == PrefetchInstruction::Write && !processor.prefetchw {
+        if prefetches && self.instruction == PrefetchInstruction::Write && !processor.prefetches_for_writing()
+        {
             return Err(PrefetchError::Instruction);
         }
         Ok(())
@@ -240,8 +264,9 @@ fn nearest_power_of_two(step: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::processor::AArch64;
 
-    const ZEN: Processor = Processor {
+    const ZEN: X86_64 = X86_64 {
         vendor: Vendor::Amd,
         family: 0x19,
         sse3: true,
@@ -251,9 +276,8 @@ mod tests {
         prefetchw: true,
         line_bytes: 64,
     };
-    const NEHALEM: Processor =
-        Processor { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..ZEN };
-    const RAPIDS: Processor = Processor { prefetchw: true, avx2: true, ..NEHALEM };
+    const NEHALEM: X86_64 = X86_64 { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..ZEN };
+    const RAPIDS: X86_64 = X86_64 { prefetchw: true, avx2: true, ..NEHALEM };
 
     fn settings(
         style: usize,
@@ -274,12 +298,12 @@ mod tests {
 
     #[test]
     fn defaults_by_processor() {
-        let core = Processor { sse4_2: false, ..NEHALEM };
-        let pentium_m = Processor { sse3: false, ..core };
-        let pentium_4 = Processor { family: 15, ..core };
-        let bulldozer = Processor { family: 0x15, ..ZEN };
-        let hygon = Processor { vendor: Vendor::Hygon, family: 0x18, ..ZEN };
-        let zhaoxin = Processor { vendor: Vendor::Zhaoxin, family: 7, ..ZEN };
+        let core = X86_64 { sse4_2: false, ..NEHALEM };
+        let pentium_m = X86_64 { sse3: false, ..core };
+        let pentium_4 = X86_64 { family: 15, ..core };
+        let bulldozer = X86_64 { family: 0x15, ..ZEN };
+        let hygon = X86_64 { vendor: Vendor::Hygon, family: 0x18, ..ZEN };
+        let zhaoxin = X86_64 { vendor: Vendor::Zhaoxin, family: 7, ..ZEN };
         for (processor, hotspot, ours) in [
             (RAPIDS, settings(1, 192, 4, 1, 3), settings(1, 256, 0, 0, 3)),
             (NEHALEM, settings(1, 192, 4, 1, 0), settings(1, 256, 0, 0, 1)),
@@ -291,10 +315,23 @@ mod tests {
             (bulldozer, settings(0, 256, 3, 1, 3), settings(1, 256, 0, 0, 3)),
             (zhaoxin, settings(1, 512, 3, 1, 3), settings(1, 256, 0, 0, 3)),
         ] {
+            let processor = Processor::X86_64(processor);
             assert_eq!(PrefetchSettings::hotspot(&processor), hotspot, "{processor:?}");
             assert_eq!(PrefetchSettings::recommended(&processor), ours, "{processor:?}");
             assert_eq!(hotspot.check(&processor), Ok(()));
             assert_eq!(ours.check(&processor), Ok(()));
+        }
+    }
+
+    #[test]
+    fn aarch64_prefetches_three_lines_ahead_in_hotspot_and_not_here() {
+        for line_bytes in [64, 128] {
+            let processor =
+                Processor::AArch64(AArch64 { identity: None, lse: true, line_bytes, zva_bytes: Some(64) });
+            let hotspot = PrefetchSettings::hotspot(&processor);
+            assert_eq!((hotspot.distance, hotspot.step), (3 * line_bytes, line_bytes));
+            assert_eq!(hotspot.check(&processor), Ok(()));
+            assert_eq!(PrefetchSettings::recommended(&processor).style, PrefetchStyle::None);
         }
     }
 
@@ -317,11 +354,18 @@ mod tests {
             (PrefetchSettings { step: 500, ..good }, ZEN, "512 is the nearest"),
             (good, NEHALEM, "1 (PREFETCHT0) is the nearest"),
         ] {
-            let error = bad.check(&processor).unwrap_err().to_string();
+            let error = bad.check(&Processor::X86_64(processor)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        assert_eq!(PrefetchSettings { step: 48, ..settings(1, 1, 1, 1, 0) }.check(&NEHALEM), Ok(()));
-        assert_eq!(PrefetchSettings { ..good.off() }.check(&NEHALEM), Ok(()), "style 0 needs no instruction");
+        assert_eq!(
+            PrefetchSettings { step: 48, ..settings(1, 1, 1, 1, 0) }.check(&Processor::X86_64(NEHALEM)),
+            Ok(())
+        );
+        assert_eq!(
+            PrefetchSettings { ..good.off() }.check(&Processor::X86_64(NEHALEM)),
+            Ok(()),
+            "style 0 needs no instruction"
+        );
     }
 
     #[test]

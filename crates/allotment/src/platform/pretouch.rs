@@ -22,7 +22,7 @@ use rustix::io::Errno;
 
 use super::error::{MemoryError, Operation};
 use super::reservation::Reservation;
-use super::{huge_page_size, linux, page_size, x86_64};
+use super::{huge_page_size, linux, machine, page_size};
 
 /// Bytes a worker claims at once: HotSpot's `PreTouchParallelChunkSize` on Linux. The chunk is long
 /// enough that workers rarely contend for the counter, and short enough that they finish together.
@@ -111,7 +111,7 @@ impl Touch {
                 for offset in (0..bytes).step_by(page_size()) {
                     // SAFETY: the page lies in the caller's writable range, and a page is aligned
                     // to 4 bytes.
-                    unsafe { x86_64::touch_for_write(start.wrapping_add(offset)) };
+                    unsafe { machine::touch_for_write(start.wrapping_add(offset)) };
                 }
                 Ok(())
             }

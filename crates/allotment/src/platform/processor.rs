@@ -1,13 +1,22 @@
-//! The processor's identity and features, as far as machine code depends on them (`CPUID`).
+//! The processor's identity and features, as far as machine code depends on them.
 //!
-//! The description is plain data with a detector beside it. So a choice by processor is a function
-//! that tests run over a table of processors, on any machine. The detector depends on x86-64, as do
-//! the siblings named for it.
+//! The description is plain data, of every machine on every machine. So a choice by processor is a
+//! function that tests run over a table of processors, and a compiler can make code for a processor
+//! that it does not run on. Each machine's folder has the detector of its own processor.
 
-use raw_cpuid::CpuId;
-use std::sync::OnceLock;
+use super::machine;
 
-/// The maker of a processor.
+/// The processor, as far as machine code depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Processor {
+    /// x86-64.
+    X86_64(X86_64),
+    /// AArch64.
+    AArch64(AArch64),
+}
+
+/// The maker of an x86-64 processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Vendor {
@@ -23,9 +32,9 @@ pub enum Vendor {
     Other,
 }
 
-/// The facts about a processor that machine code depends on.
+/// A processor of x86-64 (`CPUID`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Processor {
+pub struct X86_64 {
     /// The maker.
     pub vendor: Vendor,
     /// Its family, the extended one included: 6 of Intel's since the Pentium Pro, 17h and up of
@@ -46,44 +55,61 @@ pub struct Processor {
     pub line_bytes: usize,
 }
 
-impl Processor {
+/// A processor of AArch64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AArch64 {
+    /// The implementer and the part (`MIDR_EL1`, bits 24 to 31 and 4 to 15), such as 0x41 and 0xD40
+    /// of Arm's Neoverse V1. `None` if the kernel does not tell.
+    pub identity: Option<(u8, u16)>,
+    /// Whether it has the atomic instructions of the Large System Extensions.
+    pub lse: bool,
+    /// Bytes of a line of the first-level cache: the smallest of all data caches (`CTR_EL0`).
+    pub line_bytes: usize,
+    /// Bytes that `DC ZVA` zeroes at once; `None` where the system forbids it (`DCZID_EL0`).
+    pub zva_bytes: Option<usize>,
+}
+
+impl X86_64 {
     /// Whether it is one of AMD's processors since Zen, or derived from them.
     #[must_use]
     pub fn is_zen(&self) -> bool {
         matches!(self.vendor, Vendor::Amd | Vendor::Hygon) && self.family >= 0x17
     }
+}
 
-    /// The processor that the caller runs on. It is detected once: on a virtual machine the host
-    /// answers each `CPUID`, which takes as long as thousands of instructions.
+impl Processor {
+    /// The processor that the caller runs on, which is detected once.
     pub fn detect() -> Processor {
-        static FOUND: OnceLock<Processor> = OnceLock::new();
-        *FOUND.get_or_init(Self::ask)
+        machine::processor()
     }
 
-    fn ask() -> Processor {
-        let cpuid = CpuId::new();
-        let vendor = match cpuid.get_vendor_info().as_ref().map(|info| info.as_str()) {
-            Some("GenuineIntel") => Vendor::Intel,
-            Some("AuthenticAMD") => Vendor::Amd,
-            Some("HygonGenuine") => Vendor::Hygon,
-            Some("CentaurHauls" | "  Shanghai  ") => Vendor::Zhaoxin,
-            _ => Vendor::Other,
-        };
-        let features = cpuid.get_feature_info();
-        let has = |feature: fn(&raw_cpuid::FeatureInfo) -> bool| features.as_ref().is_some_and(feature);
-        let line = features.as_ref().map_or(0, |info| usize::from(info.cflush_cache_line_size()) * 8);
-        Processor {
-            vendor,
-            family: features.as_ref().map_or(0, |info| info.family_id().into()),
-            sse3: has(|info| info.has_sse3()),
-            sse4_2: has(|info| info.has_sse42()),
-            hyper_threading: has(|info| info.has_htt()),
-            avx2: std::arch::is_x86_feature_detected!("avx2"),
-            prefetchw: cpuid
-                .get_extended_processor_and_feature_identifiers()
-                .is_some_and(|features| features.has_prefetchw()),
-            line_bytes: if line.is_power_of_two() { line } else { 64 },
+    /// Bytes of a line of the first-level cache.
+    pub fn line_bytes(&self) -> usize {
+        match self {
+            Processor::X86_64(processor) => processor.line_bytes,
+            Processor::AArch64(processor) => processor.line_bytes,
         }
+    }
+
+    /// Whether a prefetch for writing has an effect: `PREFETCHW`, or `PRFM PSTL1KEEP`, which every
+    /// AArch64 processor has.
+    pub fn prefetches_for_writing(&self) -> bool {
+        match self {
+            Processor::X86_64(processor) => processor.prefetchw,
+            Processor::AArch64(_) => true,
+        }
+    }
+}
+
+impl From<X86_64> for Processor {
+    fn from(processor: X86_64) -> Processor {
+        Processor::X86_64(processor)
+    }
+}
+
+impl From<AArch64> for Processor {
+    fn from(processor: AArch64) -> Processor {
+        Processor::AArch64(processor)
     }
 }
 
@@ -94,8 +120,13 @@ mod tests {
     #[test]
     fn the_processor_of_the_tests_is_described() {
         let processor = Processor::detect();
-        assert_eq!(processor, Processor::ask());
-        assert!(processor.family >= 5 && processor.line_bytes >= 16, "{processor:?}");
-        assert_eq!(processor.sse4_2, std::arch::is_x86_feature_detected!("sse4.2"));
+        assert_eq!(processor, Processor::detect());
+        assert!(processor.line_bytes() >= 16 && processor.line_bytes().is_power_of_two(), "{processor:?}");
+        #[cfg(target_arch = "x86_64")]
+        assert!(
+            matches!(processor, Processor::X86_64(X86_64 { family, sse4_2, .. })
+                if family >= 5 && sse4_2 == std::arch::is_x86_feature_detected!("sse4.2")),
+            "{processor:?}"
+        );
     }
 }

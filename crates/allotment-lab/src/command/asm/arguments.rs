@@ -1,7 +1,7 @@
 //! The arguments of `allotment asm`, and the question that they ask.
 
 use crate::format::{number, time};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor};
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Vendor, X86_64};
 use allotment_jit::{EmitError, Initialise, MAX_INLINE_BYTES};
 use allotment_report::command::Failure;
 use clap::ValueEnum;
@@ -196,8 +196,8 @@ fn instruction(text: &str) -> Result<PrefetchInstruction, String> {
 
 impl Target {
     /// The processor's features that the emitter needs.
-    pub(super) fn processor(self) -> Processor {
-        let zen = Processor {
+    pub(super) fn processor(self) -> X86_64 {
+        let zen = X86_64 {
             vendor: Vendor::Amd,
             family: 0x19,
             sse3: true,
@@ -208,11 +208,11 @@ impl Target {
             line_bytes: 64,
         };
         match self {
-            Target::This => Processor::detect(),
+            Target::This => X86_64::detect(),
             Target::Zen => zen,
-            Target::Rapids => Processor { vendor: Vendor::Intel, family: 6, ..zen },
+            Target::Rapids => X86_64 { vendor: Vendor::Intel, family: 6, ..zen },
             Target::Nehalem => {
-                Processor { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..zen }
+                X86_64 { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..zen }
             }
         }
     }
@@ -230,7 +230,7 @@ pub(super) enum What {
 /// The user's question, with every default filled in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
-    pub(super) processor: Processor,
+    pub(super) processor: X86_64,
     /// The settings as given: `lines` may be 0.
     pub(super) settings: PrefetchSettings,
     pub(super) what: What,
@@ -256,8 +256,8 @@ impl Question {
         }
         let processor = arguments.processor.processor();
         let defaults = match arguments.defaults {
-            Defaults::Ours => PrefetchSettings::recommended(&processor),
-            Defaults::Hotspot => PrefetchSettings::hotspot(&processor),
+            Defaults::Ours => PrefetchSettings::recommended(&processor.into()),
+            Defaults::Hotspot => PrefetchSettings::hotspot(&processor.into()),
         };
         let settings = PrefetchSettings {
             style: arguments.style.unwrap_or(defaults.style),

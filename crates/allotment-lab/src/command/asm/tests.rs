@@ -8,7 +8,7 @@ use super::profile;
 use super::stage::{Stage, stages};
 use crate::command::{Command, Failure, parse};
 use allotment::Heap;
-use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, X86_64};
 use allotment_jit::Part;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -131,8 +131,9 @@ fn instructions_have_the_stages_they_are_at() {
 
 #[test]
 fn the_heap_takes_the_options_that_are_printed() {
-    let processor = Processor::detect();
-    let mut settings = vec![PrefetchSettings::recommended(&processor), PrefetchSettings::hotspot(&processor)];
+    let processor = X86_64::detect();
+    let mut settings =
+        vec![PrefetchSettings::recommended(&processor.into()), PrefetchSettings::hotspot(&processor.into())];
     for style in 0..4 {
         let style = PrefetchStyle::from_number(style).unwrap();
         settings.push(PrefetchSettings { style, distance: 64, lines: 2, step: 128, ..settings[1] });

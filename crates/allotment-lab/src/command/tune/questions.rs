@@ -158,7 +158,7 @@ fn prefetch(processor: &Processor, l2: usize) -> Question {
             ("working-set", "0".into()),
         ],
     };
-    let instruction = if processor.prefetchw { ("w", 3) } else { ("t0", 1) };
+    let instruction = if processor.prefetches_for_writing() { ("w", 3) } else { ("t0", 1) };
     let settings = |style: usize, distance: usize, lines: usize, (name, number): (&str, usize)| Candidate {
         label: format!(
             "style {style}, distance {distance}, lines {}, {name}",

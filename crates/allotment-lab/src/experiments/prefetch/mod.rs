@@ -18,7 +18,7 @@ use super::tlab::filler::measure;
 use super::{memory, on_jvm};
 use crate::format::phrase::count;
 use crate::harness::{Axis, Bench, Case, Experiment, Kind, Mode};
-use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape};
+use allotment::raw::{Element, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, Emitter, Initialise, MAX_INLINE_BYTES};
 use anyhow::{Context, ensure};
@@ -150,7 +150,7 @@ fn allocation(heap: &Heap, size: usize) -> anyhow::Result<Allocation> {
 
 /// The emitter of a case.
 fn emitter(case: &Case) -> anyhow::Result<Emitter> {
-    let processor = Processor::detect();
+    let processor = X86_64::detect();
     if case.mode == "none" {
         return Ok(Emitter::new(processor, PrefetchSettings::OFF)?);
     }

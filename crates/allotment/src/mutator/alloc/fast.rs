@@ -23,7 +23,7 @@ use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Mutator, OutOfMemory, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, LENGTH_OFFSET, MIN_OBJECT_BYTES, ShapeRef, WORD};
 #[cfg(not(any(miri, loom)))]
-use crate::platform::is_above_word;
+use crate::platform::bump_below;
 use crate::platform::{write_word_and_any_zeroes, write_word_and_zeroes};
 use crate::region::Carve;
 use std::ptr::NonNull;
@@ -154,22 +154,22 @@ impl<'t> RawMutator<'t> {
     #[inline(always)]
     fn room<Z: Zeroing>(&self, bytes: usize) -> Option<NonNull<u8>> {
         let hot = &self.state().hot;
-        let start = hot.top();
-        // Addresses lie below 2^47 and sizes below 2^46: the sum fits.
-        let top = start + bytes;
+        // Addresses lie below 2^48 and sizes below 2^46: the sum fits.
         #[cfg(not(any(miri, loom)))]
-        // SAFETY: the offset is that of a limit of this thread, an aligned word, which other
-        // threads write with atomics.
-        let past_limit = unsafe {
+        // SAFETY: the hot part begins with the top, and the offset is that of a limit, both aligned
+        // words of this thread, which other threads read and write with atomics.
+        let (start, _) = unsafe {
+            let top = std::ptr::from_ref(hot).cast();
             if Z::WANTS_ZEROES {
-                is_above_word::<{ Hot::ZEROED_LIMIT_OFFSET }, _>(top, hot)
+                bump_below::<{ Hot::ZEROED_LIMIT_OFFSET }>(top, bytes)?
             } else {
-                is_above_word::<{ Hot::LIMIT_OFFSET }, _>(top, hot)
+                bump_below::<{ Hot::LIMIT_OFFSET }>(top, bytes)?
             }
         };
         #[cfg(any(miri, loom))]
-        let past_limit = top > if Z::WANTS_ZEROES { hot.limit.zeroed() } else { hot.limit.plain() };
-        if past_limit {
+        let start = hot.top();
+        #[cfg(any(miri, loom))]
+        if start + bytes > if Z::WANTS_ZEROES { hot.limit.zeroed() } else { hot.limit.plain() } {
             return None;
         }
         // SAFETY: a limit above a sum is above 0, so there is a buffer and `start` lies in it.

@@ -8,14 +8,17 @@ use std::ptr;
 pub struct GeneratedFrame {
     /// The frame of the call that was under way when generated code was entered again, or null.
     pub(in crate::mutator) previous: *const GeneratedFrame,
-    /// The caller's `rbp`.
+    /// The caller's frame pointer: `rbp` or `x29`.
     pub(in crate::mutator) frame_pointer: usize,
     /// The address after the caller's call.
     pub(in crate::mutator) return_address: usize,
+    /// The hot part, which the entry keeps here: the stack of AArch64 is a multiple of 16.
+    #[cfg(target_arch = "aarch64")]
+    pub(in crate::mutator) hot: usize,
 }
 
 impl GeneratedFrame {
-    /// The caller's frame pointer (`rbp`), whatever the caller uses it for.
+    /// The caller's frame pointer (`rbp` or `x29`), whatever the caller uses it for.
     pub fn frame_pointer(&self) -> usize {
         self.frame_pointer
     }
@@ -25,7 +28,7 @@ impl GeneratedFrame {
         self.return_address
     }
 
-    /// The caller's stack pointer (`rsp`) before the call. A stack map's offsets are relative to
+    /// The caller's stack pointer (`rsp` or `sp`) before the call. A stack map's offsets are relative to
     /// it.
     pub fn stack_pointer(&self) -> usize {
         ptr::from_ref(self).addr() + size_of::<GeneratedFrame>()

@@ -136,3 +136,109 @@ macro_rules! call_barrier_entry {
 }
 
 pub(crate) use {barrier_entry, call_barrier_entry, call_load_entry, call_store_entry, generated_entry};
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use std::arch::naked_asm;
+    use std::ptr;
+
+    /// The registers that a C function may change, in the order of their places in `run`.
+    #[derive(Clone, Debug, PartialEq)]
+    #[repr(C)]
+    struct Registers {
+        /// x0 to x15, x18, and a word for the alignment.
+        general: [u64; 18],
+        vectors: [u128; 32],
+    }
+
+    /// A slow path that changes all registers that it may: of v8 to v15 the upper halves.
+    #[unsafe(naked)]
+    extern "C" fn changes_all() -> u64 {
+        naked_asm!(
+            ".irp number, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18",
+            r"mov x\number, #-1",
+            ".endr",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            r"movi v\number\().16b, #255",
+            ".endr",
+            ".irp number, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"fmov d\number, d\number",
+            ".endr",
+            "mov x0, #77",
+            "ret",
+        )
+    }
+
+    /// As a load.
+    #[unsafe(naked)]
+    unsafe extern "C" fn load_like(_state: *const u8, _slot: *const u64, _bits: u64) -> u64 {
+        barrier_entry!(returns changes_all)
+    }
+
+    /// As a store.
+    #[unsafe(naked)]
+    unsafe extern "C" fn store_like(_state: *const u8, _slot: *const u64) {
+        barrier_entry!(keeps changes_all)
+    }
+
+    /// Calls `entry` with these registers.
+    #[unsafe(naked)]
+    unsafe extern "C" fn run(registers: *mut Registers, entry: *const ()) {
+        naked_asm!(
+            "stp x29, x30, [sp, #-96]!",
+            "stp x19, x20, [sp, #16]",
+            "stp d8, d9, [sp, #32]",
+            "stp d10, d11, [sp, #48]",
+            "stp d12, d13, [sp, #64]",
+            "stp d14, d15, [sp, #80]",
+            "mov x19, x0",
+            "mov x20, x1",
+            "add x16, x19, #144",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, \
+             25, 26, 27, 28, 29, 30, 31",
+            r"ldr q\number, [x16, #(16 * \number)]",
+            ".endr",
+            "ldr x18, [x19, #128]",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"ldr x\number, [x19, #(8 * \number)]",
+            ".endr",
+            "blr x20",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"str x\number, [x19, #(8 * \number)]",
+            ".endr",
+            "str x18, [x19, #128]",
+            "add x16, x19, #144",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, \
+             25, 26, 27, 28, 29, 30, 31",
+            r"str q\number, [x16, #(16 * \number)]",
+            ".endr",
+            "ldp d14, d15, [sp, #80]",
+            "ldp d12, d13, [sp, #64]",
+            "ldp d10, d11, [sp, #48]",
+            "ldp d8, d9, [sp, #32]",
+            "ldp x19, x20, [sp, #16]",
+            "ldp x29, x30, [sp], #96",
+            "ret",
+        )
+    }
+
+    #[test]
+    fn all_registers_but_the_result_are_kept_whatever_the_slow_path_does() {
+        let word = |number: usize| (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut before = Registers {
+            general: std::array::from_fn(word),
+            vectors: std::array::from_fn(|number| u128::from(word(number + 9)) << 64 | 5),
+        };
+        before.general[17] = 0;
+        let entries: [(*const (), u64); 2] =
+            [(load_like as *const (), 77), (store_like as *const (), before.general[0])];
+        for (entry, result) in entries {
+            let mut registers = before.clone();
+            // SAFETY: an entry above, whose slow path uses no argument.
+            unsafe { run(ptr::from_mut(&mut registers), entry) };
+            let mut expected = before.clone();
+            expected.general[0] = result;
+            assert_eq!(registers, expected);
+        }
+    }
+}

@@ -8,10 +8,16 @@
 //! and there is no wider store that a function could be compiled for.
 
 pub(crate) mod entries;
-pub(crate) mod processor;
+mod processor;
 
 use core::arch::asm;
 use core::ptr::NonNull;
+pub(super) use processor::processor;
+use std::sync::atomic::AtomicUsize;
+
+/// Bits of an address of a process, at most: 39, 42 and 47 are configured, too. 52 are there only for
+/// a process that asks for addresses above 2^48, which this library never does.
+pub(super) const ADDRESS_BITS: u32 = 48;
 
 /// Counts bits. Every processor of this architecture has the instruction.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +71,10 @@ pub(crate) fn prefetch_read(addr: usize) {
 /// - The sum does not overflow.
 #[cfg(not(any(miri, loom)))]
 #[inline(always)]
-pub(crate) unsafe fn bump_below<const LIMIT: usize, T>(base: *const T, bytes: usize) -> Option<(usize, usize)> {
+pub(crate) unsafe fn bump_below<const LIMIT: usize>(
+    base: *const AtomicUsize,
+    bytes: usize,
+) -> Option<(usize, usize)> {
     let (start, limit): (usize, usize);
     // SAFETY: the caller's predicates.
     unsafe {

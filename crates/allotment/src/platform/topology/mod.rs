@@ -17,6 +17,7 @@
 pub(super) mod cpu_list;
 mod quota;
 mod sysfs;
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 use std::path::Path;
@@ -99,11 +100,16 @@ impl Topology {
     /// The call reads a dozen files per CPU, so ask once. It cannot fail: an unknown fact is
     /// absent, and in the worst case there is one CPU without caches.
     pub fn detect() -> Topology {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "nothing is added"))]
         let mut topology = Topology::from_root(Path::new("/"), &linux::allowed_cpus());
-        if topology.caches.is_empty() {
-            topology.caches = x86_64::caches(&topology.cpus).into();
+        // A program on AArch64 may not read the registers that describe caches.
+        #[cfg(target_arch = "x86_64")]
+        {
+            if topology.caches.is_empty() {
+                topology.caches = x86_64::caches(&topology.cpus).into();
+            }
+            topology.model_name = topology.model_name.or_else(x86_64::model_name);
         }
-        topology.model_name = topology.model_name.or_else(x86_64::model_name);
         topology
     }
 

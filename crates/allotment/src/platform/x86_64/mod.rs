@@ -7,13 +7,20 @@
 //! `PREFETCHW` is written in assembly because `_mm_prefetch` emits it only in builds that enable
 //! the `prfchw` feature for every function.
 
+pub(crate) mod entries;
 mod population_count;
+mod processor;
 
 use core::arch::asm;
 use core::arch::x86_64::{__m256i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 use core::mem::transmute;
 use core::ptr::NonNull;
 pub(crate) use population_count::PopulationCount;
+pub(super) use processor::processor;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bits of an address of a process, with four levels of page tables.
+pub(super) const ADDRESS_BITS: u32 = 47;
 
 /// Fetches the line at `addr + OFFSET` bytes in the exclusive state (`PREFETCHW`). The next
 /// store then needs no upgrade.
@@ -30,30 +37,36 @@ pub(crate) fn prefetch_write<const OFFSET: usize>(addr: usize) {
     }
 }
 
-/// Whether `value` is above the word at `base + OFFSET` bytes. The word is read as by a Relaxed
-/// atomic load.
+/// The word at `base` and the sum of that word and `bytes`, unless the sum is above the word at
+/// `base + LIMIT` bytes. Both words are read as by Relaxed atomic loads.
 ///
-/// The function is in assembly because the compiler does not fold an atomic load into a compare.
+/// The comparison is in assembly because the compiler does not fold an atomic load into a compare.
 /// The assembly jumps itself: a returned flag would be tested once more.
 ///
 /// # Safety
-/// - That word is aligned and readable, and all concurrent writes to it are atomic.
+/// - Both words are aligned and readable, and all concurrent writes to them are atomic.
+/// - The sum does not overflow.
 #[cfg(not(any(miri, loom)))]
 #[inline(always)]
-pub(crate) unsafe fn is_above_word<const OFFSET: usize, T>(value: usize, base: *const T) -> bool {
+pub(crate) unsafe fn bump_below<const LIMIT: usize>(
+    base: *const AtomicUsize,
+    bytes: usize,
+) -> Option<(usize, usize)> {
     // SAFETY: the caller's predicates; an aligned word is read in one move, as an atomic load does.
     unsafe {
+        let start = (*base).load(Ordering::Relaxed);
+        let top = start.unchecked_add(bytes);
         asm!(
-            "cmp {value}, qword ptr [{base} + {offset}]",
+            "cmp {top}, qword ptr [{base} + {offset}]",
             "ja {above}",
-            value = in(reg) value,
+            top = in(reg) top,
             base = in(reg) base,
-            offset = const OFFSET,
-            above = label { return true },
+            offset = const LIMIT,
+            above = label { return None },
             options(nostack, readonly),
         );
+        Some((start, top))
     }
-    false
 }
 
 /// The register `rbp`: the frame of the function that this is inlined to, if it was compiled with
@@ -300,72 +313,4 @@ pub(super) unsafe fn touch_for_write(address: *mut u8) {
     // SAFETY: by the caller's promise the access cannot fault. A locked addition of 0 changes
     // nothing, whatever other threads do with the word, so for the program it is not an access.
     unsafe { asm!("lock add dword ptr [{}], 0", in(reg) address, options(nostack)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_address_may_be_prefetched() {
-        let local = 7_u64;
-        let addresses = [0, 1, (&raw const local).addr(), 1 << 46, 0x8000_0000_0000_0000, usize::MAX];
-        for addr in addresses {
-            prefetch_write::<0>(addr);
-            prefetch_write::<192>(addr);
-        }
-        assert_eq!(local, 7);
-    }
-
-    #[test]
-    fn a_short_copy_is_all_of_it_and_no_more() {
-        let from: Vec<u64> = (1..40).collect();
-        for words in 0..from.len() - 1 {
-            let mut to = vec![u64::MAX; from.len()];
-            // SAFETY: both have more words.
-            unsafe { copy_short(from.as_ptr().cast(), to.as_mut_ptr().cast(), words * 8) };
-            assert_eq!((&to[..words], to[words]), (&from[..words], u64::MAX));
-        }
-    }
-
-    #[test]
-    fn two_pairs_are_all_of_it_and_no_more() {
-        let from: Vec<u64> = (1..40).collect();
-        for words in 2..=4 {
-            let mut to = [u64::MAX; 5];
-            // SAFETY: both have more words.
-            unsafe { copy_two_pairs(from.as_ptr().cast(), to.as_mut_ptr().cast(), words * 8) };
-            assert_eq!((&to[..words], to[words]), (&from[..words], u64::MAX));
-        }
-    }
-
-    #[test]
-    fn a_word_and_zeroes_fill_any_size_and_no_more() {
-        for words in 2..40 {
-            for any_size in [false, true] {
-                let mut to = [u64::MAX; 41];
-                let start = NonNull::from(&mut to).cast();
-                // SAFETY: it has more words.
-                unsafe {
-                    if any_size {
-                        assert_eq!(write_word_and_any_zeroes(start, 7, words * 8), start);
-                    } else {
-                        write_word_and_zeroes(start.as_ptr(), 7, words * 8);
-                    }
-                }
-                let mut expected = [u64::MAX; 41];
-                expected[..words].fill(0);
-                expected[0] = 7;
-                assert_eq!(to, expected, "{words} words");
-            }
-        }
-    }
-
-    #[test]
-    fn touching_keeps_the_contents() {
-        let mut word = 0x1234_5678_u32;
-        // SAFETY: the word is aligned and alive.
-        unsafe { touch_for_write((&raw mut word).cast()) };
-        assert_eq!(word, 0x1234_5678);
-    }
 }
