@@ -72,6 +72,9 @@ mod mutator;
 mod object;
 mod observe;
 pub mod options;
+#[cfg(all(test, not(loom)))]
+#[path = "../tests/own_program/mod.rs"]
+mod own_program;
 mod platform;
 mod probes;
 mod random;
@@ -80,6 +83,8 @@ mod region;
 pub mod stats;
 #[cfg(all(test, not(loom)))]
 mod stress_seed;
+#[cfg(all(test, not(loom)))]
+use own_program::own_program;
 mod sync;
 mod time_histogram;
 mod timeline;

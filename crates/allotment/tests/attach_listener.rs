@@ -33,7 +33,7 @@ fn is_root() -> bool {
 
 /// Runs the test of that name again in a process with this task and runtime folder.
 fn child(test: &str, task: &str, runtime: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the test's own program"));
+    let mut command = own_program();
     command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(TASK, task);
     command.env("XDG_RUNTIME_DIR", runtime).env("ALLOTMENT_OPTIONS", "+StartAttachListener");
     command

@@ -11,7 +11,6 @@ use crate::object::{Shape, ShapeRef, SlotKind, reference};
 use crate::options::CollectorKind;
 use crate::tlab::statistics::TlabTotals;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -349,7 +348,7 @@ fn whatever_unwinds_in_a_collection_ends_the_process_with_one_line() {
     }
     let this = "collector::tests::whatever_unwinds_in_a_collection_ends_the_process_with_one_line";
     let collects = |visit: usize| {
-        let mut program = Command::new(std::env::current_exe().expect("a test has a path"));
+        let mut program = crate::own_program();
         program.args(["--exact", this, "--nocapture"]).env(CHILD, visit.to_string());
         let output = program.output().expect("it runs");
         let text = String::from_utf8_lossy(&output.stderr);

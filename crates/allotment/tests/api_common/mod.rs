@@ -2,7 +2,10 @@
 #![allow(dead_code, unreachable_pub)]
 
 use allotment::{Field, Fixnum, Gc, Heap, Object, WeakField, Word};
-use std::process::Command;
+
+#[path = "../own_program/mod.rs"]
+mod own_program;
+use own_program::own_program;
 
 #[derive(Clone, Copy, Debug, PartialEq, Word)]
 #[word(Value)]
@@ -52,9 +55,8 @@ pub fn node<'g>(key: u64) -> NewNode<'g> {
 ///
 /// Setting the variable here would race with the other tests.
 pub fn again_beside_cycles(this: &str) {
-    let program = std::env::current_exe().expect("the test's own program");
     for zeal in ["", ",ZealInterval=200,+ZealMove,+ZealPoison", ",ZealInterval=500,ZealEvacuationFailure=5"] {
-        let output = Command::new(&program)
+        let output = own_program()
             .args(["--skip", this])
             .env("ALLOTMENT_OPTIONS", format!("Collector=shenandoah{zeal}"))
             .output()

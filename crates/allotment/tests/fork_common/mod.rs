@@ -6,9 +6,12 @@
 
 use allotment::{Field, Gc, Heap, Mutator, Object, alloc, root};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+#[path = "../own_program/mod.rs"]
+mod own_program;
+pub(crate) use own_program::own_program;
 
 unsafe extern "C" {
     pub(crate) fn fork() -> i32;
@@ -46,7 +49,7 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) -> Option<String> {
         println!("child: done");
         return None;
     }
-    let output = Command::new(std::env::current_exe().expect("the test's own program"))
+    let output = own_program()
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
         .env(CHILD, "1")
         .output()

@@ -4,7 +4,6 @@ use super::{push, root, with_pairs};
 use crate::Heap;
 use crate::options::CollectorKind;
 use crate::platform::Clock;
-use std::process::Command;
 
 /// The options of the child's heap; not set in the process that starts the child.
 const CHILD: &str = "ALLOTMENT_TEST_LOG";
@@ -30,7 +29,7 @@ fn collect(options: &str) {
 /// The output of a process that runs this test again, on its first thread. With `alone`, it gets no
 /// other threads.
 fn log_of(test: &str, options: &str, alone: bool) -> Vec<String> {
-    let mut program = Command::new(std::env::current_exe().expect("a test has a path"));
+    let mut program = crate::own_program();
     program.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, options);
     if alone {
         // No address space has room for the stack.

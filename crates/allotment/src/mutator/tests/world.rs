@@ -7,7 +7,6 @@ use crate::mutator::{AttachError, StopError, World};
 use crate::object::{Object, walk};
 use crate::region::State;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -280,9 +279,7 @@ fn a_panic_in_the_stopped_world_ends_the_process_with_a_reason() {
         return;
     }
     let this = "mutator::tests::world::a_panic_in_the_stopped_world_ends_the_process_with_a_reason";
-    let program = std::env::current_exe().unwrap();
-    let output =
-        Command::new(program).args(["--exact", this, "--nocapture"]).env(CHILD, "").output().unwrap();
+    let output = crate::own_program().args(["--exact", this, "--nocapture"]).env(CHILD, "").output().unwrap();
     assert_eq!(output.status.signal(), Some(6), "{output:?}");
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<_> = text.lines().filter(|line| line.starts_with("allotment: ")).collect();

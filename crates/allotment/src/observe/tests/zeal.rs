@@ -6,7 +6,7 @@ use crate::mutator::{Mutator, PerObject, Site};
 use crate::object::{POISON, Shape, ShapeRef};
 use crate::region::State;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::ptr::NonNull;
 
 fn cell(heap: &Heap) -> ShapeRef {
@@ -165,7 +165,7 @@ fn children(name: &str, dies: impl Fn(&str), check: impl Fn(ExitStatus, &str)) {
     }
     for collector in COLLECTORS {
         let path = format!("observe::tests::zeal::{name}");
-        let mut command = Command::new(std::env::current_exe().expect("a test knows its program"));
+        let mut command = crate::own_program();
         command.args([&path, "--exact", "--nocapture", "--test-threads=1"]);
         let output = command.env(CHILD, format!("{name} {collector}")).output().expect("it was started");
         check(output.status, &String::from_utf8_lossy(&output.stderr));

@@ -202,7 +202,7 @@ fn the_environment_is_read() {
     }
     use std::os::unix::ffi::OsStrExt;
     let run = |value: &[u8]| {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
+        let output = crate::own_program()
             .args(["--exact", "options::tests::lists::the_environment_is_read", "--nocapture"])
             .env(MARK, "1")
             .env(ENVIRONMENT_VARIABLE, std::ffi::OsStr::from_bytes(value))
