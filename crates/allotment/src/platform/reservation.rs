@@ -135,7 +135,7 @@ impl Reservation {
     }
 
     /// Makes the `bytes` at `offset` readable and writable. Committed parts stay as they are; the
-    /// rest reads zero.
+    /// rest reads zero. 0 bytes cost no system call.
     ///
     /// No memory is used before the first write to a page; see [`pretouch`](Self::pretouch).
     ///
@@ -145,6 +145,9 @@ impl Reservation {
     /// the kernel refuses.
     pub fn commit(&self, offset: usize, bytes: usize) -> Result<(), MemoryError> {
         let start = self.check(Operation::Commit, offset, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         // SAFETY: `check` put the page-aligned range inside the reservation.
         unsafe { linux::allow_access(start, bytes) }
             .map_err(|errno| self.refused(Operation::Commit, offset, bytes, errno))
@@ -160,6 +163,9 @@ impl Reservation {
     /// As [`commit`](Self::commit).
     pub fn uncommit(&self, offset: usize, bytes: usize) -> Result<(), MemoryError> {
         let start = self.check(Operation::Uncommit, offset, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         // The memory goes first: if access went first and the second step failed, a later commit
         // would show old bytes.
         // SAFETY: `check` put the page-aligned range inside the reservation, a private anonymous
