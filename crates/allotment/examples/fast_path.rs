@@ -70,7 +70,7 @@ probe!(
 );
 probe!(
     /// Zeroed by the allocation, in a function compiled for AVX2: stores of 32 bytes.
-    #[target_feature(enable = "avx2")]
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
     probe_per_object_avx2, Site<64, PerObject, NoPrefetch>
 );
 
@@ -260,11 +260,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 + probe_default_three_lines(mutator, three_lines, 100)
                 + probe_per_object(mutator, per_object, 100)
                 + probe_ahead(mutator, ahead, 100)
-                + if is_x86_feature_detected!("avx2") {
-                    probe_per_object_avx2(mutator, per_object, 100)
-                } else {
-                    0
-                }
+                + if has_widest_stores() { probe_per_object_avx2(mutator, per_object, 100) } else { 0 }
                 + probe_burst(mutator, burst, 100)
                 + probe_burst_default_small(mutator, burst_small, 100)
                 + probe_burst_default_line(mutator, burst_line, 100)
@@ -276,4 +272,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })??;
     println!("{objects} objects allocated, and keys that sum to {sum}");
     Ok(())
+}
+
+/// Whether this processor has the stores of `probe_per_object_avx2`.
+fn has_widest_stores() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    true
 }
