@@ -44,7 +44,7 @@ pub(in crate::collector) struct Evacuator<'e> {
     pub(in crate::collector) space: &'e Space,
     pub(in crate::collector) tables: &'e Tables,
     pub(in crate::collector) copies: &'e CopySpace,
-    /// `None`: a heap without generations.
+    /// `None` in a heap without generations.
     pub(in crate::collector) generations: Option<Generations<'e>>,
 }
 

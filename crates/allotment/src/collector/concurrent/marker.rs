@@ -47,7 +47,7 @@ pub(in crate::collector) struct MarkShared<'m> {
     pub(in crate::collector) interrupt: &'m Interrupt,
     /// The objects that these markers look for.
     pub(in crate::collector) sought: Sought,
-    /// `None`: a heap without generations.
+    /// `None` in a heap without generations.
     pub(in crate::collector) old: Option<OldShared<'m>>,
 }
 

@@ -28,8 +28,8 @@ impl GeneratedFrame {
         self.return_address
     }
 
-    /// The caller's stack pointer (`rsp` or `sp`) before the call. A stack map's offsets are relative to
-    /// it.
+    /// The caller's stack pointer (`rsp` or `sp`) before the call. A stack map's offsets are relative
+    /// to it.
     pub fn stack_pointer(&self) -> usize {
         ptr::from_ref(self).addr() + size_of::<GeneratedFrame>()
     }

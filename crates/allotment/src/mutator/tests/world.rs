@@ -177,6 +177,23 @@ fn a_thread_that_attaches_and_one_that_returns_wait_for_the_end_of_the_stop() {
     assert_eq!(returned.into_inner(), 2);
 }
 
+/// A thread's number decides its identity hashes and its sampling distances.
+#[test]
+fn threads_that_attach_at_once_get_numbers_of_their_own() {
+    let heap = heap(4096, 10, "");
+    std::thread::scope(|scope| {
+        let threads = heap.stop_the_world(|_| {
+            let attach = || heap.attach(|mutator| mutator.state().hashes.next());
+            let threads = [scope.spawn(attach), scope.spawn(attach)];
+            let waits = |_: &usize| heap.shared.threads.registry.attachments().ever < 2;
+            (0..100_000).take_while(waits).for_each(|_| std::thread::yield_now());
+            threads
+        });
+        let [one, other] = threads.unwrap().unwrap().map(|thread| thread.join().unwrap().unwrap());
+        assert_ne!(one, other);
+    });
+}
+
 #[test]
 fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
     let heap = heap(4096, 16, "");

@@ -1,7 +1,7 @@
 //! A profile as a file. There is never half of one.
 //!
 //! The profile goes to a new file beside the old one, which takes its place when it is complete.
-//! What is not a regular file (a pipe, a terminal) is written through:
+//! A pipe or a terminal is written through:
 //! [`OutputFile`](allotment_output::OutputFile) says how.
 
 use super::AllocationProfile;

@@ -248,6 +248,7 @@ mod tests {
             }
         }
     }
+
     /// In optimised code the compiler keeps the first mask in `k0`, where the barrier permits it.
     #[test]
     fn a_mask_outlives_a_barrier() {
