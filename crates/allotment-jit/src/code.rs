@@ -7,7 +7,9 @@
 //! Refused: a second, writable mapping of the pages. An attacker who finds it writes code that
 //! runs.
 
-use crate::sequence::{Sequence, Target};
+use crate::register::Machine;
+use crate::relocation::Target;
+use crate::sequence::Sequence;
 use crate::{EmitError, PerfMap};
 use allotment::raw::GeneratedCalls;
 use rustix::io::Errno;
@@ -38,6 +40,17 @@ pub enum CodeError {
         name: String,
         /// The linker's error.
         error: EmitError,
+    },
+    /// A function is for another machine than this process runs on.
+    #[error(
+        "`{name}` is code for {machine}, and this process runs on {}: `Sequence::link` makes bytes for another process",
+        Machine::HOST
+    )]
+    Machine {
+        /// The function.
+        name: String,
+        /// The machine of the function's code.
+        machine: Machine,
     },
     /// The system refuses the memory, or the right to execute it.
     #[error("the system refused {bytes} bytes of memory for code: {error}")]
@@ -91,6 +104,9 @@ impl CodeBuffer {
     /// # Errors
     /// [`CodeError`].
     pub fn finish(self, resolve: impl Fn(Target) -> Option<u64>) -> Result<Code, CodeError> {
+        if let Some((name, foreign)) = self.functions.iter().find(|(_, one)| one.machine() != Machine::HOST) {
+            return Err(CodeError::Machine { name: name.clone(), machine: foreign.machine() });
+        }
         // All hot parts come first, then all cold parts.
         let place = |at: &mut usize, bytes: usize| {
             let placed = at.next_multiple_of(ALIGNMENT);

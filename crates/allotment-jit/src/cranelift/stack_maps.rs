@@ -77,7 +77,8 @@ impl FunctionMaps {
     /// The stack maps of a [`stub`](crate::Emitter::stub) that compiled functions call, for the
     /// address of its cold part. The stub holds no reference, and the walk goes on with its caller.
     pub fn of_stub(stub: &Sequence) -> FunctionMaps {
-        let stub_calls = stub.safepoints().iter().map(|call| (call.return_offset, call.pushed_bytes));
+        let stub_calls =
+            stub.safepoints().iter().filter_map(|call| Some((call.return_offset, call.stub_return?)));
         FunctionMaps { bytes: stub.cold().len(), calls: Vec::new(), stub_calls: stub_calls.collect() }
     }
 

@@ -5,7 +5,7 @@ use crate::kit::{
 };
 use allotment::raw::Hot;
 use allotment_jit::cranelift::{Callee, Calls, Lowering};
-use allotment_jit::disassemble;
+use allotment_jit::{Machine, disassemble};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
@@ -135,7 +135,7 @@ fn in_line(
         builder.ins().return_(&[result]);
     });
     kit.program.define(function, &mut context).unwrap();
-    let code = disassemble(context.compiled_code().unwrap().code_buffer(), 0);
+    let code = disassemble(Machine::HOST, context.compiled_code().unwrap().code_buffer(), 0);
     let hot: Vec<&str> =
         code.iter().map(|one| one.assembly.as_str()).take_while(|one| !one.starts_with("ret")).collect();
     let count = |of: &dyn Fn(&str) -> bool| hot.iter().filter(|one| of(one)).count();

@@ -1,9 +1,9 @@
 //! The memory of code: pages that are executed and never written, names for profilers, and
 //! functions that call each other.
 
-use super::kit::ANY;
+use super::kit::{ANY, assembled};
 use allotment::raw::{Header, PrefetchSettings};
-use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, Sequence};
+use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap};
 use iced_x86::code_asm::registers::gpr64::{rax, rdi};
 use std::mem::transmute;
 
@@ -82,11 +82,10 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
     let mut buffer = CodeBuffer::default();
     let twice = buffer.add(
         "twice",
-        Sequence::assembled(|a| {
+        assembled(|a| {
             a.lea(rax, rdi + rdi)?;
             a.ret()
-        })
-        .unwrap(),
+        }),
     );
     let code = buffer.finish(|_| None).unwrap();
     let (hot, cold) = code.bytes(twice);
