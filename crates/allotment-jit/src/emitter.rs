@@ -13,7 +13,7 @@
 use crate::allocation::{Allocation, Initialise};
 use crate::barrier::{self, CompareExchange, Load, Store};
 use crate::register::Machine;
-use crate::registers::{Registers, second_argument};
+use crate::registers::Registers;
 use crate::site::{Bump, Poll, Settings, Site, SlowCall};
 use crate::{EmitError, Sequence, x86_64};
 use allotment::Heap;
@@ -157,7 +157,7 @@ impl Emitter {
 
     /// A function to call, which allocates one object and returns its address, or null if the heap
     /// has no room. Its signature is `extern "C" fn(*const Hot) -> *mut u8`. With a size or length
-    /// in a register, that of the second argument (`rsi`, `x1`), it is
+    /// in a register, [`Machine::second_argument`], it is
     /// `extern "C" fn(*const Hot, usize) -> *mut u8`. The call is a safepoint.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl Emitter {
     /// than that of the second argument.
     pub fn stub(&self, allocation: Allocation, initialise: Initialise) -> Result<Sequence, EmitError> {
         let machine = self.machine();
-        let demanded = second_argument(machine);
+        let demanded = machine.second_argument();
         if let Some((part, register)) = allocation.input()
             && register != demanded
         {

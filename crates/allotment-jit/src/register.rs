@@ -23,6 +23,15 @@ impl Machine {
     #[cfg(target_arch = "aarch64")]
     pub const HOST: Machine = Machine::AArch64;
 
+    /// The register of a C function's second argument, in which a
+    /// [`stub`](crate::Emitter::stub) takes a size or a length.
+    pub const fn second_argument(self) -> Register {
+        match self {
+            Machine::X86_64 => Register::RSI,
+            Machine::AArch64 => Register::X1,
+        }
+    }
+
     /// The registers of the machine, the general ones first.
     pub fn registers(self) -> impl Iterator<Item = Register> {
         let general = (0..32).filter_map(move |number| Register::general(self, number));

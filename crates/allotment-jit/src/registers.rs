@@ -145,14 +145,6 @@ impl Registers {
     }
 }
 
-/// The register of the second argument of a C function, in which a stub takes a size or a length.
-pub(crate) fn second_argument(machine: Machine) -> Register {
-    match machine {
-        Machine::X86_64 => Register::RSI,
-        Machine::AArch64 => Register::X1,
-    }
-}
-
 /// Checks that each role has a general register of its own that the machine leaves to programs.
 pub(crate) fn check_general(machine: Machine, parts: &[(&'static str, Register)]) -> Result<(), EmitError> {
     let general = general(machine);

@@ -10,7 +10,7 @@
 //! but the walk must still pass over its frame. So functions are known by their range.
 //!
 //! Refused: a walk with unwind tables. It would run an interpreter of DWARF within the pause, to
-//! save two instructions per function that Cranelift for x86-64 emits in any case.
+//! save two instructions per function, which Cranelift for x86-64 emits in any case.
 
 use crate::Sequence;
 use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
@@ -121,9 +121,9 @@ impl StackMaps {
     ///
     /// # Safety
     /// - `maps` was made of the code at `address`, which stays until it is removed here.
-    /// - The function keeps its frame pointer: it was compiled for x86-64 with
-    ///   `preserve_frame_pointers`. A stub does not keep it; functions that are added here call the
-    ///   stub.
+    /// - The function keeps its frame pointer: it was compiled with `preserve_frame_pointers`. A
+    ///   stub does not keep it; functions that are added here call the stub.
+    /// - On AArch64 the function does not sign its return address: `sign_return_address` is off.
     /// - Each reference that is alive across a call in the function was declared to need a stack
     ///   map. Each declared value is a reference as a slot of an object holds it, or 0.
     /// - The function comes to a safepoint only in calls of
