@@ -34,7 +34,9 @@
 // barrier                         accesses with a barrier
 // sequence                        code to paste
 // x86_64                          the code of a machine
-// emitter, listing, code          sequences made, shown, and run
+// emitter, listing                sequences made, and shown
+// caches                          code made visible to instruction fetch
+// code                            sequences that run
 // cranelift                       the same allocations in Cranelift's form
 // ```
 
@@ -43,6 +45,7 @@ compile_error!("allotment-jit makes code for x86-64 and AArch64: build it for on
 
 mod allocation;
 mod barrier;
+mod caches;
 mod code;
 #[cfg(feature = "cranelift")]
 pub mod cranelift;
