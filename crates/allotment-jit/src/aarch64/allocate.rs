@@ -16,8 +16,8 @@
 
 use super::assembler::{Condition, General, Label, Width};
 use super::assembly::Assembly;
-use super::new_top::new_top;
 use super::slow::Call;
+use super::top::new_top;
 use super::{initialise, past_buffers, prefetch};
 use crate::EmitError;
 use crate::allocation::{Initialise, MAX_INLINE_BYTES, Size, longest_inline};

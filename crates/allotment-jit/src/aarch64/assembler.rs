@@ -212,9 +212,7 @@ impl Assembler {
         base: Base,
         number: u64,
     ) -> Result<(), EmitError> {
-        self.push(
-            bits | immediate_bits(instruction, number)? | u32::from(base.0) << 5 | u32::from(to.0),
-        );
+        self.push(bits | immediate_bits(instruction, number)? | u32::from(base.0) << 5 | u32::from(to.0));
         if to != SP {
             self.writes(General(to.0));
         }
@@ -325,7 +323,12 @@ impl Assembler {
     }
 
     /// `ldr to, [base, #offset]` of 32 bits. The upper half becomes 0.
-    pub(super) fn ldr_32(&mut self, to: General, base: impl Into<Base>, offset: i64) -> Result<(), EmitError> {
+    pub(super) fn ldr_32(
+        &mut self,
+        to: General,
+        base: impl Into<Base>,
+        offset: i64,
+    ) -> Result<(), EmitError> {
         self.writes(to);
         self.memory("ldr of 32 bits", 0xB840_0000, to.0, base.into(), (2, offset))
     }
@@ -458,9 +461,7 @@ impl Assembler {
         if status == from || status == base {
             return refused("stlxr", status.0.into(), "a status register of its own works");
         }
-        self.push(
-            0xC800_FC00 | u32::from(status.0) << 16 | u32::from(base.0) << 5 | u32::from(from.0),
-        );
+        self.push(0xC800_FC00 | u32::from(status.0) << 16 | u32::from(base.0) << 5 | u32::from(from.0));
         self.writes(status);
         Ok(())
     }

@@ -139,7 +139,10 @@ impl Assembly {
                 // A literal has 8 bytes, and each of its notes has one.
                 let is_literal = |at| {
                     let literal = |one: &Relocation| one.kind == RelocationKind::Absolute64;
-                    sequence.relocations.iter().any(|one| (one.part, one.offset + 4) == (part, at) && literal(one))
+                    sequence
+                        .relocations
+                        .iter()
+                        .any(|one| (one.part, one.offset + 4) == (part, at) && literal(one))
                 };
                 let places = (note.offset..end).step_by(4).filter(|at| !is_literal(*at));
                 let noted: Vec<Note> = places.map(|offset| Note { offset, ..**note }).collect();

@@ -20,29 +20,30 @@
 //!
 //! Refused: `tbnz` for the test of one barrier. It saves an instruction, but reaches 32 KiB, and a
 //! function may be longer than that.
-
-// The files, lowest first. `.ci/layers` reads the list:
-//
-// ```text
-// assembler                              the encoder, for one part
-// assembly                               the two parts of a sequence, put together
-// slow                                   calls of slow paths
-// new_top, prefetch, initialise, barriers, polls
-// past_buffers                           an allocation without a buffer
-// allocate                               the allocation
-// ```
+//!
+//! Lowest first:
+//!
+//! ```text
+//! assembler                          the encoder, for one part of a sequence
+//! assembly, listing                  the two parts, put together; code as text
+//! top, slow, initialise              the new top, calls out of line, headers and bodies
+//! prefetch, past_buffers             prefetches; the allocation without a buffer
+//! allocate, barriers, polls          the sequences
+//! ```
 
 mod allocate;
 mod assembler;
 mod assembly;
 mod barriers;
 mod initialise;
-mod new_top;
+mod listing;
 mod past_buffers;
 mod polls;
 mod prefetch;
 mod slow;
+mod top;
 
 pub(crate) use allocate::allocate;
 pub(crate) use barriers::{compare_exchange, load, store};
+pub(crate) use listing::decoded;
 pub(crate) use polls::poll;

@@ -23,8 +23,8 @@
 
 use super::assembler::{Assembler, Condition, General, Label, Width};
 use super::assembly::{Assembly, SCRATCH, SCRATCH_2};
-use super::new_top::new_top;
 use super::slow::back_to;
+use super::top::new_top;
 use crate::EmitError;
 use crate::allocation::Initialise;
 use crate::relocation::Part;

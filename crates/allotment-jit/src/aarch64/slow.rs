@@ -16,7 +16,7 @@
 use super::assembler::{Assembler, General, Label, SP};
 use super::assembly::{Assembly, LINK, SCRATCH, SCRATCH_2};
 use crate::EmitError;
-use crate::register::{Machine, Register};
+use crate::register::Register;
 use crate::registers::is_caller_saved;
 use crate::relocation::{Part, Target};
 
