@@ -5,7 +5,7 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{ANY, Assignment, GENERAL, assignment, heap, seed, vectors, word};
+use super::kit::{Conventions, Assignment, GENERAL, host_assignment, heap, seed, vectors, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
@@ -69,7 +69,7 @@ const DISPLACEMENT: i32 = 16;
 
 impl Accesses {
     fn new(assignment: &Assignment) -> Accesses {
-        let emitter = Emitter::new(ANY, PrefetchSettings::OFF).unwrap();
+        let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
         let parts = Parts::of(assignment);
         let (displacement, misaligned) = (DISPLACEMENT, assignment.misaligned);
         let &Parts { mutator, base, value, expected, scratch } = &parts;
@@ -236,7 +236,7 @@ impl Work {
 
 fn assignments() -> Vec<Accesses> {
     let mut runner = TestRunner::deterministic();
-    let mut next = || assignment().new_tree(&mut runner).unwrap().current();
+    let mut next = || host_assignment().new_tree(&mut runner).unwrap().current();
     (0..ASSIGNMENTS).map(|_| Accesses::new(&next())).collect()
 }
 
@@ -275,7 +275,7 @@ proptest! {
 
     /// The bits are set by hand, and no cycle is under way: nothing moves, dies or is recorded.
     #[test]
-    fn any_registers_do_with_any_bits(assignment in assignment(), index in 0..SLOTS, bits in 0..8_u32) {
+    fn any_registers_do_with_any_bits(assignment in host_assignment(), index in 0..SLOTS, bits in 0..8_u32) {
         let heap = heap("Collector=shenandoah");
         let shape = heap.register(Shape::array("Strong", 16, Element::Reference(SlotKind::Strong))).unwrap();
         heap.attach(|mutator| {

@@ -2,7 +2,7 @@
 //! calls' return addresses and stack use with the frame that a collection sees. It also covers
 //! sequences in a loop.
 
-use super::kit::{ANY, Assignment, CALLEE_SAVED, assembled, assignment, heap, initialise, settings};
+use super::kit::{Conventions, Assignment, CALLEE_SAVED, assembled, host_assignment, heap, initialise, settings};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::raw::{GeneratedFrame, PrefetchSettings, RootProvider, RootVisitor, Shape, ShapeRef, X86_64};
 use allotment_jit::{
@@ -46,7 +46,7 @@ fn told(assignment: &Assignment, settings: PrefetchSettings, initialise: Initial
     let preserve = assignment.preserve();
     let slow = SlowCall { preserve: &preserve, misaligned: assignment.misaligned };
     let mutator_in = assignment.registers().mutator;
-    let poll = Emitter::new(ANY, settings).unwrap().poll(&Poll { mutator: mutator_in, slow }).unwrap();
+    let poll = Emitter::new(Machine::HOST.processor(), settings).unwrap().poll(&Poll { mutator: mutator_in, slow }).unwrap();
     let allocation = allocation(assignment, settings, initialise, shape);
     let whole = framed(&[&allocation, &poll, &allocation, &allocation], assignment.misaligned);
     let [first, _, second, third] = whole.safepoints() else { panic!("three allocations and a poll") };
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn a_collection_finds_the_place_and_the_stack_that_safepoints_say(
-        assignment in assignment(), settings in settings(), initialise in initialise(),
+        assignment in host_assignment(), settings in settings(), initialise in initialise(),
     ) {
         told(&assignment, settings, initialise);
     }
@@ -86,7 +86,7 @@ fn a_loop_of_allocations() {
     let heap = heap("Collector=epsilon,TLABSize=512,MinTLABSize=256");
     let shapes = [24, 40].map(|bytes| heap.register(Shape::fixed("Object", bytes)).unwrap());
     // The counter is in a register that a C function changes: the slow path preserves it.
-    let assignment = Assignment::plain();
+    let assignment = Assignment::plain(Machine::HOST);
     let counter = Register::RSI;
     assert!(!CALLEE_SAVED.contains(&counter) && assignment.registers().object != counter);
     let slow = SlowCall { preserve: &[counter], misaligned: false };

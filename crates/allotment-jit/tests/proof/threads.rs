@@ -5,7 +5,7 @@
 //! adds a new node at the front of a chain. A list outside of the heap records the contents of each
 //! chain, and shows whether anything was lost, mixed up or overwritten.
 
-use super::kit::{ANY, Assignment, heap, seed};
+use super::kit::{Conventions, Assignment, heap, seed};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{
@@ -46,7 +46,7 @@ struct Functions {
 
 impl Functions {
     fn new(node: ShapeRef, bytes: ShapeRef, past_buffers: bool) -> Functions {
-        let (assignment, mut buffer) = (Assignment::plain(), CodeBuffer::default());
+        let (assignment, mut buffer) = (Assignment::plain(Machine::HOST), CodeBuffer::default());
         let (mut nodes, mut arrays) = (Vec::new(), Vec::new());
         for style in (0..4).filter_map(PrefetchStyle::from_number) {
             let settings =
@@ -64,7 +64,7 @@ impl Functions {
         let (mutator, base) = (registers.mutator, registers.object);
         let (value, scratch) = (assignment.input(), registers.scratch);
         let store = Store { mutator, base, displacement: 0, value, scratch };
-        let store = Emitter::new(ANY, PrefetchSettings::OFF).unwrap().store(&store).unwrap();
+        let store = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap().store(&store).unwrap();
         let store = buffer.add("store", framed(&[&store], assignment.misaligned));
         Functions { code: buffer.finish(targets(0)).unwrap(), nodes, bytes: arrays, store, assignment }
     }
