@@ -1,4 +1,4 @@
-//! Machine code that allocates from an [`allotment`] heap, for compilers: x86-64.
+//! Machine code that allocates from an [`allotment`] heap, for compilers: x86-64 and AArch64.
 //!
 //! A compiler can inline the library's fast path: load the top, add, compare with the limit, store
 //! the top, write the header. This crate emits that sequence for an object's header and size, with
@@ -13,6 +13,7 @@
 //! | exchange, poll | [`Emitter::compare_exchange`], [`Emitter::poll`] |
 //! | read the emitted code | [`Sequence::lines`]; of other code, [`disassemble`] |
 //! | see it in `perf report` | [`Code::publish`] |
+//! | emit for the machine that this is not | [`Emitter::new`] with its [`Processor`](allotment::raw::Processor) |
 //! | build the sequences with Cranelift | the module `cranelift`, with the feature of that name |
 //!
 //! The code finds a thread's buffer through the address of its [`Hot`](allotment::raw::Hot) part,

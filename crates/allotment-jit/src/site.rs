@@ -9,7 +9,7 @@ use allotment::raw::PrefetchSettings;
 
 /// The obligations of the call of a slow path. The sequence pushes and calls below the stack
 /// pointer, as each sequence with a cold part does. So a function that contains it is not a leaf
-/// function: it keeps nothing in the red zone of x86-64, and on AArch64 it saves x30.
+/// function, and keeps nothing in the red zone of x86-64. On AArch64 the sequence keeps x30.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowCall<'a> {
     /// General registers whose values the program needs afterwards, and that hold no references.
