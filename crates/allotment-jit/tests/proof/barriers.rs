@@ -1,11 +1,11 @@
 //! Barriers and polls on the processor: cards, the load hook, and stops that another thread
 //! requests.
 
-use super::kit::{Conventions, Assignment, host_assignment, heap, word};
+use super::kit::{Assignment, Conventions, heap, host_assignment, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
-use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
+use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Machine, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -95,7 +95,7 @@ proptest! {
             assert_eq!(stored, array as u64);
             let card = (address >> Hot::CARD_SHIFT) - (array >> Hot::CARD_SHIFT);
             assert_eq!(dirty_cards(mutator.raw().hot(), array), [card]);
-            for register in super::kit::GENERAL.into_iter().filter(|one| *one != scratch) {
+            for register in Machine::HOST.general().into_iter().filter(|one| *one != scratch) {
                 assert_eq!(before.get(register), machine.get(register), "{register:?}");
             }
         });

@@ -5,11 +5,11 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{Conventions, Assignment, GENERAL, host_assignment, heap, seed, vectors, word};
+use super::kit::{Assignment, Conventions, heap, host_assignment, seed, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
-use allotment_jit::{Code, CodeBuffer, CompareExchange, Emitter, FunctionId, Load, Register, Store};
+use allotment_jit::{Code, CodeBuffer, CompareExchange, Emitter, FunctionId, Load, Machine, Register, Store};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -37,14 +37,17 @@ struct Parts {
     value: Register,
     expected: Register,
     scratch: Register,
+    /// Of an exchange: what the slot held.
+    held: Register,
 }
 
 impl Parts {
     fn of(assignment: &Assignment) -> Parts {
-        // `rax` has its own role in an exchange.
-        let all: Vec<Register> = assignment.all().into_iter().filter(|one| *one != Register::RAX).collect();
-        let [mutator, base, value, expected, scratch, ..] = all[..] else { panic!("14 registers") };
-        Parts { mutator, base, value, expected, scratch }
+        // On x86-64 `rax` has its own role in an exchange.
+        let rax = (Machine::HOST == Machine::X86_64).then_some(Register::RAX);
+        let all: Vec<Register> = assignment.all().into_iter().filter(|one| Some(*one) != rax).collect();
+        let [mutator, base, value, expected, scratch, other, ..] = all[..] else { panic!("14 registers") };
+        Parts { mutator, base, value, expected, scratch, held: rax.unwrap_or(other) }
     }
 
     /// The registers that the access may change.
@@ -52,7 +55,7 @@ impl Parts {
         match access {
             Access::Load | Access::LoadWeak => vec![self.value],
             Access::Store => vec![self.scratch],
-            Access::CompareExchange => vec![self.scratch, Register::RAX],
+            Access::CompareExchange => vec![self.scratch, self.held],
         }
     }
 }
@@ -72,10 +75,10 @@ impl Accesses {
         let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
         let parts = Parts::of(assignment);
         let (displacement, misaligned) = (DISPLACEMENT, assignment.misaligned);
-        let &Parts { mutator, base, value, expected, scratch } = &parts;
+        let &Parts { mutator, base, value, expected, scratch, .. } = &parts;
         let load = Load { mutator, base, displacement, value, hook: None };
         let store = Store { mutator, base, displacement, value, scratch };
-        let (new, held) = (value, Register::RAX);
+        let (new, held) = (value, parts.held);
         let exchange = CompareExchange { mutator, base, displacement, expected, new, held, scratch };
         let sequences = [
             emitter.load(&load).unwrap(),
@@ -108,11 +111,12 @@ impl Accesses {
         // SAFETY: the caller's predicate.
         unsafe { machine.run(&self.code, self.functions[access as usize]) };
         let changed = self.parts.changed(access);
-        for register in GENERAL.into_iter().chain(vectors()).filter(|one| !changed.contains(one)) {
+        let all = Machine::HOST.general().into_iter().chain(Machine::HOST.vectors());
+        for register in all.filter(|one| !changed.contains(one)) {
             assert_eq!(before.get(register), machine.get(register), "{register:?}");
         }
         machine.get(match access {
-            Access::CompareExchange => Register::RAX,
+            Access::CompareExchange => self.parts.held,
             _ => value,
         })
     }

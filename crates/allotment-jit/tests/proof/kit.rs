@@ -5,8 +5,6 @@ use allotment::raw::{
     AArch64, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, X86_64,
 };
 use allotment_jit::{Initialise, Machine, Register, Registers, Sequence};
-use iced_x86::IcedError;
-use iced_x86::code_asm::CodeAssembler;
 use proptest::prelude::*;
 
 /// A processor with every feature, independent of the machine that runs the tests.
@@ -34,11 +32,11 @@ pub(crate) fn seed(part: u64) -> u64 {
     part ^ text.parse::<u64>().expect("ALLOTMENT_STRESS_SEED is a number") << 8
 }
 
-/// The code that `write` assembles, which changes registers that no test asks for.
-pub(crate) fn assembled(write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Sequence {
-    let mut assembler = CodeAssembler::new(64).unwrap();
-    write(&mut assembler).unwrap();
-    Sequence::code(Machine::X86_64, &assembler.assemble(0).unwrap(), &[]).unwrap()
+/// Code of the machine that runs the tests: bytes of x86-64, or instructions of AArch64.
+pub(crate) fn own(x86_64: &[u8], aarch64: &[u32]) -> Sequence {
+    let aarch64: Vec<u8> = aarch64.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = if Machine::HOST == Machine::X86_64 { x86_64 } else { &aarch64 };
+    Sequence::code(Machine::HOST, code, &[]).unwrap()
 }
 
 /// Both machines.

@@ -1,11 +1,9 @@
 //! The memory of code: pages that are executed and never written, names for profilers, and
 //! functions that call each other.
 
-use super::kit::ANY;
+use super::kit::{Conventions, own};
 use allotment::raw::{Header, PrefetchSettings};
-use allotment_jit::{
-    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Machine, PerfMap, Sequence,
-};
+use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Machine, PerfMap};
 use std::mem::transmute;
 
 /// The permissions of each mapping that holds an address of `range`, and of all mappings that are
@@ -27,7 +25,7 @@ fn permissions(range: std::ops::Range<usize>) -> (Vec<String>, usize) {
 }
 
 fn stubs(count: usize) -> Code {
-    let emitter = Emitter::new(ANY, PrefetchSettings::OFF).unwrap();
+    let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
     let mut buffer = CodeBuffer::default();
     for words in 2..2 + count {
         let object = Allocation::with_header(Header::from_bits(1 << 8), words * 8).unwrap();
@@ -82,7 +80,7 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
 
     let mut buffer = CodeBuffer::default();
     // lea rax, [rdi + rdi]; ret, and add x0, x0, x0; ret
-    let twice_is = own(&[0x48, 0x8D, 0x04, 0x3F, 0xC3], [0x8B00_0000, 0xD65F_03C0]);
+    let twice_is = own(&[0x48, 0x8D, 0x04, 0x3F, 0xC3], &[0x8B00_0000, 0xD65F_03C0]);
     let twice = buffer.add("twice", twice_is.clone());
     let code = buffer.finish(|_| None).unwrap();
     let (hot, cold) = code.bytes(twice);
@@ -95,18 +93,11 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
     assert!(CodeBuffer::default().finish(|_| None).unwrap().functions().is_empty());
 }
 
-/// A function of the host's machine: bytes of x86-64, or instructions of AArch64.
-fn own(x86_64: &[u8], aarch64: [u32; 2]) -> Sequence {
-    let aarch64: Vec<u8> = aarch64.into_iter().flat_map(u32::to_le_bytes).collect();
-    let code = if Machine::HOST == Machine::X86_64 { x86_64 } else { &aarch64 };
-    Sequence::code(Machine::HOST, code, &[]).unwrap()
-}
-
 /// A function that returns that number.
 fn constant(number: u16) -> (Code, FunctionId) {
     let [low, high] = number.to_le_bytes();
     // mov eax, number; ret, and movz x0, #number; ret
-    let function = own(&[0xB8, low, high, 0, 0, 0xC3], [0xD280_0000 | u32::from(number) << 5, 0xD65F_03C0]);
+    let function = own(&[0xB8, low, high, 0, 0, 0xC3], &[0xD280_0000 | u32::from(number) << 5, 0xD65F_03C0]);
     let mut buffer = CodeBuffer::default();
     let id = buffer.add("constant", function);
     (buffer.finish(|_| None).unwrap(), id)

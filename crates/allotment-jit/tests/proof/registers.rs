@@ -198,7 +198,8 @@ fn stub(machine: Machine, emitter: &Emitter) {
             });
             assert_eq!(exit, Exit::Returned);
             assert_eq!(run.get(machine.result()), if room > 0 { 0x3000_0000 } else { answer });
-            let kept = machine.callee_saved().into_iter().chain([machine.stack_pointer()]).chain(link(machine));
+            let kept =
+                machine.callee_saved().into_iter().chain([machine.stack_pointer()]).chain(link(machine));
             for register in kept {
                 assert_eq!(before.get(register), run.get(register), "{register:?}");
             }

@@ -79,11 +79,11 @@ fn what(fixed: usize) -> impl Strategy<Value = What> {
 fn function(fixed: usize) -> impl Strategy<Value = Function> {
     let flags = (any::<bool>(), prop::bool::weighted(0.3), prop::bool::weighted(0.8));
     (what(fixed), initialise(), settings(), host_assignment(), flags).prop_map(
-        |(what, initialise, settings, assignment, (avx2, stub, past_buffers))| Function {
+        |(what, initialise, settings, assignment, (features, stub, past_buffers))| Function {
             what,
             initialise,
             settings,
-            avx2,
+            features,
             assignment,
             stub,
             past_buffers,

@@ -68,7 +68,7 @@ pub(crate) struct Interpreter {
 }
 
 const HOT_AT: u64 = 0x10_0000;
-const COLD_AT: u64 = 0x20_0000;
+const COLD_AT: u64 = 0x18_0000;
 /// Targets outside, by their places here, 16 bytes apart.
 const OUTSIDE_AT: u64 = 0x30_0000;
 /// Slow paths of barriers, by the offset of their address in the hot part.
