@@ -1,7 +1,8 @@
 //! The memory of code: pages that are executed and never written, names for profilers, and
 //! functions that call each other.
 
-use allotment::raw::{Header, PrefetchSettings, Processor};
+use super::kit::{Conventions, own};
+use allotment::raw::{Header, PrefetchSettings};
 use allotment_jit::{
     Allocation, Code, CodeBuffer, Emitter, Function, FunctionId, Initialise, Machine, PerfMap, Sequence,
 };
@@ -26,7 +27,7 @@ fn permissions(range: std::ops::Range<usize>) -> (Vec<String>, usize) {
 }
 
 fn stubs(count: usize) -> Code {
-    let emitter = Emitter::new(Processor::detect(), PrefetchSettings::OFF).unwrap();
+    let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
     let mut buffer = CodeBuffer::default();
     for words in 2..2 + count {
         let object = Allocation::with_header(Header::from_bits(1 << 8), words * 8).unwrap();
@@ -81,7 +82,7 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
 
     let mut buffer = CodeBuffer::default();
     // lea rax, [rdi + rdi]; ret, and add x0, x0, x0; ret
-    let twice_is = own(&[0x48, 0x8D, 0x04, 0x3F, 0xC3], [0x8B00_0000, 0xD65F_03C0]);
+    let twice_is = own(&[0x48, 0x8D, 0x04, 0x3F, 0xC3], &[0x8B00_0000, 0xD65F_03C0]);
     let twice = buffer.add("twice", twice_is.clone());
     let code = buffer.finish(|_| None).unwrap();
     let (hot, cold) = code.bytes(twice);
@@ -97,7 +98,7 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
 /// The jumps of AArch64 do not reach from the first hot part to the last cold one.
 #[test]
 fn parts_of_a_function_lie_within_reach_of_its_jumps() {
-    let emitter = Emitter::new(Processor::detect(), PrefetchSettings::OFF).unwrap();
+    let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
     let object = Allocation::with_header(Header::from_bits(1 << 8), 16).unwrap();
     let mut long = emitter.stub(object, Initialise::ByCaller).unwrap();
     long.append(&Sequence::code(Machine::HOST, &[0; 100 << 10], &[]).unwrap()).unwrap();
@@ -112,18 +113,11 @@ fn parts_of_a_function_lie_within_reach_of_its_jumps() {
     assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{parts:x?}");
 }
 
-/// A function of the host's machine: bytes of x86-64, or instructions of AArch64.
-fn own(x86_64: &[u8], aarch64: [u32; 2]) -> Sequence {
-    let aarch64: Vec<u8> = aarch64.into_iter().flat_map(u32::to_le_bytes).collect();
-    let code = if Machine::HOST == Machine::X86_64 { x86_64 } else { &aarch64 };
-    Sequence::code(Machine::HOST, code, &[]).unwrap()
-}
-
 /// A function that returns that number.
 fn constant(number: u16) -> (Code, FunctionId) {
     let [low, high] = number.to_le_bytes();
     // mov eax, number; ret, and movz x0, #number; ret
-    let function = own(&[0xB8, low, high, 0, 0, 0xC3], [0xD280_0000 | u32::from(number) << 5, 0xD65F_03C0]);
+    let function = own(&[0xB8, low, high, 0, 0, 0xC3], &[0xD280_0000 | u32::from(number) << 5, 0xD65F_03C0]);
     let mut buffer = CodeBuffer::default();
     let id = buffer.add("constant", function);
     (buffer.finish(|_| None).unwrap(), id)

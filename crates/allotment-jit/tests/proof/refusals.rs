@@ -1,6 +1,6 @@
 //! The requests that are refused, and the values that the message suggests.
 
-use super::kit::{ANY, GENERAL, heap, settings, vectors};
+use super::kit::{ANY, Conventions, heap, settings};
 use super::machine::targets;
 use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
@@ -267,11 +267,11 @@ fn follow(mut registers: Registers) {
 fn register() -> impl Strategy<Value = Register> {
     let all: Vec<Register> =
         [Machine::X86_64, Machine::AArch64].into_iter().flat_map(Machine::registers).collect();
-    prop_oneof![6 => prop::sample::select(GENERAL.to_vec()), 1 => prop::sample::select(all)]
+    prop_oneof![6 => prop::sample::select(Machine::X86_64.general()), 1 => prop::sample::select(all)]
 }
 
 fn vector() -> impl Strategy<Value = Register> {
-    prop_oneof![6 => prop::sample::select(vectors().collect::<Vec<_>>()), 1 => register()]
+    prop_oneof![6 => prop::sample::select(Machine::X86_64.vectors()), 1 => register()]
 }
 
 fn registers() -> impl Strategy<Value = Registers> {
