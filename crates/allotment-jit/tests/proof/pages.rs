@@ -3,7 +3,9 @@
 
 use super::kit::{Conventions, own};
 use allotment::raw::{Header, PrefetchSettings};
-use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Machine, PerfMap};
+use allotment_jit::{
+    Allocation, Code, CodeBuffer, Emitter, Function, FunctionId, Initialise, Machine, PerfMap, Sequence,
+};
 use std::mem::transmute;
 
 /// The permissions of each mapping that holds an address of `range`, and of all mappings that are
@@ -91,6 +93,24 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
     assert_eq!(unsafe { function(21) }, 42);
     // A buffer without functions does not fail.
     assert!(CodeBuffer::default().finish(|_| None).unwrap().functions().is_empty());
+}
+
+/// The jumps of AArch64 do not reach from the first hot part to the last cold one.
+#[test]
+fn parts_of_a_function_lie_within_reach_of_its_jumps() {
+    let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
+    let object = Allocation::with_header(Header::from_bits(1 << 8), 16).unwrap();
+    let mut long = emitter.stub(object, Initialise::ByCaller).unwrap();
+    long.append(&Sequence::code(Machine::HOST, &[0; 100 << 10], &[]).unwrap()).unwrap();
+    let mut buffer = CodeBuffer::default();
+    for number in 0..40 {
+        buffer.add(format!("long_{number}"), long.clone());
+    }
+    let code = buffer.finish(|_| None).unwrap();
+    let of = |one: &Function| [(one.address, one.hot_bytes), (one.cold_address, one.cold_bytes)];
+    let mut parts: Vec<(usize, usize)> = code.functions().iter().flat_map(of).collect();
+    parts.sort_unstable();
+    assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{parts:x?}");
 }
 
 /// A function that returns that number.
