@@ -4,7 +4,7 @@
 //! All sixteen combinations of bits are run, even those that no heap sets.
 
 use super::interpreter::{Event, Exit, Interpreter};
-use super::kit::{ANY_AARCH64, Assignment, Conventions, any_assignment};
+use super::kit::{ANY_AARCH64, Assignment, Conventions, any_assignment, cases};
 use super::prefetch::{HOT_PART, not_called};
 use allotment::raw::{AArch64, Hot, PrefetchSettings};
 use allotment_jit::{CompareExchange, Emitter, Load, Machine, Register, Sequence, SlowCall, Store, Target};
@@ -304,7 +304,7 @@ fn displacements() -> impl Strategy<Value = i32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn each_bit_calls_the_slow_paths_that_it_should(

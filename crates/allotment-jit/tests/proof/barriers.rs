@@ -1,7 +1,7 @@
 //! Barriers and polls on the processor: cards, the load hook, and stops that another thread
 //! requests.
 
-use super::kit::{Assignment, Conventions, heap, host_assignment, word};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
@@ -67,7 +67,7 @@ fn clean_cards(hot: *const Hot, array: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn a_store_writes_the_slot_and_dirties_its_card_only(

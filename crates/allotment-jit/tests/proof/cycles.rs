@@ -5,7 +5,7 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{Assignment, Conventions, heap, host_assignment, seed, word};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, seed, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
@@ -275,7 +275,7 @@ fn registers_and_references_survive_cycles_that_run_beside_the_code() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(cases(40))]
 
     /// The bits are set by hand, and no cycle is under way: nothing moves, dies or is recorded.
     #[test]

@@ -115,6 +115,12 @@ impl Conventions for Machine {
     }
 }
 
+/// A number of random cases, or as many as `PROPTEST_CASES` says: an emulator is slow.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let set = std::env::var_os("PROPTEST_CASES").is_some();
+    if set { ProptestConfig::default() } else { ProptestConfig { cases, ..ProptestConfig::default() } }
+}
+
 /// An assignment of roles to registers: a permutation whose first registers have the roles.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {

@@ -5,7 +5,9 @@
 //! the new watermark on, `W + i*S`. Style 3 prefetches `((T + S + D) & -S) + i*S`.
 
 use super::interpreter::{Event, Exit, Interpreter};
-use super::kit::{ANY, ANY_AARCH64, Assignment, Conventions, MACHINES, any_assignment, initialise, settings};
+use super::kit::{
+    ANY, ANY_AARCH64, Assignment, Conventions, MACHINES, any_assignment, cases, initialise, settings,
+};
 use super::program::ARRAYS;
 use allotment::Heap;
 use allotment::raw::{
@@ -254,7 +256,7 @@ fn check(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn addresses_lines_instruction_and_watermark_are_the_styles(case in case()) {
@@ -328,7 +330,7 @@ fn over_buffers(case: &Case, buffer: u64, allocations: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn the_watermark_over_buffers(mut case in case(), buffer in 800..10_000_u64) {

@@ -1,6 +1,6 @@
 //! The requests that are refused, and the values that the message suggests.
 
-use super::kit::{ANY, Conventions, heap, settings};
+use super::kit::{ANY, Conventions, cases, heap, settings};
 use super::machine::targets;
 use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
@@ -289,7 +289,7 @@ fn registers() -> impl Strategy<Value = Registers> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn suggestions_lead_to_what_works(registers in registers()) {

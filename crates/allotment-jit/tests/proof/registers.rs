@@ -5,7 +5,7 @@
 //! the statements about the return address.
 
 use super::interpreter::{Exit, Interpreter};
-use super::kit::{Assignment, Conventions, MACHINES, any_assignment};
+use super::kit::{Assignment, Conventions, MACHINES, any_assignment, cases};
 use super::prefetch::{Case, HOT_PART, What, case, not_called};
 use super::program::ARRAYS;
 use allotment::raw::{Hot, PrefetchSettings, PrefetchStyle};
@@ -69,7 +69,7 @@ fn slow_path(case: &Case, sequence: &Sequence, answer: Answer) -> (Interpreter, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn the_fast_path_writes_its_clobbers_and_the_object(case in case()) {

@@ -2,7 +2,7 @@
 //! calls' return addresses and stack use with the frame that a collection sees. It also covers
 //! sequences in a loop.
 
-use super::kit::{Assignment, Conventions, heap, host_assignment, initialise, own, settings};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, initialise, own, settings};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::raw::{
     GeneratedFrame, PrefetchSettings, Processor, RootProvider, RootVisitor, Shape, ShapeRef, X86_64,
@@ -83,7 +83,7 @@ fn told(assignment: &Assignment, settings: PrefetchSettings, initialise: Initial
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn a_collection_finds_the_place_and_the_stack_that_safepoints_say(
