@@ -218,10 +218,11 @@ fn linking() {
     says(sequence.link(0, 0x1000, |_| None), "there is no address for the slow path `allocate`");
     assert!(sequence.link(0x8000_0000, 0x1000, somewhere).is_ok(), "2 GiB backwards");
 
-    let mut buffer = CodeBuffer::default();
-    let here = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
     let registers = Registers::c(Machine::HOST);
-    buffer.add("pasted", here.allocate(&Site { registers, ..site(&[object(16)]) }).unwrap());
+    let here = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
+    let here = here.allocate(&Site { registers, ..site(&[object(16)]) }).unwrap();
+    let mut buffer = CodeBuffer::default();
+    buffer.add("pasted", here);
     let error = buffer.finish(|_| None).unwrap_err();
     assert_eq!(error.to_string(), "`pasted`: there is no address for the code for a heap without room");
     let error = CodeError::System { bytes: 4096, error: rustix::io::Errno::NOMEM };
