@@ -61,8 +61,16 @@ impl Sequence {
             let literals = literals.filter(|one| one.part == part && one.kind == RelocationKind::Absolute64);
             for literal in literals.map(|one| one.offset as u64) {
                 instructions.retain(|one| one.address != literal + 4);
-                if let Some(one) = instructions.iter_mut().find(|one| one.address == literal) {
-                    (one.bytes, one.assembly, one.target) = (8, ".quad 0".into(), None);
+                for one in &mut instructions {
+                    let at = one.address as usize;
+                    if one.address == literal {
+                        (one.bytes, one.assembly, one.target) = (8, ".quad 0".into(), None);
+                    } else if let Some(bytes) = code[at..].first_chunk()
+                        && aarch64::literal(*bytes, one.address) == Some(literal)
+                        && let Some(space) = one.assembly.rfind(' ')
+                    {
+                        one.assembly.replace_range(space + 1.., &place(part, literal as usize));
+                    }
                 }
             }
         }

@@ -35,8 +35,19 @@ fn branch_target(word: u32, address: u64) -> Option<u64> {
         _ if word & 0x7E00_0000 == 0x3600_0000 => (14, 5),
         _ => return None,
     };
+    Some(near(word, address, bits, shift))
+}
+
+/// The address of the literal that the instruction loads.
+pub(crate) fn literal(code: [u8; 4], address: u64) -> Option<u64> {
+    let word = u32::from_le_bytes(code);
+    (word & 0xFF00_0000 == 0x5800_0000).then(|| near(word, address, 19, 5))
+}
+
+/// The place whose distance is `bits` of the instruction, from bit `shift` up.
+fn near(word: u32, address: u64, bits: u32, shift: u32) -> u64 {
     let distance = i64::from((word << (32 - bits - shift)) as i32 >> (32 - bits)) * 4;
-    Some(address.wrapping_add_signed(distance))
+    address.wrapping_add_signed(distance)
 }
 
 #[cfg(test)]
@@ -54,6 +65,16 @@ mod tests {
         // add x0, x1, #1; blr x16; ret
         for word in [0x9100_0420, 0xD63F_0200, 0xD65F_03C0] {
             assert_eq!(target(word), None);
+        }
+    }
+
+    #[test]
+    fn literals_have_addresses() {
+        // ldr x16, .+8; ldr x16, .-4; b .-4
+        for (word, expected) in
+            [(0x5800_0050_u32, Some(0x1008)), (0x58FF_FFF0, Some(0xFFC)), (0x17FF_FFFF, None)]
+        {
+            assert_eq!(literal(word.to_le_bytes(), 0x1000), expected);
         }
     }
 

@@ -46,5 +46,5 @@ mod top;
 
 pub(crate) use allocate::allocate;
 pub(crate) use barriers::{compare_exchange, load, store};
-pub(crate) use listing::decoded;
+pub(crate) use listing::{decoded, literal};
 pub(crate) use polls::poll;

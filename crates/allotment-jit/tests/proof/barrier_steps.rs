@@ -6,8 +6,11 @@
 use super::interpreter::{Event, Exit, Interpreter};
 use super::kit::{ANY_AARCH64, Assignment, Conventions, any_assignment, cases};
 use super::prefetch::{HOT_PART, not_called};
-use allotment::raw::{AArch64, Hot, PrefetchSettings};
-use allotment_jit::{CompareExchange, Emitter, Load, Machine, Register, Sequence, SlowCall, Store, Target};
+use allotment::raw::{AArch64, Header, Hot, PrefetchSettings};
+use allotment_jit::{
+    Allocation, CompareExchange, Emitter, Initialise, Load, Machine, Register, Sequence, Site, SlowCall,
+    Store, Target,
+};
 use proptest::prelude::*;
 
 const BASE: u64 = 0x50_5000_0000;
@@ -261,9 +264,9 @@ fn load_steps(machine: Machine, displacement: i32) -> usize {
 fn sum(number: i32) -> usize {
     let size = number.unsigned_abs();
     if size < 1 << 24 {
-        return usize::from(size % (1 << 12) != 0) + usize::from(size >> 12 != 0);
+        return usize::from(!size.is_multiple_of(1 << 12)) + usize::from(size >> 12 != 0);
     }
-    1 + usize::from(size % (1 << 16) != 0) + usize::from(size >> 16 != 0)
+    1 + usize::from(!size.is_multiple_of(1 << 16)) + usize::from(size >> 16 != 0)
 }
 
 /// The clobbers are these, and on AArch64 the sequence's own. A slot without a displacement needs no
@@ -275,6 +278,34 @@ fn assert_clobbers(sequence: &Sequence, machine: Machine, registers: &[Register]
     let mut expected = [needed, machine.own()].concat();
     expected.sort();
     assert_eq!(clobbers, expected);
+}
+
+/// On AArch64 a thread that reads the reference finds the header and the zeroes of its object, and
+/// one that finds the card dirty finds the reference.
+#[test]
+fn an_object_is_stored_before_its_reference_and_the_reference_before_its_card() {
+    const TOP: u64 = 0x3000_0000;
+    let assignment = Assignment::plain(Machine::AArch64);
+    let registers = assignment.registers();
+    let (mutator, value, base) = (registers.mutator, registers.object, assignment.input());
+    let object = Allocation::with_header(Header::from_bits(7 << 8), 64).unwrap();
+    let (initialise, slow) = (Initialise::PerObject, SlowCall::default());
+    let site = Site { allocations: &[object], initialise, registers, slow };
+    let emitter = emitter(Machine::AArch64);
+    let mut both = emitter.allocate(&site).unwrap();
+    let store = Store { mutator, base, displacement: 16, value, scratch: registers.scratch };
+    both.append(&emitter.store(&store).unwrap()).unwrap();
+    let mut run = machine(&both, &assignment, 0, BASE + 16);
+    run.set(base, BASE);
+    run.memory.insert(HOT_PART + Hot::TOP_OFFSET as u64, TOP);
+    run.memory.insert(HOT_PART + Hot::LIMIT_OFFSET as u64, TOP + 64);
+    assert_eq!(run.run(&mut not_called), Exit::FellThrough);
+    let [contents @ .., reference, dirty] = &run.events[..] else { panic!("stores") };
+    assert_eq!((*reference, *dirty), (Event::Release(BASE + 16), card(BASE + 16)));
+    for word in (TOP..TOP + 64).step_by(8) {
+        assert!(contents.contains(&Event::Store(word)), "{word:#x}");
+    }
+    assert_eq!(run.word(BASE + 16), TOP);
 }
 
 /// Near the base, and at the edges of the numbers that instructions have room for.

@@ -200,11 +200,17 @@ impl Case {
     }
 }
 
+/// Mostly a small object, and now and then one of a size at which instructions change.
+fn words() -> impl Strategy<Value = usize> {
+    let edges = [64, 65, 66, 67, 81, 82, 127, 128, 129, 130, 510, 511, 512, 513, 514, 515, 1024, 1025, 2049];
+    prop_oneof![8 => 2..90_usize, 1 => prop::sample::select(edges.to_vec())]
+}
+
 fn piece() -> impl Strategy<Value = Piece> {
     // The shape's id has 24 bits: a header may or may not be a number of 31 bits.
     let shape = prop_oneof![1..1000_u32, 1..1_u32 << 24];
     prop_oneof![
-        3 => (shape, 2..90_usize).prop_map(|(shape, words)| Piece::Object { shape, words }),
+        3 => (shape, words()).prop_map(|(shape, words)| Piece::Object { shape, words }),
         2 => (0..ARRAYS.len(), 0..90_usize).prop_map(|(index, length)| Piece::Array(index, length)),
     ]
 }
@@ -213,8 +219,8 @@ fn what() -> impl Strategy<Value = What> {
     prop_oneof![
         4 => vec(piece(), 1).prop_map(What::Constant),
         2 => vec(piece(), 2..5).prop_map(What::Constant),
-        2 => (0..ARRAYS.len(), 0..90_usize).prop_map(|(index, length)| What::Length(index, length)),
-        1 => (2..90_usize).prop_map(What::Size),
+        2 => (0..ARRAYS.len(), words()).prop_map(|(index, length)| What::Length(index, length)),
+        1 => words().prop_map(What::Size),
     ]
 }
 
@@ -283,6 +289,28 @@ proptest! {
         });
         prop_assert_eq!(exit, Exit::FellThrough);
         prop_assert_eq!(machine.prefetches(), vec![]);
+    }
+}
+
+/// Objects of up to a megabyte, alone and after others.
+#[test]
+fn the_largest_objects() {
+    for machine in MACHINES {
+        for sizes in [&[131_072][..], &[512], &[513], &[65_537, 3, 65_532], &[2, 131_070], &[4098, 66, 2, 3]]
+        {
+            for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
+                let pieces = sizes.iter().map(|words| Piece::Object { shape: 0x12_3456, words: *words });
+                check(&Case {
+                    what: What::Constant(pieces.collect()),
+                    initialise,
+                    settings: PrefetchSettings::OFF,
+                    avx2: true,
+                    assignment: Assignment::plain(machine),
+                    top: 1 << 30,
+                    watermark: 0,
+                });
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The requests that are refused, and the values that the message suggests.
 
-use super::kit::{ANY, Conventions, cases, heap, settings};
+use super::kit::{ANY, ANY_AARCH64, Conventions, MACHINES, cases, heap, settings};
 use super::machine::targets;
 use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
@@ -162,6 +162,17 @@ fn registers_with_two_parts() {
 }
 
 #[test]
+fn the_stack_of_aarch64_is_never_misaligned() {
+    let emitter = Emitter::new(ANY_AARCH64, PrefetchSettings::OFF).unwrap();
+    let slow = SlowCall { preserve: &[], misaligned: true };
+    let message = "on AArch64 the stack pointer is a multiple of 16 at every access of the stack";
+    let registers = Registers::c(Machine::AArch64);
+    says(emitter.allocate(&Site { registers, slow, ..site(&[object(16)]) }), message);
+    says(emitter.poll(&Poll { mutator: Register::X0, slow }), message);
+    says(emitter.poll(&Poll { mutator: Register::X16, slow }), "x16 cannot be the mutator");
+}
+
+#[test]
 fn prefetch_settings() {
     let good = PrefetchSettings { style: PrefetchStyle::Lines, ..PrefetchSettings::OFF };
     let new = |settings| Emitter::new(ANY, settings);
@@ -241,10 +252,11 @@ fn linking() {
 }
 
 /// Checks that a suggestion removes the collision.
-fn follow(mut registers: Registers) {
+fn follow(machine: Machine, mut registers: Registers) {
+    let emitter = Emitter::new(machine.processor(), PrefetchSettings::OFF).unwrap();
     // Six roles, each of which may be wrong.
     for _ in 0..=6 {
-        let Err(error) = emitter().allocate(&Site { registers, ..site(&[object(24)]) }) else { return };
+        let Err(error) = emitter.allocate(&Site { registers, ..site(&[object(24)]) }) else { return };
         let Registers { mutator, object, top, scratch, .. } = &mut registers;
         let mut parts = [mutator, object, top, scratch];
         match error {
@@ -259,7 +271,7 @@ fn follow(mut registers: Registers) {
             }
             EmitError::NoVector { register, .. } => {
                 let place = registers.vectors.iter().position(|vector| *vector == register).unwrap();
-                registers.vectors[place] = [Register::XMM4, Register::XMM5][place];
+                registers.vectors[place] = machine.vectors()[4 + place];
             }
             other => panic!("{other}"),
         }
@@ -267,24 +279,25 @@ fn follow(mut registers: Registers) {
     panic!("each suggestion removes a collision: {registers:?}");
 }
 
-fn register() -> impl Strategy<Value = Register> {
-    let all: Vec<Register> =
-        [Machine::X86_64, Machine::AArch64].into_iter().flat_map(Machine::registers).collect();
-    prop_oneof![6 => prop::sample::select(Machine::X86_64.general()), 1 => prop::sample::select(all)]
+/// A register for a role, mostly one of the machine's that can have it.
+fn register(machine: Machine) -> impl Strategy<Value = Register> {
+    let all: Vec<Register> = MACHINES.into_iter().flat_map(Machine::registers).collect();
+    prop_oneof![6 => prop::sample::select(machine.general()), 1 => prop::sample::select(all)]
 }
 
-fn vector() -> impl Strategy<Value = Register> {
-    prop_oneof![6 => prop::sample::select(Machine::X86_64.vectors()), 1 => register()]
+fn vector(machine: Machine) -> impl Strategy<Value = Register> {
+    prop_oneof![6 => prop::sample::select(machine.vectors()), 1 => register(machine)]
 }
 
-fn registers() -> impl Strategy<Value = Registers> {
-    let general = (register(), register(), register(), register());
-    (general, [vector(), vector()]).prop_map(|((mutator, object, top, scratch), vectors)| Registers {
-        mutator,
-        object,
-        top,
-        scratch,
-        vectors,
+/// A machine, the registers of an allocation, and another register.
+fn registers() -> impl Strategy<Value = (Machine, Registers, Register)> {
+    prop::sample::select(MACHINES.to_vec()).prop_flat_map(|machine| {
+        let general = [(); 5].map(|()| register(machine));
+        (general, [vector(machine), vector(machine)]).prop_map(
+            move |([mutator, object, top, scratch, other], vectors)| {
+                (machine, Registers { mutator, object, top, scratch, vectors }, other)
+            },
+        )
     })
 }
 
@@ -292,20 +305,21 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     #[test]
-    fn suggestions_lead_to_what_works(registers in registers()) {
-        follow(registers);
+    fn suggestions_lead_to_what_works((machine, registers, _) in registers()) {
+        follow(machine, registers);
     }
 
     #[test]
     fn whatever_is_asked_for_is_answered(
-        registers in registers(), other in register(), bits in any::<u64>(), bytes in any::<usize>(),
-        preserve in vec(register(), 0..4), style in 0..4_usize, lines in 0..70_usize,
+        (machine, registers, other) in registers(), bits in any::<u64>(), bytes in any::<usize>(),
+        preserve in vec(prop::sample::select(MACHINES.map(Conventions::general).concat()), 0..4), style in 0..4_usize, lines in 0..70_usize,
         numbers in prop_oneof![Just((64, 256)), (any::<usize>(), any::<usize>()), (0..2_usize << 20, 0..2_usize << 20)],
         good in settings(),
     ) {
         let style = PrefetchStyle::from_number(style).unwrap();
         let bad = PrefetchSettings { style, step: numbers.0, distance: numbers.1, lines, ..good };
-        for emitter in [Emitter::new(ANY, bad), Emitter::beyond_hotspot(ANY, bad), Emitter::new(ANY, good)] {
+        let any = machine.processor();
+        for emitter in [Emitter::new(any, bad), Emitter::beyond_hotspot(any, bad), Emitter::new(any, good)] {
             let Ok(emitter) = emitter else { continue };
             let header = Header::from_bits(bits);
             let small = Allocation::with_header(header, bytes % 4096).ok();
@@ -324,6 +338,10 @@ proptest! {
             let _ = emitter.load(&Load { mutator, base, displacement, value, hook: Some(slow) });
             let _ = emitter.load(&Load { mutator, base, displacement, value, hook: None });
             let _ = emitter.store(&Store { mutator, base, displacement, value, scratch: other });
+            let (expected, new, held) = (registers.top, other, registers.object);
+            let scratch = registers.scratch;
+            let exchange = CompareExchange { mutator, base, displacement, expected, new, held, scratch };
+            let _ = emitter.compare_exchange(&exchange);
             let _ = emitter.poll(&Poll { mutator, slow });
         }
     }

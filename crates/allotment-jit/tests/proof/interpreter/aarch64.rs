@@ -59,7 +59,7 @@ impl Interpreter {
         let (next, near) = (at + 4, at.wrapping_add_signed(signed(word, 5, 19) * 4));
         let jump = |taken: bool| Some(if taken { near } else { next });
         match word >> 24 {
-            0x14 | 0x15 | 0x16 | 0x17 => return Some(at.wrapping_add_signed(signed(word, 0, 26) * 4)),
+            0x14..=0x17 => return Some(at.wrapping_add_signed(signed(word, 0, 26) * 4)),
             0x54 => {
                 let taken = match word & 31 {
                     0 => self.zero,
