@@ -2,12 +2,16 @@
 //!
 //! Functions are collected in ordinary memory, laid out, linked and copied to pages of their own.
 //! The protection of these pages is changed before any caller has an address in them. Finished code
-//! does not change; another [`Code`] adds a function.
+//! does not change; another [`Code`] adds a function. On AArch64, code is also made visible to
+//! instruction fetch (`caches.rs`).
 //!
 //! Refused: a second, writable mapping of the pages. An attacker who finds it writes code that
 //! runs.
 
-use crate::sequence::{Sequence, Target};
+use crate::caches;
+use crate::register::Machine;
+use crate::relocation::Target;
+use crate::sequence::Sequence;
 use crate::{EmitError, PerfMap};
 use allotment::raw::GeneratedCalls;
 use rustix::io::Errno;
@@ -16,6 +20,13 @@ use std::ptr::{self, NonNull};
 
 /// The alignment of a function's start, which suits caches and branch predictors.
 const ALIGNMENT: usize = 32;
+
+/// The most bytes of a group of functions, whose hot parts come first and then their cold parts.
+/// The jumps from hot to cold parts reach that far.
+const GROUP_BYTES: usize = match Machine::HOST {
+    Machine::X86_64 => 1 << 31,
+    Machine::AArch64 => 1 << 20,
+};
 
 /// Functions that will become code.
 #[derive(Debug, Default)]
@@ -38,6 +49,17 @@ pub enum CodeError {
         name: String,
         /// The linker's error.
         error: EmitError,
+    },
+    /// A function is for another machine than this process runs on.
+    #[error(
+        "`{name}` is code for {machine}, and this process runs on {}: `Sequence::link` makes bytes for another process",
+        Machine::HOST
+    )]
+    Machine {
+        /// The function.
+        name: String,
+        /// The machine of the function's code.
+        machine: Machine,
     },
     /// The system refuses the memory, or the right to execute it.
     #[error("the system refused {bytes} bytes of memory for code: {error}")]
@@ -71,6 +93,7 @@ pub struct Code {
     start: NonNull<u8>,
     bytes: usize,
     functions: Vec<Function>,
+    is_synchronised: bool,
 }
 
 // SAFETY: no code writes to the pages, and they exist until the drop.
@@ -91,21 +114,13 @@ impl CodeBuffer {
     /// # Errors
     /// [`CodeError`].
     pub fn finish(self, resolve: impl Fn(Target) -> Option<u64>) -> Result<Code, CodeError> {
-        // All hot parts come first, then all cold parts.
-        let place = |at: &mut usize, bytes: usize| {
-            let placed = at.next_multiple_of(ALIGNMENT);
-            *at = placed + bytes;
-            placed
-        };
-        let mut end = 0;
-        let hot: Vec<usize> =
-            self.functions.iter().map(|(_, code)| place(&mut end, code.hot.len())).collect();
-        let cold: Vec<usize> =
-            self.functions.iter().map(|(_, code)| place(&mut end, code.cold.len())).collect();
-        let mut code = Code::map(end.max(1))?;
+        if let Some((name, foreign)) = self.functions.iter().find(|(_, one)| one.machine() != Machine::HOST) {
+            return Err(CodeError::Machine { name: name.clone(), machine: foreign.machine() });
+        }
+        let (places, bytes) = self.layout();
+        let mut code = Code::map(bytes.max(1))?;
         let start = code.start.addr().get();
-        for (index, (name, sequence)) in self.functions.into_iter().enumerate() {
-            let (hot, cold) = (hot[index], cold[index]);
+        for ((name, sequence), Place { hot, cold }) in self.functions.into_iter().zip(places) {
             let linked = sequence.link((start + hot) as u64, (start + cold) as u64, |target| {
                 library(target).or_else(|| resolve(target))
             });
@@ -123,6 +138,38 @@ impl CodeBuffer {
         }
         code.protect()?;
         Ok(code)
+    }
+}
+
+/// The offsets of a function's parts in the pages.
+struct Place {
+    hot: usize,
+    cold: usize,
+}
+
+impl CodeBuffer {
+    /// The places of all functions, and the bytes that they take together.
+    fn layout(&self) -> (Vec<Place>, usize) {
+        let aligned = |bytes: usize| bytes.next_multiple_of(ALIGNMENT);
+        let (mut places, mut start): (Vec<Place>, usize) = (Vec::new(), 0);
+        let mut rest = &self.functions[..];
+        while !rest.is_empty() {
+            // At least one function, however long: linking says what its jumps do not reach.
+            let mut bytes = 0;
+            let fits = rest.iter().take_while(|(_, one)| {
+                bytes += aligned(one.hot.len()) + aligned(one.cold.len());
+                bytes <= GROUP_BYTES
+            });
+            let (group, after) = rest.split_at(fits.count().max(1));
+            let mut cold = start + group.iter().map(|(_, one)| aligned(one.hot.len())).sum::<usize>();
+            for (_, one) in group {
+                places.push(Place { hot: start, cold });
+                start += aligned(one.hot.len());
+                cold += aligned(one.cold.len());
+            }
+            (start, rest) = (cold, after);
+        }
+        (places, start)
     }
 }
 
@@ -150,7 +197,7 @@ impl Code {
         };
         let start = start.map_err(|error| CodeError::System { bytes, error })?;
         let start = NonNull::new(start.cast()).ok_or(CodeError::System { bytes, error: Errno::NOMEM })?;
-        Ok(Code { start, bytes, functions: Vec::new() })
+        Ok(Code { start, bytes, functions: Vec::new(), is_synchronised: false })
     }
 
     fn write(&mut self, offset: usize, code: &[u8]) {
@@ -160,13 +207,17 @@ impl Code {
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.start.as_ptr().add(offset), code.len()) };
     }
 
-    /// Makes the pages executable and read-only.
+    /// Makes the pages executable and read-only, and their code visible to instruction fetch.
     fn protect(&mut self) -> Result<(), CodeError> {
+        // SAFETY: the pages are this value's, and can be read.
+        unsafe { caches::clean(self.start, self.bytes) };
         // SAFETY: the pages are this value's alone, and no reference into them exists.
         let outcome = unsafe {
             mprotect(self.start.as_ptr().cast(), self.bytes, MprotectFlags::READ | MprotectFlags::EXEC)
         };
-        outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })
+        outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })?;
+        self.is_synchronised = caches::synchronise_threads();
+        Ok(())
     }
 
     /// The start of a function. To call it, cast it to a pointer to an `unsafe extern "C" fn` of
@@ -181,6 +232,16 @@ impl Code {
         let offset = self.functions[function.0].address - self.start.addr().get();
         // SAFETY: the function lies in the pages.
         unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// Whether each thread may call the functions as soon as it learns their addresses.
+    ///
+    /// This is always so on x86-64, and for the thread that made the code. On AArch64 it takes a
+    /// `membarrier` of the kernel (`PRIVATE_EXPEDITED_SYNC_CORE`, since Linux 4.16), which a sandbox
+    /// may forbid. If the answer is `false`, another thread executes an `isb` before its first call
+    /// of a function.
+    pub fn is_synchronised(&self) -> bool {
+        self.is_synchronised
     }
 
     /// The functions, in the order in which they were added.

@@ -1,17 +1,17 @@
 //! Barriers and polls on the processor: cards, the load hook, and stops that another thread
 //! requests.
 
-use super::kit::{ANY, Assignment, assignment, heap, word};
-use super::machine::{Machine, framed, targets};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, word};
+use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
-use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
+use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Machine, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn emitter() -> Emitter {
-    Emitter::new(ANY, PrefetchSettings::OFF).unwrap()
+    Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap()
 }
 
 fn code(sequence: &Sequence, assignment: &Assignment) -> (Code, FunctionId) {
@@ -67,11 +67,11 @@ fn clean_cards(hot: *const Hot, array: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn a_store_writes_the_slot_and_dirties_its_card_only(
-        assignment in assignment(), slot in 0..400_usize, base in 0..400_usize,
+        assignment in host_assignment(), slot in 0..400_usize, base in 0..400_usize,
     ) {
         let registers = assignment.registers();
         let displacement = (slot as i32 - base as i32) * 8;
@@ -81,7 +81,7 @@ proptest! {
         let (code, function) = code(&sequence, &assignment);
         with_array(|mutator, array| {
             clean_cards(mutator.raw().hot(), array);
-            let mut machine = Machine::patterned(slot as u64);
+            let mut machine = RegisterFile::patterned(slot as u64);
             machine.set(registers.mutator, mutator.raw().hot().addr() as u64);
             machine.set(registers.object, (array + 16 + 8 * base) as u64);
             machine.set(value, array as u64);
@@ -95,7 +95,7 @@ proptest! {
             assert_eq!(stored, array as u64);
             let card = (address >> Hot::CARD_SHIFT) - (array >> Hot::CARD_SHIFT);
             assert_eq!(dirty_cards(mutator.raw().hot(), array), [card]);
-            for register in super::kit::GENERAL.into_iter().filter(|one| *one != scratch) {
+            for register in Machine::HOST.general().into_iter().filter(|one| *one != scratch) {
                 assert_eq!(before.get(register), machine.get(register), "{register:?}");
             }
         });
@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn the_hook_is_called_while_it_is_on_and_what_it_returns_is_the_value(
-        assignment in assignment(), slot in 0..400_usize, base in 0..400_usize,
+        assignment in host_assignment(), slot in 0..400_usize, base in 0..400_usize,
     ) {
         let registers = assignment.registers();
         let (mutator_in, base_in, value) = (registers.mutator, registers.object, registers.top);
@@ -123,7 +123,7 @@ proptest! {
             for on in [false, true, false] {
                 mutator.raw_mut().stop_the_world(|world| world.set_load_hook(on)).unwrap();
                 HOOKED.set(None);
-                let mut machine = Machine::patterned(slot as u64);
+                let mut machine = RegisterFile::patterned(slot as u64);
                 machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                 machine.set(base_in, (array + 16 + 8 * base) as u64);
                 let before = machine.clone();
@@ -141,7 +141,7 @@ proptest! {
 
 #[test]
 fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
-    let assignment = Assignment::plain();
+    let assignment = Assignment::plain(Machine::HOST);
     let mutator_in = assignment.registers().mutator;
     let poll = emitter().poll(&Poll { mutator: mutator_in, slow: SlowCall::default() }).unwrap();
     let (code, function) = code(&poll, &assignment);
@@ -151,7 +151,7 @@ fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
         scope.spawn(|| {
             heap.attach(|mutator| {
                 while stops.load(Ordering::Acquire) < 20 {
-                    let mut machine = Machine::patterned(1);
+                    let mut machine = RegisterFile::patterned(1);
                     machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                     // SAFETY: this thread's hot part; no reference is held.
                     unsafe { machine.run(&code, function) };

@@ -5,11 +5,13 @@
 //!
 //! Refused: a crate for snapshots, since a comparison of two texts is enough.
 
-use super::kit::ANY;
-use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
+use super::kit::{ANY, ANY_AARCH64, Conventions};
+use allotment::raw::{
+    AArch64, Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape, X86_64,
+};
 use allotment_jit::{
-    Allocation, CompareExchange, Emitter, Initialise, Load, Part, Poll, Register, Registers, Sequence, Site,
-    SlowCall, Store,
+    Allocation, CompareExchange, Emitter, Initialise, Load, Machine, Part, Poll, Register, Registers,
+    Sequence, Site, SlowCall, Store,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -45,8 +47,15 @@ fn settings(style: usize) -> PrefetchSettings {
     }
 }
 
-fn emitter(style: usize, avx2: bool) -> Emitter {
-    Emitter::new(X86_64 { avx2, ..ANY }, settings(style)).unwrap()
+/// The processors, each with the ending of its files' names.
+const PROCESSORS: [(&str, Processor); 3] = [
+    ("avx2", Processor::X86_64(ANY)),
+    ("sse", Processor::X86_64(X86_64 { avx2: false, ..ANY })),
+    ("aarch64", Processor::AArch64(ANY_AARCH64)),
+];
+
+fn emitter(style: usize, processor: Processor) -> Emitter {
+    Emitter::new(processor, settings(style)).unwrap()
 }
 
 /// The headers of objects are those of a first shape.
@@ -54,13 +63,60 @@ fn object(bytes: usize) -> Allocation {
     Allocation::with_header(Header::from_bits(1 << 8), bytes).unwrap()
 }
 
-const PASTED: Registers = Registers {
-    mutator: Register::R15,
-    object: Register::RAX,
-    top: Register::RCX,
-    scratch: Register::RDX,
-    vectors: [Register::XMM0, Register::XMM1],
-};
+/// The registers that a compiler of each machine assigns, and what its files' names begin with.
+struct Assigned {
+    machine: Machine,
+    prefix: &'static str,
+    registers: Registers,
+    /// A number that the slow path preserves, and another register.
+    number: Register,
+    other: Register,
+}
+
+static ASSIGNED: [Assigned; 2] = [
+    Assigned {
+        machine: Machine::X86_64,
+        prefix: "",
+        registers: Registers {
+            mutator: Register::R15,
+            object: Register::RAX,
+            top: Register::RCX,
+            scratch: Register::RDX,
+            vectors: [Register::XMM0, Register::XMM1],
+        },
+        number: Register::RSI,
+        other: Register::RBX,
+    },
+    Assigned {
+        machine: Machine::AArch64,
+        prefix: "aarch64_",
+        registers: Registers {
+            mutator: Register::X28,
+            object: Register::X0,
+            top: Register::X1,
+            scratch: Register::X2,
+            vectors: [Register::V0, Register::V1],
+        },
+        number: Register::X3,
+        other: Register::X19,
+    },
+];
+
+impl Assigned {
+    /// A processor with every feature.
+    fn emitter(&self, style: usize) -> Emitter {
+        emitter(style, self.machine.processor())
+    }
+
+    fn pasted(&self, emitter: &Emitter, allocations: &[Allocation], initialise: Initialise) -> Sequence {
+        let slow = SlowCall { preserve: &[self.number], misaligned: false };
+        emitter.allocate(&Site { allocations, initialise, registers: self.registers, slow }).unwrap()
+    }
+
+    fn check(&self, name: &str, sequence: &Sequence) {
+        check(&format!("{}{name}", self.prefix), sequence);
+    }
+}
 
 const POLICIES: [(&str, Initialise); 3] = [
     ("by_caller", Initialise::ByCaller),
@@ -68,39 +124,47 @@ const POLICIES: [(&str, Initialise); 3] = [
     ("ahead", Initialise::Ahead),
 ];
 
-fn pasted(emitter: &Emitter, allocations: &[Allocation], initialise: Initialise) -> Sequence {
-    let slow = SlowCall { preserve: &[Register::RSI], misaligned: false };
-    emitter.allocate(&Site { allocations, initialise, registers: PASTED, slow }).unwrap()
+/// The assignment of a processor's machine.
+fn assigned(processor: Processor) -> &'static Assigned {
+    let is_aarch64 = matches!(processor, Processor::AArch64(_));
+    &ASSIGNED[usize::from(is_aarch64)]
 }
 
 #[test]
 fn past_buffers_the_cold_part_bumps_a_region_of_all_threads() {
-    let emitter = emitter(0, true).past_buffers(true);
-    check("past_buffers_stub_16", &emitter.stub(object(16), Initialise::PerObject).unwrap());
-    let registers = Registers { object: Register::RBX, ..PASTED };
-    let slow = SlowCall { preserve: &[Register::RSI], misaligned: false };
-    let site = Site { allocations: &[object(64)], initialise: Initialise::ByCaller, registers, slow };
-    check("past_buffers_pasted_64", &emitter.allocate(&site).unwrap());
+    for one in &ASSIGNED {
+        let emitter = one.emitter(0).past_buffers(true);
+        one.check("past_buffers_stub_16", &emitter.stub(object(16), Initialise::PerObject).unwrap());
+        let registers = Registers { object: one.other, ..one.registers };
+        let slow = SlowCall { preserve: &[one.number], misaligned: false };
+        let site = Site { allocations: &[object(64)], initialise: Initialise::ByCaller, registers, slow };
+        one.check("past_buffers_pasted_64", &emitter.allocate(&site).unwrap());
+    }
+    let exclusive = AArch64 { lse: false, ..ANY_AARCH64 };
+    let emitter = emitter(0, exclusive.into()).past_buffers(true);
+    check("aarch64_past_buffers_exclusive", &emitter.stub(object(16), Initialise::PerObject).unwrap());
 }
 
 #[test]
 fn objects() {
-    for (vectors, avx2) in [("avx2", true), ("sse", false)] {
+    for (ending, processor) in PROCESSORS {
         for bytes in [16, 48, 64, 144, 1000] {
-            let sequence = emitter(1, avx2).stub(object(bytes), Initialise::PerObject).unwrap();
-            check(&format!("object_{bytes}_{vectors}"), &sequence);
+            let sequence = emitter(1, processor).stub(object(bytes), Initialise::PerObject).unwrap();
+            check(&format!("object_{bytes}_{ending}"), &sequence);
         }
     }
 }
 
 #[test]
 fn policies_and_styles() {
-    for (name, initialise) in POLICIES {
-        check(&format!("pasted_{name}"), &pasted(&emitter(0, true), &[object(64)], initialise));
-    }
-    for style in 0..4 {
-        let sequence = pasted(&emitter(style, true), &[object(16)], Initialise::ByCaller);
-        check(&format!("style_{style}"), &sequence);
+    for one in &ASSIGNED {
+        for (name, initialise) in POLICIES {
+            one.check(&format!("pasted_{name}"), &one.pasted(&one.emitter(0), &[object(64)], initialise));
+        }
+        for style in 0..4 {
+            let sequence = one.pasted(&one.emitter(style), &[object(16)], Initialise::ByCaller);
+            one.check(&format!("style_{style}"), &sequence);
+        }
     }
 }
 
@@ -109,10 +173,11 @@ fn arrays() {
     let heap = super::kit::heap("");
     for (elements, bytes) in [("words", 8), ("bytes", 1)] {
         let shape = heap.register(Shape::array(elements, 16, Element::Plain { bytes })).unwrap();
-        for (vectors, avx2) in [("avx2", true), ("sse", false)] {
-            let allocation = Allocation::array_in(shape, Register::RSI).unwrap();
-            let sequence = emitter(1, avx2).stub(allocation, Initialise::PerObject).unwrap();
-            check(&format!("array_of_{elements}_{vectors}"), &sequence);
+        for (ending, processor) in PROCESSORS {
+            let length_in = assigned(processor).machine.second_argument();
+            let allocation = Allocation::array_in(shape, length_in).unwrap();
+            let sequence = emitter(1, processor).stub(allocation, Initialise::PerObject).unwrap();
+            check(&format!("array_of_{elements}_{ending}"), &sequence);
         }
     }
 }
@@ -120,28 +185,54 @@ fn arrays() {
 #[test]
 fn folded() {
     let group = [object(24), object(40), object(16)];
-    for (vectors, avx2) in [("avx2", true), ("sse", false)] {
-        let sequence = pasted(&emitter(1, avx2), &group, Initialise::PerObject);
+    for (ending, processor) in PROCESSORS {
+        let one = assigned(processor);
+        let sequence = one.pasted(&emitter(1, processor), &group, Initialise::PerObject);
         assert_eq!(sequence.offsets(), [0, 24, 64]);
-        check(&format!("folded_{vectors}"), &sequence);
+        check(&format!("folded_{ending}"), &sequence);
     }
 }
 
 #[test]
 fn barriers() {
-    let (mutator, base, value, scratch) = (Register::R15, Register::RBX, Register::RAX, Register::RCX);
-    let slow = SlowCall { preserve: &[Register::RSI], misaligned: false };
-    let emitter = emitter(0, true);
-    let load = |hook| emitter.load(&Load { mutator, base, displacement: 8, value, hook }).unwrap();
-    check("store", &emitter.store(&Store { mutator, base, displacement: 8, value, scratch }).unwrap());
-    check("load", &load(None));
-    check(
-        "load_weak",
-        &emitter.load_weak(&Load { mutator, base, displacement: 8, value, hook: None }).unwrap(),
-    );
-    let (expected, new) = (Register::RDX, Register::RSI);
-    let exchange = CompareExchange { mutator, base, displacement: 8, expected, new, scratch };
-    check("compare_exchange", &emitter.compare_exchange(&exchange).unwrap());
-    check("load_with_hook", &load(Some(slow)));
-    check("poll", &emitter.poll(&Poll { mutator, slow }).unwrap());
+    for one in &ASSIGNED {
+        let Registers { mutator, object: value, top: scratch, scratch: expected, .. } = one.registers;
+        let (base, new, held) = (one.other, one.number, value);
+        let slow = SlowCall { preserve: &[one.number], misaligned: false };
+        let emitter = one.emitter(0);
+        let load = |hook| emitter.load(&Load { mutator, base, displacement: 8, value, hook }).unwrap();
+        one.check(
+            "store",
+            &emitter.store(&Store { mutator, base, displacement: 8, value, scratch }).unwrap(),
+        );
+        one.check("load", &load(None));
+        let weak = Load { mutator, base, displacement: 8, value, hook: None };
+        one.check("load_weak", &emitter.load_weak(&weak).unwrap());
+        let exchange = CompareExchange { mutator, base, displacement: 8, expected, new, held, scratch };
+        one.check("compare_exchange", &emitter.compare_exchange(&exchange).unwrap());
+        one.check("load_with_hook", &load(Some(slow)));
+        one.check("poll", &emitter.poll(&Poll { mutator, slow }).unwrap());
+    }
+}
+
+/// The instructions in line where nothing is in the way.
+#[test]
+fn sequences_are_as_short_as_their_documentation_says() {
+    for (one, [allocation, ahead, load, store, poll]) in
+        ASSIGNED.iter().zip([[6, 6, 3, 7, 2], [7, 8, 4, 9, 2]])
+    {
+        let count =
+            |sequence: Sequence| sequence.lines().iter().filter(|line| line.part == Part::Hot).count();
+        let emitter = one.emitter(0);
+        // On AArch64 a seventh instruction makes the header.
+        assert_eq!(count(one.pasted(&emitter, &[object(64)], Initialise::ByCaller)), allocation);
+        assert_eq!(count(one.pasted(&emitter, &[object(64)], Initialise::Ahead)), ahead);
+        let Registers { mutator, object: value, top: scratch, .. } = one.registers;
+        let (base, slow) = (one.other, SlowCall::default());
+        let of_slot = Load { mutator, base, displacement: 8, value, hook: None };
+        assert_eq!(count(emitter.load(&of_slot).unwrap()), load);
+        let to_slot = Store { mutator, base, displacement: 8, value, scratch };
+        assert_eq!(count(emitter.store(&to_slot).unwrap()), store);
+        assert_eq!(count(emitter.poll(&Poll { mutator, slow }).unwrap()), poll);
+    }
 }

@@ -6,7 +6,7 @@
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
 use crate::format::phrase::count;
-use allotment_jit::{Disassembled, disassemble};
+use allotment_jit::{Disassembled, Machine, disassemble};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -94,7 +94,7 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
     if code.is_empty() {
         return "        its bytes cannot be read any more\n".into();
     }
-    let lines = disassemble(&code, image.in_its_file(start));
+    let lines = disassemble(Machine::HOST, &code, image.in_its_file(start));
     let bias = start - image.in_its_file(start);
     let at = |address| lines.iter().position(|line| line.address + bias >= address).unwrap_or(0);
     let (first, last) = (at(region.first), at(region.last));
