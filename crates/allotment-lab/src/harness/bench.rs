@@ -13,6 +13,7 @@ use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
 use crate::machine::{raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
+use allotment::raw::Processor;
 use allotment::{Heap, Mutator};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -213,7 +214,8 @@ impl<'a> Bench<'a> {
             self.iterations_done += 1;
         }
         // The listing is made while the code that threads have made still exists.
-        self.profile = sampled.map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process()));
+        self.profile = sampled
+            .map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process(), Processor::detect()));
         while left < stage.threads {
             let Note::Left = next(receiver)? else { bail!("a thread measured one iteration too many") };
             left += 1;

@@ -6,6 +6,8 @@
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
 use crate::format::phrase::count;
+use crate::machine::require_x86_64;
+use allotment::raw::Processor;
 use allotment_jit::{Disassembled, disassemble};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -22,8 +24,9 @@ const BEHIND: u64 = CONTEXT as u64 * 15;
 /// end may begin far away.
 const BEFORE: u64 = 64 << 10;
 
-/// The listing, lines with ends.
-pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
+/// The listing, lines with ends. The samples are of this machine's processor; only instructions of
+/// x86-64 are shown.
+pub fn listing(samples: &Samples, clock: Clock, image: &Image, processor: Processor) -> String {
     let total = samples.total();
     let mut text = format!("{} by {clock}\n", count(total as usize, "sample"));
     if samples.lost > 0 {
@@ -38,7 +41,12 @@ pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
     let share = |count: u64| count as f64 / total as f64;
     for region in found.iter().filter(|region| share(region.samples) >= HOT) {
         let _ = writeln!(text, "\n{:>6}  {}", percent(share(region.samples)), place(image, region.first));
-        text += &instructions(samples, image, region, total);
+        match require_x86_64(processor, "the listing of instructions") {
+            Ok(_) => text += &instructions(samples, image, region, total),
+            Err(why) => {
+                let _ = writeln!(text, "        {why}");
+            }
+        }
     }
     text += "\nhottest functions\n";
     let functions = functions(&found, image);
@@ -132,12 +140,13 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::arch::naked_asm;
+    use crate::machine::processors::{NEOVERSE, ZEN};
 
     /// Code whose instructions are known.
+    #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     extern "C" fn known() -> u64 {
-        naked_asm!(
+        std::arch::naked_asm!(
             "mov rax, 7",
             "nop",
             "nop",
@@ -160,6 +169,7 @@ mod tests {
         )
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn samples(at: &[(u64, u64)]) -> Samples {
         let mut samples = Samples::default();
         for &(offset, times) in at {
@@ -168,6 +178,7 @@ mod tests {
         samples
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn hot_instructions_have_their_share_and_a_context() {
         assert_eq!(known(), 91);
@@ -175,7 +186,7 @@ mod tests {
         // 7 bytes and 12 of one byte; then the addition and the instruction behind it.
         let mut samples = samples(&[(19, 60), (23, 30)]);
         samples.kernel = 10;
-        let text = listing(&samples, Clock::Event { kernel: true }, &image);
+        let text = listing(&samples, Clock::Event { kernel: true }, &image, ZEN);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "100 samples by cpu-clock");
         assert!(lines[2].starts_with(" 90.0%  ") && lines[2].contains("known+0x13, in "), "{text}");
@@ -192,13 +203,26 @@ mod tests {
         );
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn what_is_cold_is_in_the_table_alone() {
         let mut samples = samples(&[(19, 95)]);
         (0..5).for_each(|_| samples.add(8));
-        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
+        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), ZEN);
         assert_eq!(text.matches("code that is gone").count(), 1, "{text}");
         assert!(text.contains("  5.0%  without a name, in code that is gone\n"), "{text}");
+    }
+
+    #[test]
+    fn another_machine_has_functions_and_no_instructions() {
+        let place = listing as *const () as u64;
+        let mut samples = Samples::default();
+        (0..10).for_each(|_| samples.add(place));
+        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), NEOVERSE);
+        let why = "        the listing of instructions needs x86-64, and this machine is AArch64\n";
+        assert!(text.contains("100.0%  ") && text.contains(why), "{text}");
+        let functions = text.split_once("\nhottest functions\n").unwrap().1;
+        assert!(functions.starts_with("100.0%  ") && functions.contains("listing, in "), "{text}");
     }
 
     #[test]
@@ -206,12 +230,13 @@ mod tests {
         let mut samples = Samples::default();
         samples.add(8);
         samples.lost = 3;
-        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
+        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), ZEN);
         assert!(
             text.contains("its bytes cannot be read any more\n") && text.contains("3 more were lost"),
             "{text}"
         );
-        let none = listing(&Samples::default(), Clock::Event { kernel: true }, &Image::of_this_process());
+        let none =
+            listing(&Samples::default(), Clock::Event { kernel: true }, &Image::of_this_process(), ZEN);
         assert!(none.contains("the system sent none"), "{none}");
     }
 }
