@@ -2,8 +2,8 @@
 //! body.
 
 use crate::EmitError;
+use crate::register::Register;
 use allotment::raw::{Header, MIN_OBJECT_BYTES, ShapeRef, WORD};
-use iced_x86::Register;
 
 /// The largest object in bytes that is allocated inline, as in HotSpot (`FastAllocateSizeLimit`,
 /// 128 Ki words of 8 bytes). A larger object goes to the heap at once.

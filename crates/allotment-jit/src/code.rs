@@ -2,12 +2,16 @@
 //!
 //! Functions are collected in ordinary memory, laid out, linked and copied to pages of their own.
 //! The protection of these pages is changed before any caller has an address in them. Finished code
-//! does not change; another [`Code`] adds a function.
+//! does not change; another [`Code`] adds a function. On AArch64, code is also made visible to
+//! instruction fetch (`caches.rs`).
 //!
 //! Refused: a second, writable mapping of the pages. An attacker who finds it writes code that
 //! runs.
 
-use crate::sequence::{Sequence, Target};
+use crate::caches;
+use crate::register::Machine;
+use crate::relocation::Target;
+use crate::sequence::Sequence;
 use crate::{EmitError, PerfMap};
 use allotment::raw::GeneratedCalls;
 use rustix::io::Errno;
@@ -38,6 +42,17 @@ pub enum CodeError {
         name: String,
         /// The linker's error.
         error: EmitError,
+    },
+    /// A function is for another machine than this process runs on.
+    #[error(
+        "`{name}` is code for {machine}, and this process runs on {}: `Sequence::link` makes bytes for another process",
+        Machine::HOST
+    )]
+    Machine {
+        /// The function.
+        name: String,
+        /// The machine of the function's code.
+        machine: Machine,
     },
     /// The system refuses the memory, or the right to execute it.
     #[error("the system refused {bytes} bytes of memory for code: {error}")]
@@ -71,6 +86,7 @@ pub struct Code {
     start: NonNull<u8>,
     bytes: usize,
     functions: Vec<Function>,
+    is_synchronised: bool,
 }
 
 // SAFETY: no code writes to the pages, and they exist until the drop.
@@ -91,6 +107,9 @@ impl CodeBuffer {
     /// # Errors
     /// [`CodeError`].
     pub fn finish(self, resolve: impl Fn(Target) -> Option<u64>) -> Result<Code, CodeError> {
+        if let Some((name, foreign)) = self.functions.iter().find(|(_, one)| one.machine() != Machine::HOST) {
+            return Err(CodeError::Machine { name: name.clone(), machine: foreign.machine() });
+        }
         // All hot parts come first, then all cold parts.
         let place = |at: &mut usize, bytes: usize| {
             let placed = at.next_multiple_of(ALIGNMENT);
@@ -150,7 +169,7 @@ impl Code {
         };
         let start = start.map_err(|error| CodeError::System { bytes, error })?;
         let start = NonNull::new(start.cast()).ok_or(CodeError::System { bytes, error: Errno::NOMEM })?;
-        Ok(Code { start, bytes, functions: Vec::new() })
+        Ok(Code { start, bytes, functions: Vec::new(), is_synchronised: false })
     }
 
     fn write(&mut self, offset: usize, code: &[u8]) {
@@ -160,13 +179,17 @@ impl Code {
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.start.as_ptr().add(offset), code.len()) };
     }
 
-    /// Makes the pages executable and read-only.
+    /// Makes the pages executable and read-only, and their code visible to instruction fetch.
     fn protect(&mut self) -> Result<(), CodeError> {
+        // SAFETY: the pages are this value's, and can be read.
+        unsafe { caches::clean(self.start, self.bytes) };
         // SAFETY: the pages are this value's alone, and no reference into them exists.
         let outcome = unsafe {
             mprotect(self.start.as_ptr().cast(), self.bytes, MprotectFlags::READ | MprotectFlags::EXEC)
         };
-        outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })
+        outcome.map_err(|error| CodeError::System { bytes: self.bytes, error })?;
+        self.is_synchronised = caches::synchronise_threads();
+        Ok(())
     }
 
     /// The start of a function. To call it, cast it to a pointer to an `unsafe extern "C" fn` of
@@ -181,6 +204,16 @@ impl Code {
         let offset = self.functions[function.0].address - self.start.addr().get();
         // SAFETY: the function lies in the pages.
         unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// Whether each thread may call the functions as soon as it learns their addresses.
+    ///
+    /// This is always so on x86-64, and for the thread that made the code. On AArch64 it takes a
+    /// `membarrier` of the kernel (`PRIVATE_EXPEDITED_SYNC_CORE`, since Linux 4.16), which a sandbox
+    /// may forbid. If the answer is `false`, another thread executes an `isb` before its first call
+    /// of a function.
+    pub fn is_synchronised(&self) -> bool {
+        self.is_synchronised
     }
 
     /// The functions, in the order in which they were added.

@@ -1,7 +1,7 @@
 //! Errors: code that cannot be emitted, with the nearest code that can.
 
+use crate::register::{Machine, Register};
 use allotment::raw::PrefetchError;
-use iced_x86::{IcedError, Register};
 
 /// The reason why there is no code.
 #[derive(thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum EmitError {
     #[error(transparent)]
     Prefetch(#[from] PrefetchError),
     /// A register has two roles.
-    #[error("{} is both {first} and {second}; {} is free", name(.register), name(.free))]
+    #[error("{register} is both {first} and {second}; {free} is free")]
     Clobbered {
         /// The register.
         register: Register,
@@ -22,21 +22,60 @@ pub enum EmitError {
         /// A register without a role.
         free: Register,
     },
-    /// Not a general register of 64 bits, or the stack pointer.
-    #[error("{} cannot be {part}: a general register of 64 bits but rsp can, such as {}", name(.register), name(.free))]
+    /// Not a general register of the machine that programs may use.
+    #[error(
+        "{register} cannot be {part}: on {machine} a general register such as {free} can, but not {}",
+        reserved(*.machine)
+    )]
     NoGeneral {
         /// The register.
         register: Register,
         /// The role that the register was given.
         part: &'static str,
+        /// The machine of the code.
+        machine: Machine,
         /// A register that can have the role.
         free: Register,
     },
+    /// A register other than the one that the machine demands.
+    #[error("{register} cannot be {part} here: on {} it has to be {demanded}", .demanded.machine())]
+    Fixed {
+        /// The register.
+        register: Register,
+        /// The role that the register was given.
+        part: &'static str,
+        /// The only register for the role.
+        demanded: Register,
+    },
     /// Not one of the vector registers that every processor has.
-    #[error("{} cannot be a vector of an allocation: xmm0 to xmm15 can", name(.register))]
+    #[error("{register} cannot be a vector of an allocation: {} can", vectors(*.machine))]
     NoVector {
         /// The register.
         register: Register,
+        /// The machine of the code.
+        machine: Machine,
+    },
+    /// A stack pointer that the machine does not allow.
+    #[error(
+        "the stack cannot be `misaligned`: on {0} the stack pointer is a multiple of 16 at every access of the stack"
+    )]
+    Misaligned(Machine),
+    /// A processor that the emitter does not know.
+    #[error("there is no emitter for this processor: the emitter knows x86-64 and AArch64")]
+    Processor,
+    /// Code of two machines.
+    #[error("code for {appended} cannot follow code for {machine}: a sequence is for one machine")]
+    Machine {
+        /// The machine of the sequence.
+        machine: Machine,
+        /// The machine of what was to be appended.
+        appended: Machine,
+    },
+    /// Code that is no whole number of instructions.
+    #[error("{bytes} bytes are no code for AArch64: each instruction has 4 bytes")]
+    Instructions {
+        /// The length of the code.
+        bytes: usize,
     },
     /// Objects that no buffer holds.
     #[error(
@@ -73,39 +112,64 @@ pub enum EmitError {
     /// A size in a register, in a form that has values.
     #[cfg(feature = "cranelift")]
     #[error(
-        "a size is in {}: in Cranelift's form it is a constant, or a value given to `allocate_array` or `allocate_sized`",
-        name(.0)
+        "a size is in {0}: in Cranelift's form it is a constant, or a value given to `allocate_array` or \
+         `allocate_sized`"
     )]
     InRegister(Register),
     /// A shape needs a length, or has none.
     #[error("{0}")]
     Shape(&'static str),
     /// Two parts of a program lie too far apart for a jump.
-    #[error("code at {from:#x} cannot jump to {to:#x}: the parts of a sequence must lie within 2 GiB")]
+    #[error("code at {from:#x} cannot jump to {to:#x}: the parts of a sequence must lie within {}", distance(*.within))]
     TooFar {
-        /// The address after the jump.
+        /// The address from which the jump counts: that after it on x86-64, its own on AArch64.
+        from: u64,
+        /// The target of the jump.
+        to: u64,
+        /// Bytes that the jump reaches in either direction.
+        within: u64,
+    },
+    /// The target of a jump is no instruction.
+    #[error("code at {from:#x} cannot jump to {to:#x}: instructions of AArch64 lie at multiples of 4")]
+    Unaligned {
+        /// The address of the jump.
         from: u64,
         /// The target of the jump.
         to: u64,
     },
-    /// Code that works at one address only.
-    #[error(
-        "the code jumps to an address outside of it, which is right at one place only: jumps to its own labels, and \
-         through registers, work"
-    )]
-    Position,
     /// The linking code gave no address for a target.
     #[error("there is no address for {0}")]
     Unresolved(&'static str),
     /// The assembler refused an instruction.
     #[error("the assembler refused an instruction: {0}")]
-    Assembler(#[from] IcedError),
+    Assembler(String),
 }
 crate::debug::debug_is_display!(EmitError);
 
-/// A register in assembly notation.
-fn name(register: &Register) -> String {
-    format!("{register:?}").to_lowercase()
+/// The registers that have no role.
+fn reserved(machine: Machine) -> &'static str {
+    match machine {
+        Machine::X86_64 => "rsp",
+        Machine::AArch64 => "sp, x16, x17 or x30",
+    }
+}
+
+/// The vector registers that may have a role.
+fn vectors(machine: Machine) -> &'static str {
+    match machine {
+        Machine::X86_64 => "xmm0 to xmm15",
+        Machine::AArch64 => "v0 to v31",
+    }
+}
+
+/// A power of two in the largest unit of which it is a multiple.
+fn distance(bytes: u64) -> String {
+    let (shift, unit) = match bytes.trailing_zeros() {
+        30.. => (30, "GiB"),
+        20.. => (20, "MiB"),
+        _ => (10, "KiB"),
+    };
+    format!("{} {unit}", bytes >> shift)
 }
 
 impl PartialEq for EmitError {

@@ -1,7 +1,10 @@
 //! A sequence for human readers: address, instruction, purpose.
 
-use crate::sequence::{Part, RelocationKind, Sequence, Target};
-use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, OpKind};
+use crate::disassembled::Disassembled;
+use crate::register::Machine;
+use crate::relocation::{Part, RelocationKind, Target};
+use crate::sequence::Sequence;
+use crate::x86_64;
 
 /// An instruction of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub struct Line {
     pub offset: usize,
     /// Its bytes, with zeroes for addresses.
     pub bytes: Vec<u8>,
-    /// The text in Intel's syntax, with names for places and slow paths.
+    /// The text in the notation of [`Disassembled`], with names for places and slow paths.
     pub assembly: String,
     /// The purpose.
     pub note: &'static str,
@@ -28,9 +31,11 @@ impl Sequence {
 
     fn part_lines(&self, part: Part) -> Vec<Line> {
         let code = if part == Part::Hot { self.hot() } else { self.cold() };
-        let line = |(instruction, mut assembly): (Instruction, String)| {
-            let offset = instruction.ip() as usize;
-            if let Some(name) = self.target_name(part, &instruction)
+        let line = |one: Disassembled| {
+            let offset = one.address as usize;
+            let name = self.target_name(part, &one);
+            let mut assembly = one.assembly;
+            if let Some(name) = name
                 && let Some(space) = assembly.rfind(' ')
             {
                 assembly.truncate(space + 1);
@@ -40,23 +45,23 @@ impl Sequence {
             Line {
                 part,
                 offset,
-                bytes: code[offset..offset + instruction.len()].to_vec(),
+                bytes: code[offset..offset + one.bytes].to_vec(),
                 assembly,
                 note: note.map_or("", |note| note.text),
             }
         };
-        decoded(code, 0).map(line).collect()
+        disassemble(self.machine(), code, 0).into_iter().map(line).collect()
     }
 
     /// The target of the jump, or of the load of an address.
-    fn target_name(&self, part: Part, instruction: &Instruction) -> Option<String> {
-        let within = instruction.ip() as usize..instruction.next_ip() as usize;
+    fn target_name(&self, part: Part, instruction: &Disassembled) -> Option<String> {
+        let at = instruction.address as usize;
+        let within = at..at + instruction.bytes;
         let relocation =
             self.relocations().iter().find(|one| one.part == part && within.contains(&one.offset));
         let Some(relocation) = relocation else {
             // A jump within its part.
-            return is_near_branch(instruction)
-                .then(|| place(part, instruction.near_branch_target() as usize));
+            return instruction.target.map(|target| place(part, target as usize));
         };
         Some(match relocation.target {
             Target::Inside(part, offset) => place(part, offset),
@@ -72,62 +77,31 @@ impl Sequence {
     }
 }
 
-/// An instruction of code that is not a sequence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disassembled {
-    /// The address.
-    pub address: u64,
-    /// Its length in bytes.
-    pub bytes: usize,
-    /// The text in Intel's syntax.
-    pub assembly: String,
-    /// The target of the jump or call, if the instruction itself contains it.
-    pub target: Option<u64>,
-}
-
 /// The instructions of code that begins at `address`, in the notation of [`Sequence::lines`].
 ///
 /// ```
+/// use allotment_jit::{Machine, disassemble};
 /// let code = [0x48, 0x01, 0xF8, 0xEB, 0xFB];
-/// let [add, jump] = &allotment_jit::disassemble(&code, 0x1000)[..] else { panic!() };
+/// let [add, jump] = &disassemble(Machine::X86_64, &code, 0x1000)[..] else { panic!() };
 /// assert_eq!((add.assembly.as_str(), add.address), ("add rax, rdi", 0x1000));
 /// assert_eq!((jump.address, jump.target), (0x1003, Some(0x1000)));
 /// ```
-pub fn disassemble(code: &[u8], address: u64) -> Vec<Disassembled> {
-    let line = |(instruction, assembly): (Instruction, String)| Disassembled {
-        address: instruction.ip(),
-        bytes: instruction.len(),
-        assembly,
-        target: is_near_branch(&instruction).then(|| instruction.near_branch_target()),
+pub fn disassemble(machine: Machine, code: &[u8], address: u64) -> Vec<Disassembled> {
+    match machine {
+        Machine::X86_64 => x86_64::decoded(code, address),
+        Machine::AArch64 => words(code, address),
+    }
+}
+
+/// Instructions of AArch64 as numbers.
+fn words(code: &[u8], address: u64) -> Vec<Disassembled> {
+    let line = |(index, word): (usize, &[u8; 4])| Disassembled {
+        address: address + 4 * index as u64,
+        bytes: 4,
+        assembly: format!(".inst {:#010x}", u32::from_le_bytes(*word)),
+        target: None,
     };
-    decoded(code, address).map(line).collect()
-}
-
-/// Instructions with their text.
-fn decoded(code: &[u8], address: u64) -> impl Iterator<Item = (Instruction, String)> {
-    let mut formatter = IntelFormatter::new();
-    let options = formatter.options_mut();
-    options.set_uppercase_hex(false);
-    options.set_hex_prefix("0x");
-    options.set_hex_suffix("");
-    options.set_space_after_operand_separator(true);
-    options.set_space_between_memory_add_operators(true);
-    options.set_small_hex_numbers_in_decimal(true);
-    options.set_branch_leading_zeros(false);
-    options.set_displacement_leading_zeros(false);
-    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
-    std::iter::from_fn(move || {
-        decoder.can_decode().then(|| {
-            let instruction = decoder.decode();
-            let mut assembly = String::new();
-            formatter.format(&instruction, &mut assembly);
-            (instruction, assembly)
-        })
-    })
-}
-
-fn is_near_branch(instruction: &Instruction) -> bool {
-    instruction.op_count() == 1 && instruction.op0_kind() == OpKind::NearBranch64
+    code.as_chunks::<4>().0.iter().enumerate().map(line).collect()
 }
 
 fn place(part: Part, offset: usize) -> String {

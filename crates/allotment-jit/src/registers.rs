@@ -1,14 +1,17 @@
 //! The registers of a sequence, as assigned by the compiler that pastes it.
 //!
 //! A sequence reads its inputs, writes its outputs and scratch registers, and uses no other
-//! register. Each register has one role. An assignment that gives a register two roles is refused,
-//! and the error names a free register.
+//! register that the compiler assigns. Each register has one role. An assignment that gives a
+//! register two roles is refused, and the error names a free register.
+//!
+//! On AArch64 x16, x17 and x30 have no role: calls and slow paths change them. A sequence uses x16
+//! and x17 as scratch registers of its own.
 
 use crate::EmitError;
-use iced_x86::Register;
+use crate::register::{Machine, Register};
 
 /// The general registers a sequence may use, in the order in which free ones are suggested.
-const GENERAL: [Register; 15] = [
+const X86_64_GENERAL: [Register; 15] = [
     Register::RAX,
     Register::RCX,
     Register::RDX,
@@ -27,8 +30,49 @@ const GENERAL: [Register; 15] = [
 ];
 
 /// The registers that a call in the System V calling convention preserves.
-const CALLEE_SAVED: [Register; 6] =
+const X86_64_CALLEE_SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// The general registers a sequence may use, in the order in which free ones are suggested: x18,
+/// which a platform may reserve, and the frame pointer come last.
+const AARCH64_GENERAL: [Register; 28] = [
+    Register::X0,
+    Register::X1,
+    Register::X2,
+    Register::X3,
+    Register::X4,
+    Register::X5,
+    Register::X6,
+    Register::X7,
+    Register::X8,
+    Register::X9,
+    Register::X10,
+    Register::X11,
+    Register::X12,
+    Register::X13,
+    Register::X14,
+    Register::X15,
+    Register::X19,
+    Register::X20,
+    Register::X21,
+    Register::X22,
+    Register::X23,
+    Register::X24,
+    Register::X25,
+    Register::X26,
+    Register::X27,
+    Register::X28,
+    Register::X18,
+    Register::X29,
+];
+
+/// The general registers that may have a role.
+pub(crate) fn general(machine: Machine) -> &'static [Register] {
+    match machine {
+        Machine::X86_64 => &X86_64_GENERAL,
+        Machine::AArch64 => &AARCH64_GENERAL,
+    }
+}
 
 /// The registers of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,59 +85,76 @@ pub struct Registers {
     pub top: Register,
     /// A scratch register, during the sequence.
     pub scratch: Register,
-    /// Two vector registers (`XMM0` to `XMM15`), during the sequence: one for the data stored with
-    /// a header, one for zeroes.
+    /// Two vector registers, during the sequence: one for the data stored with a header, one for
+    /// zeroes.
     pub vectors: [Register; 2],
 }
 
 impl Registers {
-    /// The registers of a C function that gets the mutator: the mutator in `rdi`, and the object in
-    /// `rax`.
-    pub const C: Registers = Registers {
-        mutator: Register::RDI,
-        object: Register::RAX,
-        top: Register::RCX,
-        scratch: Register::RDX,
-        vectors: [Register::XMM0, Register::XMM1],
-    };
+    /// Registers that a C function which gets the mutator may use. The mutator is in the first
+    /// argument's register: `rdi` or `x0`. The object is in `rax`, where a C function returns it,
+    /// or in `x2`: on AArch64 the result's register is the mutator's.
+    pub const fn c(machine: Machine) -> Registers {
+        match machine {
+            Machine::X86_64 => Registers {
+                mutator: Register::RDI,
+                object: Register::RAX,
+                top: Register::RCX,
+                scratch: Register::RDX,
+                vectors: [Register::XMM0, Register::XMM1],
+            },
+            Machine::AArch64 => Registers {
+                mutator: Register::X0,
+                object: Register::X2,
+                top: Register::X3,
+                scratch: Register::X4,
+                vectors: [Register::V0, Register::V1],
+            },
+        }
+    }
 
     /// Checks that each register, those of `inputs` included, has one role that it can have.
-    pub(crate) fn check(&self, inputs: &[(&'static str, Register)]) -> Result<(), EmitError> {
+    pub(crate) fn check(
+        &self,
+        machine: Machine,
+        inputs: &[(&'static str, Register)],
+    ) -> Result<(), EmitError> {
         let parts = [
             ("the mutator", self.mutator),
             ("the object", self.object),
             ("the new top", self.top),
             ("scratch", self.scratch),
         ];
-        check_general(&[&parts[..], inputs].concat())?;
+        check_general(machine, &[&parts[..], inputs].concat())?;
         let [first, second] = self.vectors;
         for register in self.vectors {
-            if !(register.is_xmm() && register.number() < 16) {
-                return Err(EmitError::NoVector { register });
+            if !register.is_vector() || register.machine() != machine {
+                return Err(EmitError::NoVector { register, machine });
             }
         }
         if first == second {
-            let free = (0..16).map(|number| Register::XMM0 + number).find(|free| *free != first);
+            let mut vectors = machine.registers().filter(|one| one.is_vector());
             return Err(EmitError::Clobbered {
                 register: first,
                 first: "the first vector",
                 second: "the second vector",
-                free: free.unwrap_or(Register::XMM1),
+                free: vectors.find(|free| *free != first).unwrap_or(second),
             });
         }
         Ok(())
     }
 }
 
-/// Checks that each role has a general register of its own that is not the stack pointer.
-pub(crate) fn check_general(parts: &[(&'static str, Register)]) -> Result<(), EmitError> {
+/// Checks that each role has a general register of its own that the machine leaves to programs.
+pub(crate) fn check_general(machine: Machine, parts: &[(&'static str, Register)]) -> Result<(), EmitError> {
+    let general = general(machine);
     let free = |taken: &[(&'static str, Register)]| {
-        GENERAL.into_iter().find(|register| taken.iter().all(|(_, other)| other != register))
+        general.iter().copied().find(|register| taken.iter().all(|(_, other)| other != register))
     };
     for (index, &(part, register)) in parts.iter().enumerate() {
-        let free = free(parts).unwrap_or(Register::RAX);
-        if !GENERAL.contains(&register) {
-            return Err(EmitError::NoGeneral { register, part, free });
+        let free = free(parts).unwrap_or(general[0]);
+        if !general.contains(&register) {
+            return Err(EmitError::NoGeneral { register, part, machine, free });
         }
         if let Some(&(first, _)) = parts[..index].iter().find(|(_, other)| *other == register) {
             return Err(EmitError::Clobbered { register, first, second: part, free });
@@ -102,41 +163,63 @@ pub(crate) fn check_general(parts: &[(&'static str, Register)]) -> Result<(), Em
     Ok(())
 }
 
-/// Whether a call in the System V calling convention may change the general register.
+/// Whether a call in the C calling convention may change the general register.
 pub(crate) fn is_caller_saved(register: Register) -> bool {
-    !CALLEE_SAVED.contains(&register)
+    match register.machine() {
+        Machine::X86_64 => !X86_64_CALLEE_SAVED.contains(&register),
+        Machine::AArch64 => !(19..=29).contains(&register.number()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn message(machine: Machine, registers: Registers, input: Register) -> String {
+        registers.check(machine, &[("the length", input)]).unwrap_err().to_string()
+    }
+
     #[test]
     fn a_register_with_two_parts_is_refused_and_a_free_one_named() {
-        assert_eq!(Registers::C.check(&[("the length", Register::RSI)]), Ok(()));
+        let c = Registers::c(Machine::X86_64);
+        assert_eq!(c.check(Machine::X86_64, &[("the length", Register::RSI)]), Ok(()));
         for (registers, expected) in [
+            (Registers { top: Register::RAX, ..c }, "rax is both the object and the new top; rcx is free"),
+            (Registers { scratch: Register::RSI, ..c }, "rsi is both scratch and the length"),
+            (Registers { mutator: Register::RSP, ..c }, "rsp cannot be the mutator"),
+            (Registers { object: Register::XMM4, ..c }, "xmm4 cannot be the object"),
             (
-                Registers { top: Register::RAX, ..Registers::C },
-                "rax is both the object and the new top; rcx is free",
+                Registers { object: Register::X4, ..c },
+                "x4 cannot be the object: on x86-64 a general register such as rax can, but not rsp",
             ),
-            (Registers { scratch: Register::RSI, ..Registers::C }, "rsi is both scratch and the length"),
-            (Registers { mutator: Register::RSP, ..Registers::C }, "rsp cannot be the mutator"),
-            (Registers { object: Register::EAX, ..Registers::C }, "eax cannot be the object"),
-            (
-                Registers { vectors: [Register::XMM3; 2], ..Registers::C },
-                "xmm3 is both the first vector and the second",
-            ),
-            (Registers { vectors: [Register::XMM0, Register::YMM1], ..Registers::C }, "ymm1"),
-            (Registers { vectors: [Register::XMM0, Register::XMM16], ..Registers::C }, "xmm16"),
+            (Registers { vectors: [Register::XMM3; 2], ..c }, "xmm3 is both the first vector and the second"),
+            (Registers { vectors: [Register::XMM0, Register::V1], ..c }, "v1 cannot be a vector"),
+            (Registers { vectors: [Register::XMM0, Register::RAX], ..c }, "rax cannot be a vector"),
         ] {
-            let error = registers.check(&[("the length", Register::RSI)]).unwrap_err().to_string();
+            let error = message(Machine::X86_64, registers, Register::RSI);
             assert!(error.contains(expected), "{error}");
         }
     }
 
     #[test]
-    fn calls_keep_six_registers() {
-        let kept = GENERAL.into_iter().filter(|register| !is_caller_saved(*register));
-        assert_eq!(kept.count(), 6);
+    fn registers_that_calls_of_aarch64_change_have_no_role() {
+        let c = Registers::c(Machine::AArch64);
+        assert_eq!(c.check(Machine::AArch64, &[("the length", Register::X1)]), Ok(()));
+        for register in [Register::X16, Register::X17, Register::X30, Register::SP, Register::RAX] {
+            let error = message(Machine::AArch64, Registers { top: register, ..c }, Register::X1);
+            assert_eq!(
+                error,
+                format!(
+                    "{register} cannot be the new top: on AArch64 a general register such as x3 can, but not sp, x16, \
+                     x17 or x30"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn calls_keep_callee_saved_registers() {
+        let kept = |machine| general(machine).iter().filter(|register| !is_caller_saved(**register)).count();
+        assert_eq!([Machine::X86_64, Machine::AArch64].map(kept), [6, 11]);
     }
 }

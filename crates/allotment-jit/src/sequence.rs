@@ -1,99 +1,15 @@
 //! Code to paste: bytes in two parts, and the relocations of addresses.
 //!
 //! The hot part is pasted at the allocation in the program, and falls through to the next
-//! instruction. The cold part is pasted anywhere within 2 GiB, for example at the end of the
-//! function, where it takes no room in the instruction cache. Each reference of a sequence to its
-//! other part, or to the outside, is a [`Relocation`]. [`Sequence::link`] fills them in; a compiler
-//! with relocations of its own may translate them instead.
+//! instruction. The cold part is pasted anywhere that the hot part's jumps reach: within 2 GiB on
+//! x86-64, within 1 MiB on AArch64. At the end of the function, for example, the cold part takes no
+//! room in the instruction cache. Each reference of a sequence to its other part, or to the
+//! outside, is a [`Relocation`]. [`Sequence::link`] fills them in; a compiler with relocations of
+//! its own may translate them instead.
 
 use crate::EmitError;
-use iced_x86::code_asm::CodeAssembler;
-use iced_x86::{
-    Code, Encoder, FlowControl, IcedError, Instruction, InstructionInfoFactory, OpAccess, Register,
-};
-
-/// A part of a sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// In line.
-    Hot,
-    /// Out of line.
-    Cold,
-}
-
-/// The target of a reference in the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Target {
-    /// A place in the sequence: a number of bytes into a part.
-    Inside(Part, usize),
-    /// [`GeneratedCalls::allocate`](allotment::raw::GeneratedCalls).
-    Allocate,
-    /// `allocate_zeroed`.
-    AllocateZeroed,
-    /// `allocate_array`.
-    AllocateArray,
-    /// `allocate_array_zeroed`.
-    AllocateArrayZeroed,
-    /// `safepoint`.
-    Safepoint,
-    /// The embedder's own [`LoadHook`](crate::LoadHook).
-    LoadHook,
-    /// The embedder's own code for a heap without room. The code jumps there with the registers of
-    /// the fast path, except that the object's register is 0.
-    OutOfMemory,
-}
-
-impl Target {
-    /// The name in listings.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Target::Inside(..) => "inside",
-            Target::Allocate => "allocate",
-            Target::AllocateZeroed => "allocate_zeroed",
-            Target::AllocateArray => "allocate_array",
-            Target::AllocateArrayZeroed => "allocate_array_zeroed",
-            Target::Safepoint => "safepoint",
-            Target::LoadHook => "load_hook",
-            Target::OutOfMemory => "out_of_memory",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Target::Inside(..) => "a place in the sequence",
-            Target::Allocate => "the slow path `allocate`",
-            Target::AllocateZeroed => "the slow path `allocate_zeroed`",
-            Target::AllocateArray => "the slow path `allocate_array`",
-            Target::AllocateArrayZeroed => "the slow path `allocate_array_zeroed`",
-            Target::Safepoint => "the slow path `safepoint`",
-            Target::LoadHook => "the hook of loads",
-            Target::OutOfMemory => "the code for a heap without room",
-        }
-    }
-}
-
-/// The encoding of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RelocationKind {
-    /// 4 bytes: the distance from their end to the target.
-    Relative32,
-    /// 8 bytes: the target.
-    Absolute64,
-}
-
-/// The place and the target of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relocation {
-    /// The part that contains it.
-    pub part: Part,
-    /// Bytes into the part.
-    pub offset: usize,
-    /// The encoding.
-    pub kind: RelocationKind,
-    /// The target of the address.
-    pub target: Target,
-}
+use crate::register::{Machine, Register};
+use crate::relocation::{Jump, Part, Relocation, Target};
 
 /// A place at which the thread may be at a safepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +18,9 @@ pub struct Safepoint {
     pub return_offset: usize,
     /// Bytes that the sequence itself has on the stack at the call, below the program's own.
     pub pushed_bytes: usize,
+    /// The distance of the sequence's own return address above the stack pointer at the call, if
+    /// the sequence is a stub. A pasted sequence has none.
+    pub stub_return: Option<usize>,
 }
 
 /// The purpose of an instruction.
@@ -116,8 +35,9 @@ pub struct Note {
 }
 
 /// Code to paste.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence {
+    pub(crate) machine: Machine,
     pub(crate) hot: Vec<u8>,
     pub(crate) cold: Vec<u8>,
     pub(crate) relocations: Vec<Relocation>,
@@ -170,27 +90,49 @@ impl Sequence {
         &self.notes
     }
 
-    /// Code without relocations, written with the assembler: code between allocations.
+    /// No code yet, for that machine.
+    pub fn new(machine: Machine) -> Sequence {
+        Sequence {
+            machine,
+            hot: Vec::new(),
+            cold: Vec::new(),
+            relocations: Vec::new(),
+            safepoints: Vec::new(),
+            clobbers: Vec::new(),
+            result: None,
+            offsets: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A compiler's own code between allocations, which is right at any address: it jumps to places
+    /// in itself and through registers only. `clobbers` are registers that it changes, for
+    /// [`clobbers`](Self::clobbers).
     ///
     /// # Errors
-    /// [`EmitError::Assembler`]; [`EmitError::Position`] if it jumps to an address or reads from
-    /// one beside it.
-    pub fn assembled(
-        write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
-    ) -> Result<Sequence, EmitError> {
-        let mut assembler = CodeAssembler::new(64)?;
-        write(&mut assembler)?;
-        let hot = assembler.assemble(0)?;
-        // The distance to a target outside the code depends on the code's address.
-        if assembler.assemble(1 << 20)? != hot {
-            return Err(EmitError::Position);
+    /// [`EmitError::Instructions`] if it is no whole number of instructions of AArch64.
+    pub fn code(machine: Machine, code: &[u8], clobbers: &[Register]) -> Result<Sequence, EmitError> {
+        if machine == Machine::AArch64 && !code.len().is_multiple_of(4) {
+            return Err(EmitError::Instructions { bytes: code.len() });
         }
-        Ok(Sequence { hot, clobbers: clobbers(assembler.instructions(), None), ..Sequence::default() })
+        let (hot, clobbers) = (code.to_vec(), clobbers.to_vec());
+        Ok(Sequence { hot, clobbers, ..Sequence::new(machine) })
+    }
+
+    /// The machine that runs it.
+    pub fn machine(&self) -> Machine {
+        self.machine
     }
 
     /// Appends `other` to this sequence, part by part. The objects of `other` are forgotten: the
     /// register that holds them becomes a clobber, as do all clobbers of `other`.
-    pub fn append(&mut self, other: &Sequence) {
+    ///
+    /// # Errors
+    /// [`EmitError::Machine`] if `other` is for another machine.
+    pub fn append(&mut self, other: &Sequence) -> Result<(), EmitError> {
+        if other.machine != self.machine {
+            return Err(EmitError::Machine { machine: self.machine, appended: other.machine });
+        }
         let (hot, cold) = (self.hot.len(), self.cold.len());
         let start = |part| if part == Part::Hot { hot } else { cold };
         self.relocations.extend(other.relocations.iter().map(|one| Relocation {
@@ -213,6 +155,7 @@ impl Sequence {
         }
         self.hot.extend_from_slice(&other.hot);
         self.cold.extend_from_slice(&other.cold);
+        Ok(())
     }
 
     /// Binds `target` to a place in the hot part, `offset` bytes into it: for example the place
@@ -223,33 +166,19 @@ impl Sequence {
         }
     }
 
-    /// Appends a jump or call to the hot part. `jump` is its code with a displacement of 4 bytes,
-    /// such as [`Code::Jne_rel32_64`](iced_x86::Code::Jne_rel32_64).
-    ///
-    /// # Errors
-    /// [`EmitError::Assembler`] if it is not such a code.
-    pub fn jump(&mut self, jump: Code, target: Target) -> Result<(), EmitError> {
-        // So far that a displacement of one byte is refused.
-        const FAR: u64 = 1 << 28;
-        let mut encoder = Encoder::new(64);
-        let bytes = encoder.encode(&Instruction::with_branch(jump, FAR)?, 0)?;
-        self.hot.extend_from_slice(&encoder.take_buffer());
-        let offset = self.hot.len() - bytes.min(4);
-        self.hot[offset..].fill(0);
-        self.relocations.push(Relocation {
-            part: Part::Hot,
-            offset,
-            kind: RelocationKind::Relative32,
-            target,
-        });
-        Ok(())
+    /// Appends a jump or call to the hot part. On AArch64 a call changes x30.
+    pub fn jump(&mut self, jump: Jump, target: Target) {
+        let (code, address_at, kind) = jump.encoded(self.machine);
+        let offset = self.hot.len() + address_at;
+        self.hot.extend_from_slice(&code);
+        self.relocations.push(Relocation { part: Part::Hot, offset, kind, target });
     }
 
     /// The bytes of both parts, for these addresses. `resolve` gives the addresses of targets
     /// outside of the sequence.
     ///
     /// # Errors
-    /// [`EmitError::TooFar`], [`EmitError::Unresolved`].
+    /// [`EmitError::TooFar`], [`EmitError::Unaligned`], [`EmitError::Unresolved`].
     pub fn link(
         &self,
         hot_at: u64,
@@ -270,44 +199,8 @@ impl Sequence {
                 Part::Hot => &mut hot,
                 Part::Cold => &mut cold,
             };
-            write(code, relocation, address(relocation.part, relocation.offset), to)?;
+            relocation.write(code, address(relocation.part, relocation.offset), to)?;
         }
         Ok((hot, cold))
     }
-}
-
-/// Writes the address `to` at `relocation`, which lies at `at`.
-pub(crate) fn write(code: &mut [u8], relocation: &Relocation, at: u64, to: u64) -> Result<(), EmitError> {
-    let place = &mut code[relocation.offset..];
-    match relocation.kind {
-        RelocationKind::Relative32 => {
-            let from = at.wrapping_add(4);
-            let distance = i32::try_from(to.wrapping_sub(from) as i64);
-            let distance = distance.map_err(|_| EmitError::TooFar { from, to })?;
-            place[..4].copy_from_slice(&distance.to_le_bytes());
-        }
-        RelocationKind::Absolute64 => place[..8].copy_from_slice(&to.to_le_bytes()),
-    }
-    Ok(())
-}
-
-/// The registers that these instructions write to, as whole registers, without the result and the
-/// stack pointer. Jumps and calls are skipped: a callee follows a calling convention.
-pub(crate) fn clobbers(instructions: &[Instruction], result: Option<Register>) -> Vec<Register> {
-    let mut info = InstructionInfoFactory::new();
-    let mut clobbers = Vec::new();
-    for instruction in instructions.iter().filter(|one| one.flow_control() == FlowControl::Next) {
-        for used in info.info(instruction).used_registers() {
-            let writes =
-                !matches!(used.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess);
-            let whole = match used.register() {
-                vector if vector.is_vector_register() => Register::XMM0 + vector.number() as u32,
-                other => other.full_register(),
-            };
-            if writes && Some(whole) != result && whole != Register::RSP && !clobbers.contains(&whole) {
-                clobbers.push(whole);
-            }
-        }
-    }
-    clobbers
 }

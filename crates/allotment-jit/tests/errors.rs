@@ -15,7 +15,7 @@ fn debug_of_errors_is_what_display_says() {
     alike(&EmitError::TooLarge { bytes: 1 << 40, max: 1 << 20 });
     alike(&EmitError::Fold(2));
     alike(&EmitError::Nothing);
-    alike(&EmitError::TooFar { from: 1, to: 2 });
+    alike(&EmitError::TooFar { from: 1, to: 2, within: 1 << 20 });
     alike(&CodeError::Link { name: "f".into(), error: EmitError::Unresolved("a target") });
     let boxed: Box<dyn Error> = EmitError::Unresolved("a target").into();
     assert_eq!(format!("Error: {boxed:?}"), "Error: there is no address for a target");
@@ -36,7 +36,7 @@ fn debug_of_cranelifts_errors_is_what_display_says() {
 fn no_public_error_derives_debug() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut errors = 0;
-    for folder in [source.clone(), source.join("cranelift"), source.join("emitter")] {
+    for folder in [source.clone(), source.join("cranelift"), source.join("x86_64")] {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let file = entry.expect("an entry").path();
             let Ok(text) = std::fs::read_to_string(&file) else { continue };

@@ -20,7 +20,8 @@ use cranelift_frontend::FunctionBuilder;
 impl Lowering {
     /// Stores a reference at `base + offset` and dirties the slot's card, as
     /// [`store`](allotment::raw::RawMutator::store). A new object's slots need no barrier until
-    /// the thread's next safepoint: a plain store is enough.
+    /// the thread's next safepoint: a plain store is enough. The new object itself is published by
+    /// this store, or by another one that releases what was written before.
     pub fn store(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
         let (marking, go_on) = (cold(builder), builder.create_block());
         let set = self.barriers(builder, Hot::MARKING);
@@ -32,7 +33,7 @@ impl Lowering {
         builder.ins().call_indirect(signature, slow_path, &[self.mutator, slot]);
         builder.ins().jump(go_on, &[]);
         enter(builder, go_on);
-        builder.ins().store(trusted(), value, base, offset);
+        self.publish(builder, value, base, offset);
         self.dirty_card(builder, base, offset);
     }
 
@@ -158,6 +159,7 @@ impl Lowering {
         let cards = builder.ins().load(I64, constant, self.mutator, Hot::CARDS_OFFSET as i32);
         let card = builder.ins().iadd(card, cards);
         let dirty = builder.ins().iconst(I8, i64::from(Hot::DIRTY_CARD));
-        builder.ins().store(trusted(), dirty, card, 0);
+        // After the reference: a marker that cleans the card sees the reference.
+        self.publish(builder, dirty, card, 0);
     }
 }

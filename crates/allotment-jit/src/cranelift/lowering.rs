@@ -6,6 +6,10 @@
 //! stop. An allocation's limit is a plain load, because a store of the top, or a call, follows each
 //! one.
 //!
+//! A reference is published by a store after which no earlier store is seen, and its card by
+//! another one. Stores of x86-64 are in order, so each of the two is a plain store there: an atomic
+//! one would cost a fence. Elsewhere both are atomic stores (`stlr` and `stlrb` on AArch64).
+//!
 //! A slow path is called by its address, a constant of this process, or as a function that the
 //! embedder declared. Refused: Cranelift's own linking of symbols, because it needs a module.
 
@@ -14,7 +18,7 @@ use allotment::raw::{GeneratedCalls, Hot};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, Value};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::FunctionBuilder;
 
 /// The target of a call.
@@ -70,6 +74,8 @@ pub struct Lowering {
     pub(super) mutator: Value,
     pub(super) initialise: Initialise,
     pub(super) calls: Calls,
+    /// Whether the machine's plain stores are seen in their order.
+    stores_in_order: bool,
     /// The signature for each number of arguments, with or without a result.
     signatures: Vec<(usize, bool, SigRef)>,
     /// The signature of a slow path that keeps all registers.
@@ -77,14 +83,18 @@ pub struct Lowering {
 }
 
 impl Lowering {
-    /// Builds all operations on `mutator`, an `i64`: [`hot`](allotment::raw::RawMutator::hot).
+    /// Builds all operations on `mutator`, an `i64`: [`hot`](allotment::raw::RawMutator::hot). The
+    /// function is compiled for `isa`, such as that of the module: the orders of stores depend on
+    /// the machine.
+    ///
     /// Memory is zeroed ahead ([`Initialise::Ahead`]), which brings it into the cache as a prefetch
     /// would.
-    pub fn new(mutator: Value) -> Lowering {
+    pub fn new(isa: &dyn TargetIsa, mutator: Value) -> Lowering {
         Lowering {
             mutator,
             initialise: Initialise::Ahead,
             calls: Calls::default(),
+            stores_in_order: isa.name() == "x64",
             signatures: Vec::new(),
             keeping: None,
         }
@@ -112,6 +122,17 @@ impl Lowering {
         self.call(builder, self.calls.safepoint, &[self.mutator], false);
         builder.ins().jump(go_on, &[]);
         enter(builder, go_on);
+    }
+
+    /// Stores a word or a byte that other threads read, and that is seen after all stores before
+    /// it.
+    pub(super) fn publish(&self, builder: &mut FunctionBuilder<'_>, value: Value, base: Value, offset: i32) {
+        if self.stores_in_order {
+            builder.ins().store(trusted(), value, base, offset);
+        } else {
+            let place = offset_by(builder, base, offset.into());
+            builder.ins().atomic_store(trusted(), value, place);
+        }
     }
 
     /// Calls a C function with numbers as arguments. Returns its result, if it has one.

@@ -65,7 +65,7 @@
 //! builder.switch_to_block(entry);
 //! let out_of_memory = builder.create_block();
 //!
-//! let mut lowering = Lowering::new(builder.block_params(entry)[0]);
+//! let mut lowering = Lowering::new(program.module().isa(), builder.block_params(entry)[0]);
 //! let one = [Allocation::object(cell)?];
 //! let first = lowering.allocate(&mut builder, &one, out_of_memory)?[0];
 //! let second = lowering.allocate(&mut builder, &one, out_of_memory)?[0];

@@ -10,7 +10,7 @@
 //! but the walk must still pass over its frame. So functions are known by their range.
 //!
 //! Refused: a walk with unwind tables. It would run an interpreter of DWARF within the pause, to
-//! save two instructions per function that Cranelift for x86-64 emits in any case.
+//! save two instructions per function, which Cranelift for x86-64 emits in any case.
 
 use crate::Sequence;
 use allotment::raw::{GeneratedFrame, RootProvider, RootVisitor};
@@ -77,7 +77,8 @@ impl FunctionMaps {
     /// The stack maps of a [`stub`](crate::Emitter::stub) that compiled functions call, for the
     /// address of its cold part. The stub holds no reference, and the walk goes on with its caller.
     pub fn of_stub(stub: &Sequence) -> FunctionMaps {
-        let stub_calls = stub.safepoints().iter().map(|call| (call.return_offset, call.pushed_bytes));
+        let stub_calls =
+            stub.safepoints().iter().filter_map(|call| Some((call.return_offset, call.stub_return?)));
         FunctionMaps { bytes: stub.cold().len(), calls: Vec::new(), stub_calls: stub_calls.collect() }
     }
 
@@ -120,9 +121,9 @@ impl StackMaps {
     ///
     /// # Safety
     /// - `maps` was made of the code at `address`, which stays until it is removed here.
-    /// - The function keeps its frame pointer: it was compiled for x86-64 with
-    ///   `preserve_frame_pointers`. A stub does not keep it; functions that are added here call the
-    ///   stub.
+    /// - The function keeps its frame pointer: it was compiled with `preserve_frame_pointers`. A
+    ///   stub does not keep it; functions that are added here call the stub.
+    /// - On AArch64 the function does not sign its return address: `sign_return_address` is off.
     /// - Each reference that is alive across a call in the function was declared to need a stack
     ///   map. Each declared value is a reference as a slot of an object holds it, or 0.
     /// - The function comes to a safepoint only in calls of

@@ -5,7 +5,7 @@ use crate::kit::{
 };
 use allotment::raw::Hot;
 use allotment_jit::cranelift::{Callee, Calls, Lowering};
-use allotment_jit::disassemble;
+use allotment_jit::{Machine, disassemble};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
@@ -122,11 +122,15 @@ fn loads_are_handed_to_the_hook_while_it_is_on() {
     }
 }
 
-/// Counts the instructions of a function of these operations up to its return: reads of the
-/// barriers' word, tests, jumps, and all.
-fn in_line(
-    build: impl FnOnce(&mut FunctionBuilder<'_>, &mut Lowering, &[Value]) -> Value,
-) -> ([usize; 3], usize) {
+/// What a function of these operations does up to its return: reads of the barriers' word, jumps,
+/// and all instructions.
+struct InLine {
+    reads: usize,
+    jumps: usize,
+    code: Vec<String>,
+}
+
+fn in_line(build: impl FnOnce(&mut FunctionBuilder<'_>, &mut Lowering, &[Value]) -> Value) -> InLine {
     let heap = heap("");
     let mut kit = Kit::new(&heap);
     let function = kit.declare("function", 3);
@@ -135,34 +139,67 @@ fn in_line(
         builder.ins().return_(&[result]);
     });
     kit.program.define(function, &mut context).unwrap();
-    let code = disassemble(context.compiled_code().unwrap().code_buffer(), 0);
-    let hot: Vec<&str> =
-        code.iter().map(|one| one.assembly.as_str()).take_while(|one| !one.starts_with("ret")).collect();
-    let count = |of: &dyn Fn(&str) -> bool| hot.iter().filter(|one| of(one)).count();
-    assert_eq!(count(&|one| one.starts_with("call")), 0, "slow paths are out of line: {hot:#?}");
-    let word = count(&|one| one.contains("byte ptr [") && one.contains(" + 0x28]"));
-    let jumps = count(&|one| one.starts_with('j'));
-    ([word, count(&|one| one.starts_with("test")), jumps], hot.len())
+    let code = disassemble(Machine::HOST, context.compiled_code().unwrap().code_buffer(), 0);
+    let code: Vec<String> =
+        code.into_iter().map(|one| one.assembly).take_while(|one| !one.starts_with("ret")).collect();
+    let count = |of: &dyn Fn(&str) -> bool| code.iter().filter(|one| of(one)).count();
+    let (reads, calls, jumps) = if cfg!(target_arch = "x86_64") {
+        (
+            count(&|one| one.contains("byte ptr [") && one.contains(" + 0x28]")),
+            count(&|one| one.starts_with("call")),
+            count(&|one| one.starts_with('j')),
+        )
+    } else {
+        (
+            count(&|one| one.starts_with("ldrb") && one.contains("#0x28]")),
+            count(&|one| one.starts_with("bl")),
+            count(&|one| ["b.", "cb", "tb"].iter().any(|jump| one.starts_with(jump))),
+        )
+    };
+    assert_eq!(calls, 0, "slow paths are out of line: {code:#?}");
+    InLine { reads, jumps, code }
 }
 
 #[test]
 fn a_barrier_is_a_test_and_a_jump_that_is_not_taken() {
-    let once = [1, 1, 1];
-    let (nothing, plain) = in_line(|builder, _, arguments| get(builder, arguments[1], LEFT));
-    assert_eq!(nothing, [0; 3]);
-    let (load, instructions) = in_line(|builder, heap, arguments| heap.load(builder, arguments[1], LEFT));
-    assert_eq!(load, once);
+    let plain = in_line(|builder, _, arguments| get(builder, arguments[1], LEFT));
+    assert_eq!((plain.reads, plain.jumps), (0, 0));
+    let load = in_line(|builder, heap, arguments| heap.load(builder, arguments[1], LEFT));
     // Cranelift does not join the read with the test, and moves the result to another register.
-    assert!(instructions <= plain + 4, "{instructions} instead of {plain}");
-    let (weak, same) = in_line(|builder, heap, arguments| heap.load_weak(builder, arguments[1], LEFT));
-    assert_eq!((weak, same), (once, instructions));
-    let (store, _) = in_line(|builder, heap, arguments| {
+    assert!(load.code.len() <= plain.code.len() + 4, "{:#?}, and plainly {:#?}", load.code, plain.code);
+    let weak = in_line(|builder, heap, arguments| heap.load_weak(builder, arguments[1], LEFT));
+    assert_eq!(weak.code.len(), load.code.len());
+    let store = in_line(|builder, heap, arguments| {
         heap.store(builder, arguments[1], LEFT, arguments[2]);
         arguments[0]
     });
-    assert_eq!(store, once);
-    let (exchange, _) = in_line(|builder, heap, arguments| {
+    let exchange = in_line(|builder, heap, arguments| {
         heap.compare_exchange(builder, arguments[1], LEFT, arguments[2], arguments[1])
     });
-    assert_eq!(exchange, once);
+    for one in [load, weak, store, exchange] {
+        // The exchange of AArch64 without `casal` is a loop.
+        let loops = usize::from(one.code.iter().any(|line| line.starts_with("stlxr")));
+        assert_eq!((one.reads, one.jumps), (1, 1 + 2 * loops), "{:#?}", one.code);
+    }
+}
+
+/// Other threads see the reference no later than its card, and no earlier than what was written
+/// before.
+#[test]
+fn a_store_publishes_the_reference_and_then_its_card() {
+    let store = in_line(|builder, heap, arguments| {
+        heap.store(builder, arguments[1], LEFT, arguments[2]);
+        arguments[0]
+    });
+    let releases: Vec<&str> = store
+        .code
+        .iter()
+        .filter_map(|line| line.split(' ').next().filter(|name| name.starts_with("stl")))
+        .collect();
+    if cfg!(target_arch = "x86_64") {
+        let fence = |line: &String| line.contains("fence") || line.contains("lock") || line.contains("xchg");
+        assert!(!store.code.iter().any(fence), "stores are in order already: {:#?}", store.code);
+    } else {
+        assert_eq!(releases, ["stlr", "stlrb"], "{:#?}", store.code);
+    }
 }

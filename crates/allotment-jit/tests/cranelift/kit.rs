@@ -95,7 +95,8 @@ impl Kit {
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         let arguments = builder.block_params(entry).to_vec();
-        build(self, &mut builder, &mut Lowering::new(arguments[0]), &arguments);
+        let mut lowering = Lowering::new(self.program.module().isa(), arguments[0]);
+        build(self, &mut builder, &mut lowering, &arguments);
         builder.seal_all_blocks();
         builder.finalize(self.program.module().isa().frontend_config());
         context

@@ -8,7 +8,7 @@ use crate::kit::{
 use allotment::Heap;
 use allotment::raw::{Element, GeneratedCalls, Hot, Shape};
 use allotment_jit::cranelift::{Callee, Calls, FunctionMaps, Lowering, Program, StackMapError, StackMaps};
-use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Register};
+use allotment_jit::{Allocation, CodeBuffer, Emitter, Initialise, Machine};
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature};
 use cranelift_codegen::isa::CallConv;
@@ -77,7 +77,7 @@ fn stubs_that_prefetch_may_be_called() {
         let words = heap.register(Shape::array("Words", 16, Element::Plain { bytes: 8 })).unwrap();
         let emitter = Emitter::for_heap(&heap);
         let nodes = emitter.stub(Allocation::object(shape).unwrap(), Initialise::PerObject).unwrap();
-        let arrays = Allocation::array_in(words, Register::RSI).unwrap();
+        let arrays = Allocation::array_in(words, Machine::HOST.second_argument()).unwrap();
         let arrays = emitter.stub(arrays, Initialise::PerObject).unwrap();
         let maps = [&nodes, &arrays].map(FunctionMaps::of_stub);
         let mut buffer = CodeBuffer::default();

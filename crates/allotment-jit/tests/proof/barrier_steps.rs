@@ -173,7 +173,9 @@ fn exchanges(assignment: &Assignment, displacement: i32, slot: u64, succeeds: bo
     let free: Vec<Register> = assignment.all().into_iter().filter(|one| *one != Register::RAX).collect();
     let [base, expected_in, new, scratch, ..] = free[..] else { panic!("14 registers") };
     let mutator = free[4];
-    let exchange = CompareExchange { mutator, base, displacement, expected: expected_in, new, scratch };
+    let (expected_word, held) = (expected_in, Register::RAX);
+    let exchange =
+        CompareExchange { mutator, base, displacement, expected: expected_word, new, held, scratch };
     let sequence = emitter().compare_exchange(&exchange).unwrap();
     assert_eq!(sequence.clobbers(), [scratch]);
     let wanted = if succeeds { 77 } else { 76 };

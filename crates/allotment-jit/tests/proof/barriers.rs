@@ -2,7 +2,7 @@
 //! requests.
 
 use super::kit::{ANY, Assignment, assignment, heap, word};
-use super::machine::{Machine, framed, targets};
+use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
 use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
@@ -81,7 +81,7 @@ proptest! {
         let (code, function) = code(&sequence, &assignment);
         with_array(|mutator, array| {
             clean_cards(mutator.raw().hot(), array);
-            let mut machine = Machine::patterned(slot as u64);
+            let mut machine = RegisterFile::patterned(slot as u64);
             machine.set(registers.mutator, mutator.raw().hot().addr() as u64);
             machine.set(registers.object, (array + 16 + 8 * base) as u64);
             machine.set(value, array as u64);
@@ -123,7 +123,7 @@ proptest! {
             for on in [false, true, false] {
                 mutator.raw_mut().stop_the_world(|world| world.set_load_hook(on)).unwrap();
                 HOOKED.set(None);
-                let mut machine = Machine::patterned(slot as u64);
+                let mut machine = RegisterFile::patterned(slot as u64);
                 machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                 machine.set(base_in, (array + 16 + 8 * base) as u64);
                 let before = machine.clone();
@@ -151,7 +151,7 @@ fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
         scope.spawn(|| {
             heap.attach(|mutator| {
                 while stops.load(Ordering::Acquire) < 20 {
-                    let mut machine = Machine::patterned(1);
+                    let mut machine = RegisterFile::patterned(1);
                     machine.set(mutator_in, mutator.raw().hot().addr() as u64);
                     // SAFETY: this thread's hot part; no reference is held.
                     unsafe { machine.run(&code, function) };

@@ -5,8 +5,8 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{ANY, Assignment, GENERAL, assignment, heap, seed, word};
-use super::machine::{Machine, framed, targets};
+use super::kit::{ANY, Assignment, GENERAL, assignment, heap, seed, vectors, word};
+use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
 use allotment_jit::{Code, CodeBuffer, CompareExchange, Emitter, FunctionId, Load, Register, Store};
@@ -75,7 +75,8 @@ impl Accesses {
         let &Parts { mutator, base, value, expected, scratch } = &parts;
         let load = Load { mutator, base, displacement, value, hook: None };
         let store = Store { mutator, base, displacement, value, scratch };
-        let exchange = CompareExchange { mutator, base, displacement, expected, new: value, scratch };
+        let (new, held) = (value, Register::RAX);
+        let exchange = CompareExchange { mutator, base, displacement, expected, new, held, scratch };
         let sequences = [
             emitter.load(&load).unwrap(),
             emitter.load_weak(&load).unwrap(),
@@ -96,7 +97,7 @@ impl Accesses {
     ///   of this span, or 0.
     unsafe fn run(&self, access: Access, mutator: &Mutator<'_>, slot: *mut u64, words: (u64, u64)) -> u64 {
         let Parts { mutator: mutator_in, base, value, expected, .. } = self.parts;
-        let mut machine = Machine::patterned(slot as u64 ^ words.1);
+        let mut machine = RegisterFile::patterned(slot as u64 ^ words.1);
         machine.set(mutator_in, mutator.raw().hot().addr() as u64);
         machine.set(base, (slot as u64).wrapping_sub(DISPLACEMENT as u64));
         if matches!(access, Access::Store | Access::CompareExchange) {
@@ -107,8 +108,7 @@ impl Accesses {
         // SAFETY: the caller's predicate.
         unsafe { machine.run(&self.code, self.functions[access as usize]) };
         let changed = self.parts.changed(access);
-        let vectors = (0..16).map(|number| Register::XMM0 + number);
-        for register in GENERAL.into_iter().chain(vectors).filter(|one| !changed.contains(one)) {
+        for register in GENERAL.into_iter().chain(vectors()).filter(|one| !changed.contains(one)) {
             assert_eq!(before.get(register), machine.get(register), "{register:?}");
         }
         machine.get(match access {

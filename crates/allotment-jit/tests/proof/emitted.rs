@@ -1,8 +1,8 @@
 //! A program's allocations by emitted code: stubs that are called, and sequences in a frame that
 //! checks every register.
 
-use super::kit::{CALLEE_SAVED, GENERAL, word};
-use super::machine::{Machine, framed, targets};
+use super::kit::{CALLEE_SAVED, GENERAL, vectors, word};
+use super::machine::{RegisterFile, framed, targets};
 use super::program::{BEYOND, Function, Program, ShapeKit, Way, What};
 use allotment::Mutator;
 use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, X86_64};
@@ -128,7 +128,7 @@ impl<'p> Emitted<'p> {
     ) -> usize {
         let (id, sequence) = &self.functions[index];
         self.runs += 1;
-        let mut before = Machine::patterned(self.runs);
+        let mut before = RegisterFile::patterned(self.runs);
         let (registers, input) = (function.assignment.registers(), function.assignment.input());
         before.set(registers.mutator, hot.addr() as u64);
         if !matches!(function.what, What::Constant(_)) {
@@ -140,9 +140,9 @@ impl<'p> Emitted<'p> {
         unsafe { after.run(&self.code, *id) };
         let object = after.get(registers.object);
         assert_eq!(after.no_room(), object == 0);
-        let vectors = (0..16).map(|number| Register::XMM0 + number);
         let preserve = function.assignment.preserve();
-        for register in GENERAL.into_iter().chain(vectors).filter(|register| *register != registers.object) {
+        for register in GENERAL.into_iter().chain(vectors()).filter(|register| *register != registers.object)
+        {
             let promised = if fast {
                 !sequence.clobbers().contains(&register)
             } else {

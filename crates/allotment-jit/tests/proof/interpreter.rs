@@ -7,8 +7,8 @@
 //! registers, and answer with [`Interpreter::answer`].
 
 use allotment::raw::Hot;
-use allotment_jit::{Register, Sequence, Target};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use allotment_jit::{Machine, Register, Sequence, Target};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register as Iced};
 use std::collections::{BTreeSet, HashMap};
 
 /// The events, in order.
@@ -249,8 +249,7 @@ impl Interpreter {
             }
             Mnemonic::Movd | Mnemonic::Vmovd => {
                 let mut bytes = [0; 16];
-                bytes[..4]
-                    .copy_from_slice(&(self.get(i.op1_register().full_register()) as u32).to_le_bytes());
+                bytes[..4].copy_from_slice(&(self.get(whole(i.op1_register())) as u32).to_le_bytes());
                 self.set_vector(i.op0_register(), &bytes, i.mnemonic() == Mnemonic::Vmovd);
             }
             Mnemonic::Movq | Mnemonic::Vmovq | Mnemonic::Movups | Mnemonic::Vmovdqu => {
@@ -266,17 +265,17 @@ impl Interpreter {
     }
 
     /// An instruction of AVX clears the bits above its own width.
-    fn set_vector(&mut self, register: Register, bytes: &[u8; 16], avx: bool) {
+    fn set_vector(&mut self, register: Iced, bytes: &[u8; 16], avx: bool) {
         let vector = &mut self.vectors[register.number()];
         vector[..16].copy_from_slice(bytes);
         if avx {
             vector[16..].fill(0);
         }
-        self.written.insert(Register::XMM0 + register.number() as u32);
+        self.written.insert(Register::vector(Machine::X86_64, register.number()).unwrap());
     }
 
     fn address(&self, i: &Instruction) -> u64 {
-        let value = |register| if register == Register::None { 0 } else { self.get(register) };
+        let value = |register| if register == Iced::None { 0 } else { self.get(whole(register)) };
         let index = value(i.memory_index()).wrapping_mul(i.memory_index_scale().into());
         value(i.memory_base()).wrapping_add(index).wrapping_add(i.memory_displacement64())
     }
@@ -285,7 +284,7 @@ impl Interpreter {
         match i.op_kind(operand) {
             OpKind::Register => {
                 let register = i.op_register(operand);
-                let value = self.get(register.full_register());
+                let value = self.get(whole(register));
                 if register.size() == 4 { value & u64::from(u32::MAX) } else { value }
             }
             OpKind::Memory => match (self.address(i), i.memory_size().size()) {
@@ -308,7 +307,7 @@ impl Interpreter {
             assert_eq!(i.memory_size().size(), 8);
             return self.store(self.address(i), value);
         }
-        let register = i.op0_register().full_register();
+        let register = whole(i.op0_register());
         let value = if i.op0_register().size() == 4 { value & u64::from(u32::MAX) } else { value };
         self.set(register, value);
         self.written.insert(register);
@@ -319,6 +318,13 @@ impl Interpreter {
         self.events.push(Event::Store(address));
         self.memory.insert(address, value);
     }
+}
+
+/// The general register that the decoder's register is a part of.
+fn whole(register: Iced) -> Register {
+    let full = register.full_register();
+    assert!(full.is_gpr64(), "{register:?}");
+    Register::general(Machine::X86_64, full.number()).unwrap()
 }
 
 fn outside(address: u64) -> Target {

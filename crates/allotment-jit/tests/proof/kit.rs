@@ -2,7 +2,9 @@
 
 use allotment::Heap;
 use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Vendor, X86_64};
-use allotment_jit::{Initialise, Register, Registers};
+use allotment_jit::{Initialise, Machine, Register, Registers, Sequence};
+use iced_x86::IcedError;
+use iced_x86::code_asm::CodeAssembler;
 use proptest::prelude::*;
 
 /// A processor with every feature, independent of the machine that runs the tests.
@@ -24,6 +26,18 @@ pub(crate) fn seed(part: u64) -> u64 {
     let text = std::env::var("ALLOTMENT_STRESS_SEED").unwrap_or_else(|_| "0".into());
     println!("ALLOTMENT_STRESS_SEED={text}, part {part}");
     part ^ text.parse::<u64>().expect("ALLOTMENT_STRESS_SEED is a number") << 8
+}
+
+/// The code that `write` assembles, which changes registers that no test asks for.
+pub(crate) fn assembled(write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Sequence {
+    let mut assembler = CodeAssembler::new(64).unwrap();
+    write(&mut assembler).unwrap();
+    Sequence::code(Machine::X86_64, &assembler.assemble(0).unwrap(), &[]).unwrap()
+}
+
+/// All vector registers.
+pub(crate) fn vectors() -> impl Iterator<Item = Register> {
+    Machine::X86_64.registers().filter(|register| register.is_vector())
 }
 
 /// Every general register except the stack pointer.
@@ -62,10 +76,9 @@ pub(crate) struct Assignment {
 impl Assignment {
     /// Registers in the order of their numbers, and nothing to preserve.
     pub(crate) fn plain() -> Assignment {
-        let vectors = (0..16).map(|number| Register::XMM0 + number).collect();
         Assignment {
             general: GENERAL.to_vec(),
-            vectors,
+            vectors: vectors().collect(),
             preserved: 0,
             keeps_inputs: false,
             misaligned: false,
@@ -99,7 +112,7 @@ impl Assignment {
 }
 
 pub(crate) fn assignment() -> impl Strategy<Value = Assignment> {
-    let vectors: Vec<Register> = (0..16).map(|number| Register::XMM0 + number).collect();
+    let vectors: Vec<Register> = vectors().collect();
     let general = Just(GENERAL.to_vec()).prop_shuffle();
     (general, Just(vectors).prop_shuffle(), 0..=10_usize, any::<bool>(), any::<bool>()).prop_map(
         |(general, vectors, preserved, keeps_inputs, misaligned)| Assignment {

@@ -139,8 +139,8 @@ fn barriers() {
         "load_weak",
         &emitter.load_weak(&Load { mutator, base, displacement: 8, value, hook: None }).unwrap(),
     );
-    let (expected, new) = (Register::RDX, Register::RSI);
-    let exchange = CompareExchange { mutator, base, displacement: 8, expected, new, scratch };
+    let (expected, new, held) = (Register::RDX, Register::RSI, Register::RAX);
+    let exchange = CompareExchange { mutator, base, displacement: 8, expected, new, held, scratch };
     check("compare_exchange", &emitter.compare_exchange(&exchange).unwrap());
     check("load_with_hook", &load(Some(slow)));
     check("poll", &emitter.poll(&Poll { mutator, slow }).unwrap());

@@ -5,17 +5,20 @@
 //! does not pop all that it pushed. A sequence that jumps to the code for a heap without room also
 //! ends in this epilogue, which finds the frame at the stack pointer.
 
+use super::kit::{assembled, vectors};
 use allotment_jit::{Code, CodeBuffer, FunctionId, Register, Sequence, Target};
-use iced_x86::IcedError;
 use iced_x86::code_asm::registers::gpr64::*;
-use iced_x86::code_asm::{CodeAssembler, get_gpr64, get_xmm, qword_ptr, xmmword_ptr};
+use iced_x86::code_asm::{
+    AsmRegister64, AsmRegisterXmm, CodeAssembler, get_gpr64, get_xmm, qword_ptr, xmmword_ptr,
+};
+use iced_x86::{IcedError, Register as Iced};
 use std::mem::{offset_of, transmute};
 use std::sync::LazyLock;
 
 /// The contents of the registers.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
-pub(crate) struct Machine {
+pub(crate) struct RegisterFile {
     general: [u64; 16],
     vectors: [u128; 16],
     saved_rsp: u64,
@@ -25,21 +28,21 @@ pub(crate) struct Machine {
     no_room: u64,
 }
 
-impl Machine {
+impl RegisterFile {
     /// A pattern in every register, another one for each `seed`.
-    pub(crate) fn patterned(seed: u64) -> Machine {
+    pub(crate) fn patterned(seed: u64) -> RegisterFile {
         let word = |number: u64| (seed << 8 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let vector = |number: u64| u128::from(word(number)) << 64 | u128::from(word(number + 16));
-        Machine {
+        RegisterFile {
             general: std::array::from_fn(|number| word(number as u64)),
             vectors: std::array::from_fn(|number| vector(number as u64 + 16)),
-            ..Machine::default()
+            ..RegisterFile::default()
         }
     }
 
     /// The register's value: of a vector its lower half mixed with its upper.
     pub(crate) fn get(&self, register: Register) -> u64 {
-        if register.is_xmm() {
+        if register.is_vector() {
             let vector = self.vectors[register.number()];
             return (vector ^ vector >> 64) as u64;
         }
@@ -65,7 +68,7 @@ impl Machine {
     /// - The function is one of [`framed`], and the registers have the values that it needs.
     pub(crate) unsafe fn run(&mut self, code: &Code, function: FunctionId) {
         // SAFETY: `framed` made a function of that signature.
-        let run: unsafe extern "C" fn(*mut Machine) = unsafe { transmute(code.entry(function)) };
+        let run: unsafe extern "C" fn(*mut RegisterFile) = unsafe { transmute(code.entry(function)) };
         // SAFETY: the caller's predicate.
         unsafe { run(self) };
         assert_eq!(self.rsp_before, self.rsp_after, "what is pushed is popped");
@@ -74,33 +77,37 @@ impl Machine {
 
 /// The place of a register.
 fn place(register: Register) -> usize {
-    if register.is_xmm() {
-        offset_of!(Machine, vectors) + 16 * register.number()
+    if register.is_vector() {
+        offset_of!(RegisterFile, vectors) + 16 * register.number()
     } else {
-        offset_of!(Machine, general) + 8 * register.number()
+        offset_of!(RegisterFile, general) + 8 * register.number()
     }
 }
 
-fn vectors() -> impl Iterator<Item = Register> {
-    (0..16).map(|number| Register::XMM0 + number)
+fn general(register: Register) -> AsmRegister64 {
+    get_gpr64(Iced::RAX + register.number() as u32).unwrap()
 }
 
-const CALLEE_SAVED: [iced_x86::code_asm::AsmRegister64; 6] = [rbx, rbp, r12, r13, r14, r15];
+fn vector(register: Register) -> AsmRegisterXmm {
+    get_xmm(Iced::XMM0 + register.number() as u32).unwrap()
+}
+
+const CALLEE_SAVED: [AsmRegister64; 6] = [rbx, rbp, r12, r13, r14, r15];
 
 /// With `misaligned` the sequence runs with the stack 8 bytes off a multiple of 16.
 fn prologue(a: &mut CodeAssembler, misaligned: bool) -> Result<(), IcedError> {
     // After a call the stack is 8 bytes off a multiple of 16, and after six more words it still is.
     CALLEE_SAVED.into_iter().try_for_each(|register| a.push(register))?;
-    a.mov(qword_ptr(rdi + offset_of!(Machine, saved_rsp)), rsp)?;
+    a.mov(qword_ptr(rdi + offset_of!(RegisterFile, saved_rsp)), rsp)?;
     for _ in 0..1 + u32::from(misaligned) {
         a.push(rdi)?;
     }
-    a.mov(qword_ptr(rdi + offset_of!(Machine, rsp_before)), rsp)?;
+    a.mov(qword_ptr(rdi + offset_of!(RegisterFile, rsp_before)), rsp)?;
     for register in vectors() {
-        a.movups(get_xmm(register).unwrap(), xmmword_ptr(rdi + place(register)))?;
+        a.movups(vector(register), xmmword_ptr(rdi + place(register)))?;
     }
     for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RDI) {
-        a.mov(get_gpr64(register).unwrap(), qword_ptr(rdi + place(register)))?;
+        a.mov(general(register), qword_ptr(rdi + place(register)))?;
     }
     a.mov(rdi, qword_ptr(rdi + place(Register::RDI)))
 }
@@ -109,31 +116,31 @@ fn epilogue(a: &mut CodeAssembler, no_room: bool) -> Result<(), IcedError> {
     a.push(rax)?;
     a.mov(rax, qword_ptr(rsp + 8))?;
     for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RAX) {
-        a.mov(qword_ptr(rax + place(register)), get_gpr64(register).unwrap())?;
+        a.mov(qword_ptr(rax + place(register)), general(register))?;
     }
     a.pop(rcx)?;
     a.mov(qword_ptr(rax + place(Register::RAX)), rcx)?;
-    a.mov(qword_ptr(rax + offset_of!(Machine, rsp_after)), rsp)?;
+    a.mov(qword_ptr(rax + offset_of!(RegisterFile, rsp_after)), rsp)?;
     for register in vectors() {
-        a.movups(xmmword_ptr(rax + place(register)), get_xmm(register).unwrap())?;
+        a.movups(xmmword_ptr(rax + place(register)), vector(register))?;
     }
-    a.mov(qword_ptr(rax + offset_of!(Machine, no_room)), i32::from(no_room))?;
-    a.mov(rsp, qword_ptr(rax + offset_of!(Machine, saved_rsp)))?;
+    a.mov(qword_ptr(rax + offset_of!(RegisterFile, no_room)), i32::from(no_room))?;
+    a.mov(rsp, qword_ptr(rax + offset_of!(RegisterFile, saved_rsp)))?;
     CALLEE_SAVED.into_iter().rev().try_for_each(|register| a.pop(register))?;
     a.ret()
 }
 
-/// The function that [`Machine::run`] runs, with these sequences one after the other.
+/// The function that [`RegisterFile::run`] runs, with these sequences one after the other.
 pub(crate) fn framed(sequences: &[&Sequence], misaligned: bool) -> Sequence {
-    let mut function = Sequence::assembled(|a| prologue(a, misaligned)).unwrap();
-    sequences.iter().for_each(|sequence| function.append(sequence));
-    function.append(&Sequence::assembled(|a| epilogue(a, false)).unwrap());
+    let mut function = assembled(|a| prologue(a, misaligned));
+    sequences.iter().for_each(|sequence| function.append(sequence).unwrap());
+    function.append(&assembled(|a| epilogue(a, false))).unwrap();
     function
 }
 
 static NO_ROOM: LazyLock<(Code, FunctionId)> = LazyLock::new(|| {
     let mut buffer = CodeBuffer::default();
-    let leave = buffer.add("no_room", Sequence::assembled(|a| epilogue(a, true)).unwrap());
+    let leave = buffer.add("no_room", assembled(|a| epilogue(a, true)));
     (buffer.finish(|_| None).unwrap(), leave)
 });
 

@@ -3,8 +3,9 @@
 
 use super::kit::ANY;
 use allotment::raw::{Header, PrefetchSettings};
-use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, Initialise, PerfMap, Sequence};
-use iced_x86::code_asm::registers::gpr64::{rax, rdi};
+use allotment_jit::{
+    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Machine, PerfMap, Sequence,
+};
 use std::mem::transmute;
 
 /// The permissions of each mapping that holds an address of `range`, and of all mappings that are
@@ -80,23 +81,64 @@ fn parts_do_not_overlap_and_are_read_as_they_run() {
     assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{parts:x?}");
 
     let mut buffer = CodeBuffer::default();
-    let twice = buffer.add(
-        "twice",
-        Sequence::assembled(|a| {
-            a.lea(rax, rdi + rdi)?;
-            a.ret()
-        })
-        .unwrap(),
-    );
+    // lea rax, [rdi + rdi]; ret, and add x0, x0, x0; ret
+    let twice_is = own(&[0x48, 0x8D, 0x04, 0x3F, 0xC3], [0x8B00_0000, 0xD65F_03C0]);
+    let twice = buffer.add("twice", twice_is.clone());
     let code = buffer.finish(|_| None).unwrap();
     let (hot, cold) = code.bytes(twice);
-    assert_eq!((hot.last(), cold), (Some(&0xC3), &[][..]));
+    assert_eq!((hot, cold), (twice_is.hot(), &[][..]));
     // SAFETY: a function of that signature.
     let function: unsafe extern "C" fn(u64) -> u64 = unsafe { transmute(code.entry(twice)) };
     // SAFETY: it adds.
     assert_eq!(unsafe { function(21) }, 42);
     // A buffer without functions does not fail.
     assert!(CodeBuffer::default().finish(|_| None).unwrap().functions().is_empty());
+}
+
+/// A function of the host's machine: bytes of x86-64, or instructions of AArch64.
+fn own(x86_64: &[u8], aarch64: [u32; 2]) -> Sequence {
+    let aarch64: Vec<u8> = aarch64.into_iter().flat_map(u32::to_le_bytes).collect();
+    let code = if Machine::HOST == Machine::X86_64 { x86_64 } else { &aarch64 };
+    Sequence::code(Machine::HOST, code, &[]).unwrap()
+}
+
+/// A function that returns that number.
+fn constant(number: u16) -> (Code, FunctionId) {
+    let [low, high] = number.to_le_bytes();
+    // mov eax, number; ret, and movz x0, #number; ret
+    let function = own(&[0xB8, low, high, 0, 0, 0xC3], [0xD280_0000 | u32::from(number) << 5, 0xD65F_03C0]);
+    let mut buffer = CodeBuffer::default();
+    let id = buffer.add("constant", function);
+    (buffer.finish(|_| None).unwrap(), id)
+}
+
+/// Pages of code that is gone come back with other code, which other threads run at once.
+#[test]
+fn code_runs_where_other_code_was_before() {
+    let (to_thread, address) = std::sync::mpsc::channel::<usize>();
+    let (to_maker, answer) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for address in address {
+                // SAFETY: the maker keeps the code until the answer.
+                let function: extern "C" fn() -> u64 =
+                    unsafe { transmute(std::ptr::with_exposed_provenance::<u8>(address)) };
+                to_maker.send(function()).unwrap();
+            }
+        });
+        let mut addresses = Vec::new();
+        for number in 0..300 {
+            let (code, id) = constant(number);
+            assert!(code.is_synchronised());
+            addresses.push(code.entry(id).expose_provenance());
+            to_thread.send(code.entry(id).expose_provenance()).unwrap();
+            assert_eq!(answer.recv().unwrap(), u64::from(number));
+        }
+        drop(to_thread);
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert!(addresses.len() < 300, "no address came back");
+    });
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The requests that are refused, and the values that the message suggests.
 
-use super::kit::{ANY, GENERAL, heap, settings};
+use super::kit::{ANY, GENERAL, heap, settings, vectors};
 use super::machine::targets;
 use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
     Allocation, CodeBuffer, CodeError, CompareExchange, EmitError, Emitter, Initialise, Load,
-    MAX_INLINE_BYTES, Part, Poll, Register, Registers, Sequence, Site, SlowCall, Store, Target,
+    MAX_INLINE_BYTES, Machine, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn object(bytes: usize) -> Allocation {
 
 fn site(allocations: &[Allocation]) -> Site<'_> {
     let (initialise, slow) = (Initialise::PerObject, SlowCall::default());
-    Site { allocations, initialise, registers: Registers::C, slow }
+    Site { allocations, initialise, registers: Registers::c(Machine::X86_64), slow }
 }
 
 /// Checks that the message has these words.
@@ -91,7 +91,7 @@ fn registers_with_two_parts() {
         let sized = Allocation::sized_in(Header::from_bits(1 << 8), Register::RSI);
         emitter().allocate(&Site { registers, slow, ..site(&[sized]) })
     };
-    let c = Registers::C;
+    let c = Registers::c(Machine::X86_64);
     says(
         allocate(Registers { top: Register::RAX, ..c }, &[]),
         "rax is both the object and the new top; rcx is free",
@@ -105,13 +105,16 @@ fn registers_with_two_parts() {
     says(allocate(Registers { mutator: Register::RSP, ..c }, &[]), "rsp cannot be the mutator");
     says(allocate(Registers { vectors: [Register::XMM2; 2], ..c }, &[]), "xmm2 is both the first vector");
     says(
-        allocate(Registers { vectors: [Register::XMM2, Register::ZMM1], ..c }, &[]),
-        "zmm1 cannot be a vector",
+        allocate(Registers { vectors: [Register::XMM2, Register::V1], ..c }, &[]),
+        "v1 cannot be a vector of an allocation: xmm0 to xmm15 can",
     );
     assert!(allocate(c, &[Register::RSI, Register::RDI, Register::RBX]).is_ok(), "inputs may be preserved");
 
     let sized = Allocation::sized_in(Header::from_bits(1 << 8), Register::RDX);
-    says(emitter().stub(sized, Initialise::ByCaller), "rdx cannot be the size");
+    says(
+        emitter().stub(sized, Initialise::ByCaller),
+        "rdx cannot be the size here: on x86-64 it has to be rsi",
+    );
 
     let (mutator, base) = (Register::RDI, Register::RSI);
     let slow = SlowCall { preserve: &[Register::RCX], misaligned: false };
@@ -124,7 +127,10 @@ fn registers_with_two_parts() {
     assert!(store(base, Register::RAX).is_ok(), "an object may refer to itself");
     says(store(Register::RAX, Register::RAX), "rax is both scratch and the value");
     says(store(Register::RAX, base), "rsi is both the base and scratch");
-    says(store(Register::EAX, Register::RCX), "eax cannot be the value");
+    says(
+        store(Register::X1, Register::RCX),
+        "x1 cannot be the value: on x86-64 a general register such as rax can",
+    );
     let exchange = |expected, new, scratch| {
         emitter().compare_exchange(&CompareExchange {
             mutator,
@@ -132,6 +138,7 @@ fn registers_with_two_parts() {
             displacement: 8,
             expected,
             new,
+            held: Register::RAX,
             scratch,
         })
     };
@@ -144,7 +151,14 @@ fn registers_with_two_parts() {
     says(exchange(base, Register::RAX, Register::RCX), "rax is both what the slot held and the new word");
     says(exchange(Register::RCX, Register::RDX, Register::RDX), "rdx is both scratch and the new word");
     says(exchange(mutator, base, Register::RCX), "rdi is both the mutator and the expected word");
-    says(emitter().poll(&Poll { mutator: Register::RIP, slow }), "rip cannot be the mutator");
+    let held = Register::RBX;
+    let exchange =
+        CompareExchange { mutator, base, displacement: 8, expected: base, new: base, held, scratch: held };
+    says(
+        emitter().compare_exchange(&exchange),
+        "rbx cannot be what the slot held here: on x86-64 it has to be rax",
+    );
+    says(emitter().poll(&Poll { mutator: Register::XMM0, slow }), "xmm0 cannot be the mutator");
 }
 
 #[test]
@@ -200,35 +214,27 @@ fn linking() {
     let error = CodeError::System { bytes: 4096, error: rustix::io::Errno::NOMEM };
     assert!(error.to_string().starts_with("the system refused 4096 bytes of memory for code: "), "{error}");
 
-    says(Sequence::assembled(|a| a.call(0x1000)), "the code jumps to an address outside of it");
-    let loops = Sequence::assembled(|a| {
-        let mut again = a.create_label();
-        a.set_label(&mut again)?;
-        a.jne(again)
-    });
-    assert!(loops.is_ok());
-    let nowhere = Sequence::assembled(|a| {
-        let nowhere = a.create_label();
-        a.jmp(nowhere)
-    });
-    says(nowhere, "jumps to its own labels, and through registers, work");
-    let twice = Sequence::assembled(|a| {
-        let mut here = a.create_label();
-        a.set_label(&mut here)?;
-        a.nop()?;
-        a.set_label(&mut here)
-    });
-    says(twice, "the assembler refused an instruction");
-    let mut jumps = Sequence::assembled(|a| (0..200).try_for_each(|_| a.nop())).unwrap();
+    let foreign = Sequence::code(Machine::AArch64, &[0; 8], &[Register::X3]).unwrap();
+    assert_eq!((foreign.machine(), foreign.clobbers()), (Machine::AArch64, &[Register::X3][..]));
     says(
-        jumps.jump(iced_x86::Code::Jne_rel8_64, Target::Inside(Part::Hot, 0)),
-        "the assembler refused an instruction",
+        Sequence::code(Machine::AArch64, &[0; 6], &[]),
+        "6 bytes are no code for AArch64: each instruction has 4",
     );
     says(
-        jumps.jump(iced_x86::Code::Nopd, Target::Inside(Part::Hot, 0)),
-        "the assembler refused an instruction",
+        Sequence::new(Machine::X86_64).append(&foreign),
+        "code for AArch64 cannot follow code for x86-64: a sequence is for one machine",
     );
-    assert!(jumps.jump(iced_x86::Code::Jne_rel32_64, Target::Inside(Part::Hot, 0)).is_ok());
+    let other = if Machine::HOST == Machine::X86_64 { Machine::AArch64 } else { Machine::X86_64 };
+    let mut buffer = CodeBuffer::default();
+    buffer.add("elsewhere", Sequence::new(other));
+    let error = buffer.finish(|_| None).unwrap_err().to_string();
+    assert!(
+        error.starts_with(&format!(
+            "`elsewhere` is code for {other}, and this process runs on {}",
+            Machine::HOST
+        )),
+        "{error}"
+    );
 }
 
 /// Checks that a suggestion removes the collision.
@@ -239,16 +245,18 @@ fn follow(mut registers: Registers) {
         let Registers { mutator, object, top, scratch, .. } = &mut registers;
         let mut parts = [mutator, object, top, scratch];
         match error {
-            EmitError::Clobbered { register, free, .. } if register.is_xmm() => registers.vectors[1] = free,
+            EmitError::Clobbered { register, free, .. } if register.is_vector() => {
+                registers.vectors[1] = free
+            }
             EmitError::Clobbered { register, free, .. } => {
                 **parts.iter_mut().rev().find(|part| ***part == register).unwrap() = free;
             }
             EmitError::NoGeneral { register, free, .. } => {
                 **parts.iter_mut().find(|part| ***part == register).unwrap() = free;
             }
-            EmitError::NoVector { register } => {
+            EmitError::NoVector { register, .. } => {
                 let place = registers.vectors.iter().position(|vector| *vector == register).unwrap();
-                registers.vectors[place] = Register::XMM4 + place as u32;
+                registers.vectors[place] = [Register::XMM4, Register::XMM5][place];
             }
             other => panic!("{other}"),
         }
@@ -257,12 +265,13 @@ fn follow(mut registers: Registers) {
 }
 
 fn register() -> impl Strategy<Value = Register> {
-    let all: Vec<Register> = Register::values().collect();
+    let all: Vec<Register> =
+        [Machine::X86_64, Machine::AArch64].into_iter().flat_map(Machine::registers).collect();
     prop_oneof![6 => prop::sample::select(GENERAL.to_vec()), 1 => prop::sample::select(all)]
 }
 
 fn vector() -> impl Strategy<Value = Register> {
-    prop_oneof![6 => (0..16_u32).prop_map(|number| Register::XMM0 + number), 1 => register()]
+    prop_oneof![6 => prop::sample::select(vectors().collect::<Vec<_>>()), 1 => register()]
 }
 
 fn registers() -> impl Strategy<Value = Registers> {

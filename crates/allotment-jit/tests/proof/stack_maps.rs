@@ -2,13 +2,13 @@
 //! calls' return addresses and stack use with the frame that a collection sees. It also covers
 //! sequences in a loop.
 
-use super::kit::{ANY, Assignment, CALLEE_SAVED, assignment, heap, initialise, settings};
-use super::machine::{Machine, framed, targets};
+use super::kit::{ANY, Assignment, CALLEE_SAVED, assembled, assignment, heap, initialise, settings};
+use super::machine::{RegisterFile, framed, targets};
 use allotment::raw::{GeneratedFrame, PrefetchSettings, RootProvider, RootVisitor, Shape, ShapeRef, X86_64};
 use allotment_jit::{
-    Allocation, CodeBuffer, Emitter, Initialise, Part, Poll, Register, Sequence, Site, SlowCall, Target,
+    Allocation, CodeBuffer, Emitter, Initialise, Jump, Machine, Part, Poll, Register, Sequence, Site,
+    SlowCall, Target,
 };
-use iced_x86::Code as Instruction;
 use iced_x86::code_asm::registers::gpr64::rsi;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,7 @@ fn told(assignment: &Assignment, settings: PrefetchSettings, initialise: Initial
     let function = buffer.add("three", whole.clone());
     let code = buffer.finish(targets(0)).unwrap();
     heap.attach(|mutator| {
-        let mut machine = Machine::patterned(1);
+        let mut machine = RegisterFile::patterned(1);
         machine.set(mutator_in, mutator.raw().hot().addr() as u64);
         // SAFETY: this thread's hot part; no reference is held, and objects have no slots.
         unsafe { machine.run(&code, function) };
@@ -90,21 +90,20 @@ fn a_loop_of_allocations() {
     let counter = Register::RSI;
     assert!(!CALLEE_SAVED.contains(&counter) && assignment.registers().object != counter);
     let slow = SlowCall { preserve: &[counter], misaligned: false };
-    let mut body = Sequence::default();
+    let mut body = Sequence::new(Machine::X86_64);
     for (shape, initialise) in shapes.into_iter().zip([Initialise::PerObject, Initialise::Ahead]) {
         let (allocations, registers) = ([Allocation::object(shape).unwrap()], assignment.registers());
         let emitter = Emitter::for_heap(&heap);
-        body.append(
-            &emitter.allocate(&Site { allocations: &allocations, initialise, registers, slow }).unwrap(),
-        );
+        let site = Site { allocations: &allocations, initialise, registers, slow };
+        body.append(&emitter.allocate(&site).unwrap()).unwrap();
     }
-    body.append(&Sequence::assembled(|a| a.dec(rsi)).unwrap());
-    body.jump(Instruction::Jne_rel32_64, Target::Inside(Part::Hot, 0)).unwrap();
+    body.append(&assembled(|a| a.dec(rsi))).unwrap();
+    body.jump(Jump::IfNotEqual, Target::Inside(Part::Hot, 0));
     let mut buffer = CodeBuffer::default();
     let function = buffer.add("loop", framed(&[&body], false));
     let code = buffer.finish(targets(0)).unwrap();
     heap.attach(|mutator| {
-        let mut machine = Machine::patterned(1);
+        let mut machine = RegisterFile::patterned(1);
         machine.set(assignment.registers().mutator, mutator.raw().hot().addr() as u64);
         machine.set(counter, 5000);
         // SAFETY: this thread's hot part; no code reads the objects.

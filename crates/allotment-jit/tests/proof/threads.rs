@@ -6,7 +6,7 @@
 //! chain, and shows whether anything was lost, mixed up or overwritten.
 
 use super::kit::{ANY, Assignment, heap, seed};
-use super::machine::{Machine, framed, targets};
+use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{
     Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, RootProvider, RootVisitor, Shape,
@@ -89,7 +89,7 @@ impl Functions {
     /// - The slot is in a live object of this heap, and the reference refers to a live object of
     ///   this heap.
     unsafe fn store(&self, mutator: &Mutator<'_>, slot: *mut u64, reference: u64) {
-        let (mut machine, registers) = (Machine::patterned(3), self.assignment.registers());
+        let (mut machine, registers) = (RegisterFile::patterned(3), self.assignment.registers());
         machine.set(registers.mutator, mutator.raw().hot().addr() as u64);
         machine.set(registers.object, slot.expose_provenance() as u64);
         machine.set(self.assignment.input(), reference);

@@ -18,13 +18,13 @@ use crate::machine::{NeedsX86_64, require_x86_64};
 use allotment::Mutator;
 use allotment::raw::{Hot, Processor, X86_64};
 use allotment_jit::{
-    Allocation, Code, CodeBuffer, EmitError, Emitter, FunctionId, Initialise, Part, PerfMap, Register,
+    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Jump, Machine, Part, PerfMap, Register,
     Registers, Sequence, Site, SlowCall, Target,
 };
 use anyhow::Context;
 use iced_x86::code_asm::registers::gpr64::{r12, r13, r14, r15, rax, rbx, rcx, rdi, rdx, rsi};
 use iced_x86::code_asm::{ptr, qword_ptr};
-use iced_x86::{Code as Encoding, code_asm::CodeAssembler};
+use iced_x86::{IcedError, code_asm::CodeAssembler};
 
 /// The largest number of dependent instructions between two allocations: they are emitted one by
 /// one.
@@ -102,12 +102,12 @@ impl EmittedLoop {
         between: Between,
     ) -> anyhow::Result<EmittedLoop> {
         let mut whole = match form {
-            Form::Pasted => Sequence::default(),
+            Form::Pasted => Sequence::new(Machine::X86_64),
             Form::Stub => emitter.stub(allocation, initialise)?,
         };
         align(&mut whole)?;
         let entry = whole.hot().len();
-        whole.append(&Sequence::assembled(|asm| {
+        whole.append(&assembled(|asm| {
             for register in [rbx, r12, r13, r14, r15] {
                 asm.push(register)?;
             }
@@ -119,30 +119,30 @@ impl EmittedLoop {
             asm.mov(r13, qword_ptr(ptr(rdx)))?;
             asm.mov(r14, qword_ptr(rdx + 8))?;
             asm.mov(r15, qword_ptr(rdx + 16))
-        })?);
+        })?)?;
         align(&mut whole)?;
         let turn = whole.hot().len();
-        let registers = Registers { mutator: Register::RBX, ..Registers::C };
+        let registers = Registers { mutator: Register::RBX, ..Registers::c(Machine::X86_64) };
         let site = Site { allocations: &[allocation], initialise, registers, slow: SlowCall::default() };
         let pasted = emitter.allocate(&site)?;
-        let work = Sequence::assembled(|asm| work(asm, between))?;
+        let work = assembled(|asm| work(asm, between))?;
         for _ in 0..2 {
             match form {
-                Form::Pasted => whole.append(&pasted),
+                Form::Pasted => whole.append(&pasted)?,
                 Form::Stub => {
-                    whole.append(&Sequence::assembled(|asm| asm.mov(rdi, rbx))?);
-                    whole.jump(Encoding::Call_rel32_64, Target::Inside(Part::Hot, 0))?;
-                    whole.append(&Sequence::assembled(|asm| asm.test(rax, rax))?);
-                    whole.jump(Encoding::Je_rel32_64, Target::OutOfMemory)?;
+                    whole.append(&assembled(|asm| asm.mov(rdi, rbx))?)?;
+                    whole.jump(Jump::Call, Target::Inside(Part::Hot, 0));
+                    whole.append(&assembled(|asm| asm.test(rax, rax))?)?;
+                    whole.jump(Jump::IfEqual, Target::OutOfMemory);
                 }
             }
-            whole.append(&work);
+            whole.append(&work)?;
         }
-        whole.append(&Sequence::assembled(|asm| asm.dec(r12))?);
-        whole.jump(Encoding::Jne_rel32_64, Target::Inside(Part::Hot, turn))?;
+        whole.append(&assembled(|asm| asm.dec(r12))?)?;
+        whole.jump(Jump::IfNotEqual, Target::Inside(Part::Hot, turn));
         let end = whole.hot().len();
         whole.bind(Target::OutOfMemory, end);
-        whole.append(&Sequence::assembled(|asm| {
+        whole.append(&assembled(|asm| {
             asm.pop(rdx)?;
             asm.pop(rdx)?;
             asm.mov(qword_ptr(ptr(rdx)), r13)?;
@@ -151,7 +151,7 @@ impl EmittedLoop {
                 asm.pop(register)?;
             }
             asm.ret()
-        })?);
+        })?)?;
         let mut buffer = CodeBuffer::default();
         let function = buffer.add("allocation_loop", whole);
         let code = buffer.finish(|_| None).context("the loop cannot be made")?;
@@ -187,16 +187,29 @@ impl EmittedLoop {
     }
 }
 
+/// Code of the lab's own between allocations.
+///
+/// # Errors
+/// The assembler refuses an instruction.
+pub(crate) fn assembled(
+    write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>,
+) -> anyhow::Result<Sequence> {
+    let mut assembler = CodeAssembler::new(64)?;
+    write(&mut assembler)?;
+    // Nobody asks for the registers that it changes.
+    Ok(Sequence::code(Machine::X86_64, &assembler.assemble(0)?, &[])?)
+}
+
 /// Fills up to a good alignment for a branch target.
-fn align(sequence: &mut Sequence) -> Result<(), EmitError> {
+fn align(sequence: &mut Sequence) -> anyhow::Result<()> {
     let missing = sequence.hot().len().next_multiple_of(32) - sequence.hot().len();
     if missing > 0 {
-        sequence.append(&Sequence::assembled(|asm| asm.nops_with_size(missing))?);
+        sequence.append(&assembled(|asm| asm.nops_with_size(missing))?)?;
     }
     Ok(())
 }
 
-fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), iced_x86::IcedError> {
+fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), IcedError> {
     for index in 0..between.instructions {
         if index % 2 == 0 {
             asm.add(r13, 7)?;
@@ -264,7 +277,7 @@ mod tests {
             chain = if index % 2 == 0 { chain.wrapping_add(7) } else { chain.rotate_left(5) };
         }
         let mut buffer = CodeBuffer::default();
-        let function = Sequence::assembled(|asm| {
+        let function = assembled(|asm| {
             asm.push(r13)?;
             asm.mov(r13, rdi)?;
             work(asm, Between { instructions: 5, reads: false })?;

@@ -51,6 +51,8 @@ mod together;
 mod trees;
 mod weak;
 
+pub(crate) use emitted::assembled;
+
 use crate::harness::Experiment;
 
 /// All experiments, in the order in which they are listed.

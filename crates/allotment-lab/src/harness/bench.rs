@@ -13,7 +13,6 @@ use super::watch::{self, Watch};
 use super::{Case, Iteration, JmhMode, NoProbe, Plan, Probe, SecondaryValue, Share, Thread, Worker};
 use crate::machine::{raise_open_files, stolen_milliseconds};
 use crate::profile::{Clock, Image, Samples, listing};
-use allotment::raw::Processor;
 use allotment::{Heap, Mutator};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
@@ -214,8 +213,7 @@ impl<'a> Bench<'a> {
             self.iterations_done += 1;
         }
         // The listing is made while the code that threads have made still exists.
-        self.profile = sampled
-            .map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process(), Processor::detect()));
+        self.profile = sampled.map(|(samples, clock)| listing(&samples, clock, &Image::of_this_process()));
         while left < stage.threads {
             let Note::Left = next(receiver)? else { bail!("a thread measured one iteration too many") };
             left += 1;

@@ -6,9 +6,7 @@
 use super::regions::{Region, regions};
 use super::{Clock, Image, Samples};
 use crate::format::phrase::count;
-use crate::machine::require_x86_64;
-use allotment::raw::Processor;
-use allotment_jit::{Disassembled, disassemble};
+use allotment_jit::{Disassembled, Machine, disassemble};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -24,9 +22,8 @@ const BEHIND: u64 = CONTEXT as u64 * 15;
 /// end may begin far away.
 const BEFORE: u64 = 64 << 10;
 
-/// The listing, lines with ends. The samples are of this machine's processor; only instructions of
-/// x86-64 are shown.
-pub fn listing(samples: &Samples, clock: Clock, image: &Image, processor: Processor) -> String {
+/// The listing, lines with ends.
+pub fn listing(samples: &Samples, clock: Clock, image: &Image) -> String {
     let total = samples.total();
     let mut text = format!("{} by {clock}\n", count(total as usize, "sample"));
     if samples.lost > 0 {
@@ -41,12 +38,7 @@ pub fn listing(samples: &Samples, clock: Clock, image: &Image, processor: Proces
     let share = |count: u64| count as f64 / total as f64;
     for region in found.iter().filter(|region| share(region.samples) >= HOT) {
         let _ = writeln!(text, "\n{:>6}  {}", percent(share(region.samples)), place(image, region.first));
-        match require_x86_64(processor, "the listing of instructions") {
-            Ok(_) => text += &instructions(samples, image, region, total),
-            Err(why) => {
-                let _ = writeln!(text, "        {why}");
-            }
-        }
+        text += &instructions(samples, image, region, total);
     }
     text += "\nhottest functions\n";
     let functions = functions(&found, image);
@@ -102,7 +94,7 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
     if code.is_empty() {
         return "        its bytes cannot be read any more\n".into();
     }
-    let lines = disassemble(&code, image.in_its_file(start));
+    let lines = disassemble(Machine::HOST, &code, image.in_its_file(start));
     let bias = start - image.in_its_file(start);
     let at = |address| lines.iter().position(|line| line.address + bias >= address).unwrap_or(0);
     let (first, last) = (at(region.first), at(region.last));
@@ -140,26 +132,17 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::processors::{NEOVERSE, ZEN};
 
-    /// Code whose instructions are known.
+    /// Code whose instructions are known: a number, 12 that do nothing, and a loop that adds 5 and
+    /// takes 1 away until there are 91.
     #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     extern "C" fn known() -> u64 {
         std::arch::naked_asm!(
             "mov rax, 7",
+            ".rept 12",
             "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
+            ".endr",
             "2:",
             "add rax, 5",
             "dec rax",
@@ -169,7 +152,31 @@ mod tests {
         )
     }
 
-    #[cfg(target_arch = "x86_64")]
+    /// Code whose instructions are known, as those of x86-64.
+    #[cfg(target_arch = "aarch64")]
+    #[unsafe(naked)]
+    extern "C" fn known() -> u64 {
+        std::arch::naked_asm!(
+            "mov x0, 7",
+            ".rept 12",
+            "nop",
+            ".endr",
+            "2:",
+            "add x0, x0, 5",
+            "sub x0, x0, 1",
+            "cmp x0, 91",
+            "b.ne 2b",
+            "ret"
+        )
+    }
+
+    /// The first instruction of [`known`], and the first two of its loop with their places.
+    const FIRST: &str = if cfg!(target_arch = "x86_64") { "mov rax, " } else { "mov x0, " };
+    const ADDS: (u64, &str) =
+        if cfg!(target_arch = "x86_64") { (19, "add rax, 5") } else { (52, "add x0, x0, #") };
+    const TAKES: (u64, &str) =
+        if cfg!(target_arch = "x86_64") { (23, "dec rax") } else { (56, "sub x0, x0, #") };
+
     fn samples(at: &[(u64, u64)]) -> Samples {
         let mut samples = Samples::default();
         for &(offset, times) in at {
@@ -178,24 +185,25 @@ mod tests {
         samples
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn hot_instructions_have_their_share_and_a_context() {
         assert_eq!(known(), 91);
         let image = Image::of_this_process();
-        // 7 bytes and 12 of one byte; then the addition and the instruction behind it.
-        let mut samples = samples(&[(19, 60), (23, 30)]);
+        let mut samples = samples(&[(ADDS.0, 60), (TAKES.0, 30)]);
         samples.kernel = 10;
-        let text = listing(&samples, Clock::Event { kernel: true }, &image, ZEN);
+        let text = listing(&samples, Clock::Event { kernel: true }, &image);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "100 samples by cpu-clock");
-        assert!(lines[2].starts_with(" 90.0%  ") && lines[2].contains("known+0x13, in "), "{text}");
+        assert!(
+            lines[2].starts_with(" 90.0%  ") && lines[2].contains(&format!("known+{:#x}, in ", ADDS.0)),
+            "{text}"
+        );
         let row = |share: &str, instruction: &str| {
             lines.iter().any(|line| line.starts_with(share) && line.contains(instruction))
         };
-        assert!(row(" 60.0%  0x", "add rax, 5") && row(" 30.0%  0x", "dec rax"), "{text}");
+        assert!(row(" 60.0%  0x", ADDS.1) && row(" 30.0%  0x", TAKES.1), "{text}");
         assert_eq!(lines.iter().filter(|line| line.contains("  nop")).count(), CONTEXT, "{text}");
-        assert!(!text.contains("mov rax, 7"), "{text}");
+        assert!(!text.contains(FIRST), "{text}");
         assert!(text.contains("  ret\n") && text.contains(" 10.0%  the kernel\n"), "{text}");
         assert!(
             lines.iter().any(|line| line.starts_with(" 90.0%  ") && line.contains("::known, in ")),
@@ -203,26 +211,13 @@ mod tests {
         );
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn what_is_cold_is_in_the_table_alone() {
-        let mut samples = samples(&[(19, 95)]);
+        let mut samples = samples(&[(ADDS.0, 95)]);
         (0..5).for_each(|_| samples.add(8));
-        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), ZEN);
+        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
         assert_eq!(text.matches("code that is gone").count(), 1, "{text}");
         assert!(text.contains("  5.0%  without a name, in code that is gone\n"), "{text}");
-    }
-
-    #[test]
-    fn another_machine_has_functions_and_no_instructions() {
-        let place = listing as *const () as u64;
-        let mut samples = Samples::default();
-        (0..10).for_each(|_| samples.add(place));
-        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), NEOVERSE);
-        let why = "        the listing of instructions needs x86-64, and this machine is AArch64\n";
-        assert!(text.contains("100.0%  ") && text.contains(why), "{text}");
-        let functions = text.split_once("\nhottest functions\n").unwrap().1;
-        assert!(functions.starts_with("100.0%  ") && functions.contains("listing, in "), "{text}");
     }
 
     #[test]
@@ -230,13 +225,12 @@ mod tests {
         let mut samples = Samples::default();
         samples.add(8);
         samples.lost = 3;
-        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process(), ZEN);
+        let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
         assert!(
             text.contains("its bytes cannot be read any more\n") && text.contains("3 more were lost"),
             "{text}"
         );
-        let none =
-            listing(&Samples::default(), Clock::Event { kernel: true }, &Image::of_this_process(), ZEN);
+        let none = listing(&Samples::default(), Clock::Event { kernel: true }, &Image::of_this_process());
         assert!(none.contains("the system sent none"), "{none}");
     }
 }

@@ -3,7 +3,8 @@
 use super::arguments::{Form, Length, Question, What};
 use allotment::raw::{Element, Header, Shape, ShapeRef, Shapes};
 use allotment_jit::{
-    Allocation, EmitError, Emitter, Line, Load, Poll, Register, Registers, Sequence, Site, SlowCall, Store,
+    Allocation, EmitError, Emitter, Line, Load, Machine, Poll, Register, Registers, Sequence, Site, SlowCall,
+    Store,
 };
 
 /// The register of an array's length in either form: the second argument of a C function.
@@ -46,7 +47,7 @@ impl Ours {
             Form::Pasted => emitter.allocate(&Site {
                 allocations: &vec![allocation; question.count],
                 initialise: question.initialise,
-                registers: Registers::C,
+                registers: Registers::c(Machine::X86_64),
                 slow: SlowCall::default(),
             })?,
         };
@@ -59,7 +60,7 @@ impl Ours {
     /// # Errors
     /// None for the registers chosen here.
     pub(super) fn barriers(&self) -> Result<[Barrier; 3], EmitError> {
-        let Registers { mutator, object: base, top: value, scratch, .. } = Registers::C;
+        let Registers { mutator, object: base, top: value, scratch, .. } = Registers::c(Machine::X86_64);
         let store = Store { mutator, base, displacement: 8, value, scratch };
         let load = Load { mutator, base, displacement: 8, value, hook: None };
         let poll = Poll { mutator, slow: SlowCall::default() };

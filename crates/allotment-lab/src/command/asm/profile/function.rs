@@ -6,8 +6,9 @@
 
 use crate::command::asm::arguments::Form;
 use crate::command::asm::ours::Ours;
+use crate::experiments::assembled;
 use allotment::raw::Hot;
-use allotment_jit::{Code, CodeBuffer, FunctionId, Part, Sequence, Target};
+use allotment_jit::{Code, CodeBuffer, FunctionId, Jump, Part, Target};
 use iced_x86::code_asm::registers::gpr64::{rax, rbx, rdx, rsi};
 use std::mem;
 
@@ -41,23 +42,23 @@ impl Running {
             let function = buffer.add("allocate", ours.sequence.clone());
             return Ok(Running { code: buffer.finish(|_| None)?, function, at: 0, form });
         }
-        let mut whole = Sequence::assembled(|code| {
+        let mut whole = assembled(|code| {
             code.push(rbx)?;
             code.mov(rbx, rsi)?;
             code.mov(rsi, rdx)
         })?;
         let padding = ALIGNMENT - whole.hot().len();
-        whole.append(&Sequence::assembled(|code| code.nops_with_size(padding))?);
+        whole.append(&assembled(|code| code.nops_with_size(padding))?)?;
         let at = whole.hot().len();
-        whole.append(&ours.sequence);
-        whole.append(&Sequence::assembled(|code| code.dec(rbx))?);
-        whole.jump(iced_x86::Code::Jne_rel32_64, Target::Inside(Part::Hot, at))?;
+        whole.append(&ours.sequence)?;
+        whole.append(&assembled(|code| code.dec(rbx))?)?;
+        whole.jump(Jump::IfNotEqual, Target::Inside(Part::Hot, at));
         whole.bind(Target::OutOfMemory, whole.hot().len());
-        whole.append(&Sequence::assembled(|code| {
+        whole.append(&assembled(|code| {
             code.mov(rax, rbx)?;
             code.pop(rbx)?;
             code.ret()
-        })?);
+        })?)?;
         let function = buffer.add("loop", whole);
         let code = buffer.finish(|_| None)?;
         Ok(Running { code, function, at, form })

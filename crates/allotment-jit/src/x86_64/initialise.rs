@@ -7,11 +7,12 @@
 //!
 //! Refused: `rep stosb`, which takes 30 cycles to begin.
 
-use super::{Site, general, lower, vector};
+use super::assembly::Assembly;
+use super::{general, lower, vector};
 use crate::EmitError;
 use crate::allocation::{Allocation, Initialise, Size};
-use crate::assembly::Assembly;
-use iced_x86::Register;
+use crate::register::{Machine, Register};
+use crate::site::Site;
 use iced_x86::code_asm::{
     AsmMemoryOperand, AsmRegister64, CodeAssembler, get_ymm, ptr, qword_ptr, xmmword_ptr, ymmword_ptr,
 };
@@ -57,8 +58,9 @@ impl BodyPlan<'_, '_> {
         let (xmm, at) = (vector(from)?, base + offset);
         match (bytes, self.avx2) {
             (32, _) => {
-                let ymm = get_ymm(Register::YMM0 + from.number() as u32);
-                hot.vmovdqu(ymmword_ptr(at), ymm.ok_or(EmitError::NoVector { register: from })?)?;
+                let ymm = get_ymm(iced_x86::Register::YMM0 + from.number() as u32);
+                let no_vector = EmitError::NoVector { register: from, machine: Machine::X86_64 };
+                hot.vmovdqu(ymmword_ptr(at), ymm.ok_or(no_vector)?)?;
             }
             (16, true) => hot.vmovdqu(xmmword_ptr(at), xmm)?,
             (16, false) => hot.movups(xmmword_ptr(at), xmm)?,

@@ -5,10 +5,15 @@
 //! a placeholder number that stands for its target, and becomes a relocation at the end. The
 //! placeholders are far from both parts, so that no jump to one is encoded as a short jump.
 
+use super::whole;
 use crate::EmitError;
-use crate::sequence::{Note, Part, Relocation, RelocationKind, Safepoint, Sequence, Target, clobbers};
+use crate::register::{Machine, Register};
+use crate::relocation::{Part, Relocation, RelocationKind, Target};
+use crate::sequence::{Note, Safepoint, Sequence};
 use iced_x86::code_asm::{AsmRegister64, CodeAssembler};
-use iced_x86::{BlockEncoderOptions, Code, Instruction, OpKind, Register};
+use iced_x86::{
+    BlockEncoderOptions, Code, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind,
+};
 
 /// The assumed address of the hot part. The placeholders for targets are far above it.
 const HOT_AT: u64 = 0x1_0000_0000;
@@ -154,7 +159,7 @@ impl Assembly {
             clobbers: clobbers(&hot.instructions, result),
             result,
             offsets,
-            ..Sequence::default()
+            ..Sequence::new(Machine::X86_64)
         };
         for (part, half) in [(Part::Hot, &hot), (Part::Cold, &cold)] {
             for (instruction, end) in half.instructions.iter().zip(&half.offsets[1..]) {
@@ -178,7 +183,11 @@ impl Assembly {
         }
         sequence.safepoints = safepoints
             .into_iter()
-            .map(|(at, pushed_bytes)| Safepoint { return_offset: cold.offsets[at + 1], pushed_bytes })
+            .map(|(at, pushed_bytes)| Safepoint {
+                return_offset: cold.offsets[at + 1],
+                pushed_bytes,
+                stub_return: None,
+            })
             .collect();
         (sequence.hot, sequence.cold) = (hot.bytes, cold.bytes);
         for relocation in &sequence.relocations {
@@ -195,4 +204,22 @@ fn encode(mut assembler: CodeAssembler, at: u64) -> Result<Encoded, EmitError> {
     let mut offsets: Vec<usize> = result.new_instruction_offsets.iter().map(|at| *at as usize).collect();
     offsets.push(result.code_buffer.len());
     Ok(Encoded { bytes: result.code_buffer, instructions: assembler.take_instructions(), offsets })
+}
+
+/// The registers that these instructions write to, as whole registers, without the result and the
+/// stack pointer. Jumps and calls are skipped: a callee follows a calling convention.
+fn clobbers(instructions: &[Instruction], result: Option<Register>) -> Vec<Register> {
+    let mut info = InstructionInfoFactory::new();
+    let mut clobbers = Vec::new();
+    for instruction in instructions.iter().filter(|one| one.flow_control() == FlowControl::Next) {
+        for used in info.info(instruction).used_registers() {
+            let writes =
+                !matches!(used.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess);
+            let Some(whole) = whole(used.register()) else { continue };
+            if writes && Some(whole) != result && whole != Register::RSP && !clobbers.contains(&whole) {
+                clobbers.push(whole);
+            }
+        }
+    }
+    clobbers
 }

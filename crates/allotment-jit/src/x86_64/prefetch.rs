@@ -11,26 +11,27 @@
 //!
 //! Addresses are not compared with the end, because a prefetch never faults.
 
-use super::{Emitter, Site, general};
+use super::assembly::Assembly;
+use super::general;
+use super::slow::back_to;
 use crate::EmitError;
-use crate::assembly::Assembly;
-use crate::sequence::Part;
-use allotment::raw::{Hot, PrefetchInstruction, PrefetchStyle};
+use crate::relocation::Part;
+use crate::site::Bump;
+use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle};
 use iced_x86::code_asm::{AsmMemoryOperand, CodeAssembler, byte_ptr, qword_ptr};
 
-/// Emits the prefetches of a site that allocates `bytes`, if that is known.
+/// Emits the prefetches of a bump.
 pub(super) fn emit(
-    emitter: &Emitter,
+    settings: &PrefetchSettings,
     assembly: &mut Assembly,
-    site: &Site<'_>,
-    bytes: Option<usize>,
+    bump: &Bump<'_>,
 ) -> Result<(), EmitError> {
-    let settings = &emitter.prefetch;
+    let site = bump.site;
     let registers = &site.registers;
     let (object, top) = (general(registers.object)?, general(registers.top)?);
     let (mutator, scratch) = (general(registers.mutator)?, general(registers.scratch)?);
     let array = site.allocations.iter().any(|allocation| allocation.is_array());
-    let lines = settings.lines_for(array, bytes);
+    let lines = settings.lines_for(array, bump.total);
     // At most a megabyte each, and 64 lines: the sum fits.
     let (distance, step) = (settings.distance as i32, settings.step as i32);
     let ahead = |line: usize| line as i32 * step;
@@ -58,7 +59,7 @@ pub(super) fn emit(
             for line in 0..lines {
                 one(cold, settings.instruction, byte_ptr(scratch + ahead(line)))?;
             }
-            super::slow::back_to(assembly, resume)?;
+            back_to(assembly, resume)?;
         }
         PrefetchStyle::Lines => {
             let hot = assembly.hot("whole lines ahead of the object");

@@ -12,26 +12,15 @@
 //!
 //! Refused: a sorter of moves. The code is cold, and the sorter would be longer than this code.
 
+use super::assembly::{Assembly, Mark};
 use super::general;
 use crate::EmitError;
-use crate::assembly::{Assembly, Mark};
-use crate::registers::{check_general, is_caller_saved};
-use crate::sequence::{Part, Target};
-use iced_x86::Register;
+use crate::register::Register;
+use crate::registers::is_caller_saved;
+use crate::relocation::{Part, Target};
+use crate::site::SlowCall;
 use iced_x86::code_asm::qword_ptr;
 use iced_x86::code_asm::registers::gpr64::{rax, rdi, rdx, rsi, rsp};
-
-/// The obligations of the call of a slow path. The sequence pushes and calls below the stack
-/// pointer, as each sequence with a cold part does. So a function that contains it is not a leaf
-/// function, and keeps nothing in its red zone.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SlowCall<'a> {
-    /// General registers whose values the program needs afterwards, and that hold no references.
-    /// The inputs of a sequence are preserved anyway.
-    pub preserve: &'a [Register],
-    /// Whether the stack pointer is 8 bytes off a multiple of 16 at the place of the sequence.
-    pub misaligned: bool,
-}
 
 /// A call to emit.
 pub(super) struct Call<'a> {
@@ -131,17 +120,11 @@ impl KeepingCall<'_> {
     }
 }
 
-impl SlowCall<'_> {
-    /// Checks that the sequence writes no register that it preserves.
-    pub(super) fn check(&self, written: &[(&'static str, Register)]) -> Result<(), EmitError> {
-        let preserved = self.preserve.iter().map(|register| ("preserved", *register));
-        check_general(&written.iter().copied().chain(preserved).collect::<Vec<_>>())
-    }
-
-    /// Emits the call to the cold part.
-    pub(super) fn emit(&self, assembly: &mut Assembly, call: &Call<'_>) -> Result<(), EmitError> {
+impl Call<'_> {
+    /// Emits the call to the cold part, with the obligations of `slow`.
+    pub(super) fn emit(&self, assembly: &mut Assembly, slow: &SlowCall<'_>) -> Result<(), EmitError> {
         let mut saved: Vec<Register> = Vec::new();
-        for register in call.inputs.iter().chain(self.preserve) {
+        for register in self.inputs.iter().chain(slow.preserve) {
             if is_caller_saved(*register) && !saved.contains(register) {
                 saved.push(*register);
             }
@@ -151,20 +134,20 @@ impl SlowCall<'_> {
             cold.push(general(*register)?)?;
         }
         let padding =
-            if (saved.len() * 8 + usize::from(self.misaligned) * 8).is_multiple_of(16) { 0 } else { 8 };
+            if (saved.len() * 8 + usize::from(slow.misaligned) * 8).is_multiple_of(16) { 0 } else { 8 };
         if padding > 0 {
             assembly.cold("the stack is a multiple of 16 at a call").sub(rsp, padding as i32)?;
         }
-        pass(assembly, call.arguments)?;
+        pass(assembly, self.arguments)?;
         let cold = assembly.cold("arguments");
-        if call.displacement != 0 {
-            cold.add(rsi, call.displacement)?;
+        if self.displacement != 0 {
+            cold.add(rsi, self.displacement)?;
         }
-        for (register, value) in call.constants {
+        for (register, value) in self.constants {
             cold.mov(super::lower(*register)?, *value as u32)?;
         }
-        assembly.call(call.target, rax, saved.len() * 8 + padding, call.is_safepoint)?;
-        if let Some(result) = call.result
+        assembly.call(self.target, rax, saved.len() * 8 + padding, self.is_safepoint)?;
+        if let Some(result) = self.result
             && result != Register::RAX
         {
             assembly.cold("the result").mov(general(result)?, rax)?;

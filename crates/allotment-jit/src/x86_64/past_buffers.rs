@@ -23,15 +23,16 @@
 //! waits in the object's register. If `rax` is the mutator or the size, there is no such code.
 //! There is no such code either if the memory has to be zeroed ahead, since the call does that.
 
-use super::allocate::new_top;
+use super::assembly::{Assembly, Mark};
+use super::general;
 use super::slow::back_to;
-use super::{Site, general};
+use super::top::new_top;
 use crate::EmitError;
-use crate::allocation::{Allocation, Initialise};
-use crate::assembly::{Assembly, Mark};
+use crate::allocation::Initialise;
+use crate::register::Register;
 use crate::registers::Registers;
+use crate::site::Bump;
 use allotment::raw::Hot;
-use iced_x86::Register;
 use iced_x86::code_asm::registers::gpr64::rax;
 use iced_x86::code_asm::{dword_ptr, qword_ptr};
 
@@ -59,17 +60,12 @@ fn parts(registers: &Registers, input: Option<Register>) -> Option<Parts> {
 
 /// Emits the code to the cold part, before the call. `made` is the place in line where the
 /// sequence continues. Returns whether there is such code.
-pub(super) fn emit(
-    assembly: &mut Assembly,
-    site: &Site<'_>,
-    first: &Allocation,
-    total: Option<usize>,
-    made: Mark,
-) -> Result<bool, EmitError> {
+pub(super) fn emit(assembly: &mut Assembly, bump: &Bump<'_>, made: Mark) -> Result<bool, EmitError> {
+    let site = bump.site;
     if site.initialise == Initialise::Ahead {
         return Ok(false);
     }
-    let input = first.input().map(|(_, register)| register);
+    let input = bump.first.input().map(|(_, register)| register);
     let Some(parts) = parts(&site.registers, input) else { return Ok(false) };
     let (mutator, object) = (general(site.registers.mutator)?, general(site.registers.object)?);
     let (region, new) = (general(parts.region)?, general(parts.new_top)?);
@@ -88,7 +84,7 @@ pub(super) fn emit(
     assembly.cold("the region's top").mov(rax, qword_ptr(region + Hot::REGION_TOP_OFFSET))?;
     let cold = assembly.cold("the region's new top");
     cold.set_label(&mut again)?;
-    new_top(cold, new, rax, first, total)?;
+    new_top(cold, new, rax, bump)?;
     let cold = assembly.cold("beyond its end?");
     cold.cmp(new, qword_ptr(region + Hot::REGION_END_OFFSET))?;
     cold.ja(if parts.keeps_rax { full } else { call })?;
@@ -96,7 +92,7 @@ pub(super) fn emit(
     cold.lock().cmpxchg(qword_ptr(region + Hot::REGION_TOP_OFFSET), new)?;
     cold.jne(failed)?;
     let cold = assembly.cold("counted");
-    match total.or(first.bytes()) {
+    match bump.total {
         Some(bytes) => cold.add(qword_ptr(mutator + Hot::REGION_BYTES_OFFSET), bytes as i32)?,
         None => {
             cold.mov(region, new)?;
@@ -130,9 +126,11 @@ pub(super) fn emit(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::register::Machine;
 
     #[test]
     fn no_register_has_two_parts() {
+        let c = Registers::c(Machine::X86_64);
         let general =
             [Register::RAX, Register::RCX, Register::RDX, Register::RBX, Register::RSI, Register::R8];
         let mut found = [0_usize; 3];
@@ -140,8 +138,8 @@ mod tests {
             for object in general {
                 for top in general {
                     for scratch in general {
-                        let registers = Registers { mutator, object, top, scratch, ..Registers::C };
-                        if registers.check(&[]).is_err() {
+                        let registers = Registers { mutator, object, top, scratch, ..c };
+                        if registers.check(Machine::X86_64, &[]).is_err() {
                             continue;
                         }
                         for input in [None, Some(Register::RAX)] {
