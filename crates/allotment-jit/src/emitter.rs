@@ -15,7 +15,7 @@ use crate::barrier::{self, CompareExchange, Load, Store};
 use crate::register::Machine;
 use crate::registers::Registers;
 use crate::site::{Bump, Poll, Settings, Site, SlowCall};
-use crate::{EmitError, Sequence, x86_64};
+use crate::{EmitError, Sequence, aarch64, x86_64};
 use allotment::Heap;
 use allotment::raw::{AArch64, PrefetchError, PrefetchSettings, PrefetchStyle, Processor, X86_64};
 
@@ -179,7 +179,7 @@ impl Emitter {
     fn bump(&self, bump: &Bump<'_>) -> Result<Sequence, EmitError> {
         match self.processor {
             KnownProcessor::X86_64(processor) => x86_64::allocate(&processor, &self.settings, bump),
-            KnownProcessor::AArch64(_) => Err(EmitError::Processor),
+            KnownProcessor::AArch64(processor) => aarch64::allocate(&processor, &self.settings, bump),
         }
     }
 
@@ -193,7 +193,7 @@ impl Emitter {
         store.check(self.machine())?;
         match self.processor {
             KnownProcessor::X86_64(_) => x86_64::store(store),
-            KnownProcessor::AArch64(_) => Err(EmitError::Processor),
+            KnownProcessor::AArch64(_) => aarch64::store(store),
         }
     }
 
@@ -221,7 +221,7 @@ impl Emitter {
         let barrier = load.barrier(barrier);
         match self.processor {
             KnownProcessor::X86_64(_) => x86_64::load(load, &barrier),
-            KnownProcessor::AArch64(_) => Err(EmitError::Processor),
+            KnownProcessor::AArch64(_) => aarch64::load(load, &barrier),
         }
     }
 
@@ -238,7 +238,7 @@ impl Emitter {
         exchange.check(self.machine())?;
         match self.processor {
             KnownProcessor::X86_64(_) => x86_64::compare_exchange(exchange),
-            KnownProcessor::AArch64(_) => Err(EmitError::Processor),
+            KnownProcessor::AArch64(processor) => aarch64::compare_exchange(&processor, exchange),
         }
     }
 
@@ -250,7 +250,7 @@ impl Emitter {
         poll.check(self.machine())?;
         match self.processor {
             KnownProcessor::X86_64(_) => x86_64::poll(poll),
-            KnownProcessor::AArch64(_) => Err(EmitError::Processor),
+            KnownProcessor::AArch64(_) => aarch64::poll(poll),
         }
     }
 }

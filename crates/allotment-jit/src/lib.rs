@@ -34,7 +34,7 @@
 // site                            places that allocate or poll
 // barrier                         accesses with a barrier
 // sequence                        code to paste
-// x86_64                          the code of a machine
+// x86_64, aarch64                 the code of a machine
 // emitter, listing                sequences made, and shown
 // caches                          code made visible to instruction fetch
 // code                            sequences that run
@@ -44,6 +44,7 @@
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("allotment-jit makes code for x86-64 and AArch64: build it for one of them");
 
+mod aarch64;
 mod allocation;
 mod barrier;
 mod caches;

@@ -4,7 +4,7 @@ use crate::disassembled::Disassembled;
 use crate::register::Machine;
 use crate::relocation::{Part, RelocationKind, Target};
 use crate::sequence::Sequence;
-use crate::x86_64;
+use crate::{aarch64, x86_64};
 
 /// An instruction of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,23 @@ impl Sequence {
                 note: note.map_or("", |note| note.text),
             }
         };
-        disassemble(self.machine(), code, 0).into_iter().map(line).collect()
+        self.instructions(part, code).into_iter().map(line).collect()
+    }
+
+    /// The instructions of a part. A literal of AArch64 is one line.
+    fn instructions(&self, part: Part, code: &[u8]) -> Vec<Disassembled> {
+        let mut instructions = disassemble(self.machine(), code, 0);
+        if self.machine() == Machine::AArch64 {
+            let literals = self.relocations().iter();
+            let literals = literals.filter(|one| one.part == part && one.kind == RelocationKind::Absolute64);
+            for literal in literals.map(|one| one.offset as u64) {
+                instructions.retain(|one| one.address != literal + 4);
+                if let Some(one) = instructions.iter_mut().find(|one| one.address == literal) {
+                    (one.bytes, one.assembly, one.target) = (8, ".quad 0".into(), None);
+                }
+            }
+        }
+        instructions
     }
 
     /// The target of the jump, or of the load of an address.
@@ -67,7 +83,7 @@ impl Sequence {
             Target::Inside(part, offset) => place(part, offset),
             outside => {
                 let name = outside.label();
-                if relocation.kind == RelocationKind::Absolute64 {
+                if relocation.kind == RelocationKind::Absolute64 && self.machine() == Machine::X86_64 {
                     format!("offset {name}")
                 } else {
                     name.into()
@@ -89,19 +105,8 @@ impl Sequence {
 pub fn disassemble(machine: Machine, code: &[u8], address: u64) -> Vec<Disassembled> {
     match machine {
         Machine::X86_64 => x86_64::decoded(code, address),
-        Machine::AArch64 => words(code, address),
+        Machine::AArch64 => aarch64::decoded(code, address),
     }
-}
-
-/// Instructions of AArch64 as numbers.
-fn words(code: &[u8], address: u64) -> Vec<Disassembled> {
-    let line = |(index, word): (usize, &[u8; 4])| Disassembled {
-        address: address + 4 * index as u64,
-        bytes: 4,
-        assembly: format!(".inst {:#010x}", u32::from_le_bytes(*word)),
-        target: None,
-    };
-    code.as_chunks::<4>().0.iter().enumerate().map(line).collect()
 }
 
 fn place(part: Part, offset: usize) -> String {
