@@ -21,6 +21,13 @@ use std::ptr::{self, NonNull};
 /// The alignment of a function's start, which suits caches and branch predictors.
 const ALIGNMENT: usize = 32;
 
+/// The most bytes of a group of functions, whose hot parts come first and then their cold parts.
+/// The jumps from hot to cold parts reach that far.
+const GROUP_BYTES: usize = match Machine::HOST {
+    Machine::X86_64 => 1 << 31,
+    Machine::AArch64 => 1 << 20,
+};
+
 /// Functions that will become code.
 #[derive(Debug, Default)]
 pub struct CodeBuffer {
@@ -110,21 +117,10 @@ impl CodeBuffer {
         if let Some((name, foreign)) = self.functions.iter().find(|(_, one)| one.machine() != Machine::HOST) {
             return Err(CodeError::Machine { name: name.clone(), machine: foreign.machine() });
         }
-        // All hot parts come first, then all cold parts.
-        let place = |at: &mut usize, bytes: usize| {
-            let placed = at.next_multiple_of(ALIGNMENT);
-            *at = placed + bytes;
-            placed
-        };
-        let mut end = 0;
-        let hot: Vec<usize> =
-            self.functions.iter().map(|(_, code)| place(&mut end, code.hot.len())).collect();
-        let cold: Vec<usize> =
-            self.functions.iter().map(|(_, code)| place(&mut end, code.cold.len())).collect();
-        let mut code = Code::map(end.max(1))?;
+        let (places, bytes) = self.layout();
+        let mut code = Code::map(bytes.max(1))?;
         let start = code.start.addr().get();
-        for (index, (name, sequence)) in self.functions.into_iter().enumerate() {
-            let (hot, cold) = (hot[index], cold[index]);
+        for ((name, sequence), Place { hot, cold }) in self.functions.into_iter().zip(places) {
             let linked = sequence.link((start + hot) as u64, (start + cold) as u64, |target| {
                 library(target).or_else(|| resolve(target))
             });
@@ -142,6 +138,38 @@ impl CodeBuffer {
         }
         code.protect()?;
         Ok(code)
+    }
+}
+
+/// The offsets of a function's parts in the pages.
+struct Place {
+    hot: usize,
+    cold: usize,
+}
+
+impl CodeBuffer {
+    /// The places of all functions, and the bytes that they take together.
+    fn layout(&self) -> (Vec<Place>, usize) {
+        let aligned = |bytes: usize| bytes.next_multiple_of(ALIGNMENT);
+        let (mut places, mut start): (Vec<Place>, usize) = (Vec::new(), 0);
+        let mut rest = &self.functions[..];
+        while !rest.is_empty() {
+            // At least one function, however long: linking says what its jumps do not reach.
+            let mut bytes = 0;
+            let fits = rest.iter().take_while(|(_, one)| {
+                bytes += aligned(one.hot.len()) + aligned(one.cold.len());
+                bytes <= GROUP_BYTES
+            });
+            let (group, after) = rest.split_at(fits.count().max(1));
+            let mut cold = start + group.iter().map(|(_, one)| aligned(one.hot.len())).sum::<usize>();
+            for (_, one) in group {
+                places.push(Place { hot: start, cold });
+                start += aligned(one.hot.len());
+                cold += aligned(one.cold.len());
+            }
+            (start, rest) = (cold, after);
+        }
+        (places, start)
     }
 }
 

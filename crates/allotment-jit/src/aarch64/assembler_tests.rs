@@ -58,10 +58,12 @@ impl Cases {
 
 /// The bytes that the GNU assembler makes of the text; `None` where it is not installed.
 fn assembled(name: &str, text: &str) -> Option<Vec<u8>> {
-    let prefixes =
-        if cfg!(target_arch = "aarch64") { &["", "aarch64-linux-gnu-"][..] } else { &["aarch64-linux-gnu-"] };
-    let has = |prefix: &&&str| Command::new(format!("{prefix}as")).arg("--version").output().is_ok();
-    let Some(prefix) = prefixes.iter().find(has) else {
+    // Under an emulator, `as` is that of the emulator's machine.
+    let has = |prefix: &&str| {
+        let version = Command::new(format!("{prefix}as")).arg("--version").output();
+        version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("aarch64"))
+    };
+    let Some(prefix) = ["aarch64-linux-gnu-", ""].into_iter().find(has) else {
         println!("skipped: neither `aarch64-linux-gnu-as` nor an `as` of AArch64 is installed");
         return None;
     };

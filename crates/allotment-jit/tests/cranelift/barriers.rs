@@ -168,7 +168,9 @@ fn a_barrier_is_a_test_and_a_jump_that_is_not_taken() {
     // Cranelift does not join the read with the test, and moves the result to another register.
     assert!(load.code.len() <= plain.code.len() + 4, "{:#?}, and plainly {:#?}", load.code, plain.code);
     let weak = in_line(|builder, heap, arguments| heap.load_weak(builder, arguments[1], LEFT));
-    assert_eq!(weak.code.len(), load.code.len());
+    // `tbnz` of AArch64 tests one bit, as the load does; several bits take a mask.
+    let mask = if cfg!(target_arch = "x86_64") { 0 } else { 2 };
+    assert!(weak.code.len() <= load.code.len() + mask, "{:#?}, and a load {:#?}", weak.code, load.code);
     let store = in_line(|builder, heap, arguments| {
         heap.store(builder, arguments[1], LEFT, arguments[2]);
         arguments[0]

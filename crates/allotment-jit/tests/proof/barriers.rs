@@ -1,17 +1,17 @@
 //! Barriers and polls on the processor: cards, the load hook, and stops that another thread
 //! requests.
 
-use super::kit::{ANY, Assignment, assignment, heap, word};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, Shape, SlotKind};
-use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Poll, Sequence, SlowCall, Store};
+use allotment_jit::{Code, CodeBuffer, Emitter, FunctionId, Load, Machine, Poll, Sequence, SlowCall, Store};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn emitter() -> Emitter {
-    Emitter::new(ANY, PrefetchSettings::OFF).unwrap()
+    Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap()
 }
 
 fn code(sequence: &Sequence, assignment: &Assignment) -> (Code, FunctionId) {
@@ -67,11 +67,11 @@ fn clean_cards(hot: *const Hot, array: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn a_store_writes_the_slot_and_dirties_its_card_only(
-        assignment in assignment(), slot in 0..400_usize, base in 0..400_usize,
+        assignment in host_assignment(), slot in 0..400_usize, base in 0..400_usize,
     ) {
         let registers = assignment.registers();
         let displacement = (slot as i32 - base as i32) * 8;
@@ -95,7 +95,7 @@ proptest! {
             assert_eq!(stored, array as u64);
             let card = (address >> Hot::CARD_SHIFT) - (array >> Hot::CARD_SHIFT);
             assert_eq!(dirty_cards(mutator.raw().hot(), array), [card]);
-            for register in super::kit::GENERAL.into_iter().filter(|one| *one != scratch) {
+            for register in Machine::HOST.general().into_iter().filter(|one| *one != scratch) {
                 assert_eq!(before.get(register), machine.get(register), "{register:?}");
             }
         });
@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn the_hook_is_called_while_it_is_on_and_what_it_returns_is_the_value(
-        assignment in assignment(), slot in 0..400_usize, base in 0..400_usize,
+        assignment in host_assignment(), slot in 0..400_usize, base in 0..400_usize,
     ) {
         let registers = assignment.registers();
         let (mutator_in, base_in, value) = (registers.mutator, registers.object, registers.top);
@@ -141,7 +141,7 @@ proptest! {
 
 #[test]
 fn a_poll_comes_to_the_stop_that_another_thread_asks_for() {
-    let assignment = Assignment::plain();
+    let assignment = Assignment::plain(Machine::HOST);
     let mutator_in = assignment.registers().mutator;
     let poll = emitter().poll(&Poll { mutator: mutator_in, slow: SlowCall::default() }).unwrap();
     let (code, function) = code(&poll, &assignment);

@@ -5,11 +5,11 @@
 //! except the result's and the scratch register must still hold them. Each word that is read is
 //! compared with a model, and with the library's own barriers.
 
-use super::kit::{ANY, Assignment, GENERAL, assignment, heap, seed, vectors, word};
+use super::kit::{Assignment, Conventions, cases, heap, host_assignment, seed, word};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{Element, Hot, PrefetchSettings, RootHandle, Shape, ShapeRef, SlotKind, reference};
-use allotment_jit::{Code, CodeBuffer, CompareExchange, Emitter, FunctionId, Load, Register, Store};
+use allotment_jit::{Code, CodeBuffer, CompareExchange, Emitter, FunctionId, Load, Machine, Register, Store};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -37,14 +37,17 @@ struct Parts {
     value: Register,
     expected: Register,
     scratch: Register,
+    /// Of an exchange: what the slot held.
+    held: Register,
 }
 
 impl Parts {
     fn of(assignment: &Assignment) -> Parts {
-        // `rax` has its own role in an exchange.
-        let all: Vec<Register> = assignment.all().into_iter().filter(|one| *one != Register::RAX).collect();
-        let [mutator, base, value, expected, scratch, ..] = all[..] else { panic!("14 registers") };
-        Parts { mutator, base, value, expected, scratch }
+        // On x86-64 `rax` has its own role in an exchange.
+        let rax = (Machine::HOST == Machine::X86_64).then_some(Register::RAX);
+        let all: Vec<Register> = assignment.all().into_iter().filter(|one| Some(*one) != rax).collect();
+        let [mutator, base, value, expected, scratch, other, ..] = all[..] else { panic!("14 registers") };
+        Parts { mutator, base, value, expected, scratch, held: rax.unwrap_or(other) }
     }
 
     /// The registers that the access may change.
@@ -52,7 +55,7 @@ impl Parts {
         match access {
             Access::Load | Access::LoadWeak => vec![self.value],
             Access::Store => vec![self.scratch],
-            Access::CompareExchange => vec![self.scratch, Register::RAX],
+            Access::CompareExchange => vec![self.scratch, self.held],
         }
     }
 }
@@ -69,13 +72,13 @@ const DISPLACEMENT: i32 = 16;
 
 impl Accesses {
     fn new(assignment: &Assignment) -> Accesses {
-        let emitter = Emitter::new(ANY, PrefetchSettings::OFF).unwrap();
+        let emitter = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
         let parts = Parts::of(assignment);
         let (displacement, misaligned) = (DISPLACEMENT, assignment.misaligned);
-        let &Parts { mutator, base, value, expected, scratch } = &parts;
+        let &Parts { mutator, base, value, expected, scratch, .. } = &parts;
         let load = Load { mutator, base, displacement, value, hook: None };
         let store = Store { mutator, base, displacement, value, scratch };
-        let (new, held) = (value, Register::RAX);
+        let (new, held) = (value, parts.held);
         let exchange = CompareExchange { mutator, base, displacement, expected, new, held, scratch };
         let sequences = [
             emitter.load(&load).unwrap(),
@@ -108,11 +111,12 @@ impl Accesses {
         // SAFETY: the caller's predicate.
         unsafe { machine.run(&self.code, self.functions[access as usize]) };
         let changed = self.parts.changed(access);
-        for register in GENERAL.into_iter().chain(vectors()).filter(|one| !changed.contains(one)) {
+        let all = Machine::HOST.general().into_iter().chain(Machine::HOST.vectors());
+        for register in all.filter(|one| !changed.contains(one)) {
             assert_eq!(before.get(register), machine.get(register), "{register:?}");
         }
         machine.get(match access {
-            Access::CompareExchange => Register::RAX,
+            Access::CompareExchange => self.parts.held,
             _ => value,
         })
     }
@@ -236,7 +240,7 @@ impl Work {
 
 fn assignments() -> Vec<Accesses> {
     let mut runner = TestRunner::deterministic();
-    let mut next = || assignment().new_tree(&mut runner).unwrap().current();
+    let mut next = || host_assignment().new_tree(&mut runner).unwrap().current();
     (0..ASSIGNMENTS).map(|_| Accesses::new(&next())).collect()
 }
 
@@ -271,11 +275,11 @@ fn registers_and_references_survive_cycles_that_run_beside_the_code() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(cases(40))]
 
     /// The bits are set by hand, and no cycle is under way: nothing moves, dies or is recorded.
     #[test]
-    fn any_registers_do_with_any_bits(assignment in assignment(), index in 0..SLOTS, bits in 0..8_u32) {
+    fn any_registers_do_with_any_bits(assignment in host_assignment(), index in 0..SLOTS, bits in 0..8_u32) {
         let heap = heap("Collector=shenandoah");
         let shape = heap.register(Shape::array("Strong", 16, Element::Reference(SlotKind::Strong))).unwrap();
         heap.attach(|mutator| {

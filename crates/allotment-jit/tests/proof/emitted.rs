@@ -1,14 +1,14 @@
 //! A program's allocations by emitted code: stubs that are called, and sequences in a frame that
 //! checks every register.
 
-use super::kit::{CALLEE_SAVED, GENERAL, vectors, word};
+use super::kit::{Conventions, word};
 use super::machine::{RegisterFile, framed, targets};
 use super::program::{BEYOND, Function, Program, ShapeKit, Way, What};
 use allotment::Mutator;
-use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, X86_64};
+use allotment::raw::{AArch64, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, X86_64};
 use allotment_jit::{
-    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Register, Sequence,
-    Site, SlowCall,
+    Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, MAX_INLINE_BYTES, Machine, Register,
+    Sequence, Site, SlowCall,
 };
 use std::mem::transmute;
 use std::ptr::NonNull;
@@ -34,7 +34,7 @@ impl Function {
     }
 
     fn emit(&self, kit: &ShapeKit) -> Sequence {
-        let input = if self.is_stub() { Register::RSI } else { self.assignment.input() };
+        let input = if self.is_stub() { Machine::HOST.second_argument() } else { self.assignment.input() };
         let allocation = |piece| match kit.piece(piece) {
             (shape, length) if shape.has_tail() => Allocation::array(shape, length).unwrap(),
             (shape, _) => Allocation::object(shape).unwrap(),
@@ -44,10 +44,16 @@ impl Function {
             What::LengthIn(index) => vec![Allocation::array_in(kit.arrays[*index], input).unwrap()],
             What::SizeIn(index) => vec![Allocation::sized_in(kit.arrays[*index].header(), input)],
         };
-        let here = X86_64::detect();
-        let instruction = if here.prefetchw { self.settings.instruction } else { PrefetchInstruction::T0 };
+        let here = Processor::detect();
+        let writes = here.prefetches_for_writing();
+        let instruction = if writes { self.settings.instruction } else { PrefetchInstruction::T0 };
         let settings = PrefetchSettings { instruction, ..self.settings };
-        let emitter = Emitter::new(X86_64 { avx2: here.avx2 && self.avx2, ..here }, settings).unwrap();
+        let processor: Processor = match here {
+            Processor::X86_64(here) => X86_64 { avx2: here.avx2 && self.features, ..here }.into(),
+            Processor::AArch64(here) => AArch64 { lse: here.lse && self.features, ..here }.into(),
+            other => other,
+        };
+        let emitter = Emitter::new(processor, settings).unwrap();
         let emitter = emitter.past_buffers(self.past_buffers);
         if self.is_stub() {
             return emitter.stub(allocations[0], self.initialise).unwrap();
@@ -64,8 +70,9 @@ impl Function {
     fn goes_past(&self, hot: *const Hot, bytes: usize) -> bool {
         let registers = self.assignment.registers();
         let has_input = !matches!(self.what, What::Constant(_));
-        let taken =
-            registers.mutator == Register::RAX || has_input && self.assignment.input() == Register::RAX;
+        // On x86-64 the exchange needs `rax`.
+        let is_rax = |register| register == Register::RAX;
+        let taken = is_rax(registers.mutator) || has_input && is_rax(self.assignment.input());
         let region = word(hot, Hot::REGION_OFFSET);
         let requested = word(hot, Hot::REQUESTED_OFFSET) as u32;
         if !self.past_buffers
@@ -141,15 +148,16 @@ impl<'p> Emitted<'p> {
         let object = after.get(registers.object);
         assert_eq!(after.no_room(), object == 0);
         let preserve = function.assignment.preserve();
-        for register in GENERAL.into_iter().chain(vectors()).filter(|register| *register != registers.object)
-        {
+        let all = function.assignment.all().into_iter().chain(Machine::HOST.vectors());
+        let callee_saved = Machine::HOST.callee_saved();
+        for register in all.filter(|register| *register != registers.object) {
             let promised = if fast {
                 !sequence.clobbers().contains(&register)
             } else {
                 register == registers.mutator
                     || (register == input && !matches!(function.what, What::Constant(_)))
                     || preserve.contains(&register)
-                    || (CALLEE_SAVED.contains(&register) && !sequence.clobbers().contains(&register))
+                    || (callee_saved.contains(&register) && !sequence.clobbers().contains(&register))
             };
             assert!(
                 !promised || before.get(register) == after.get(register),

@@ -1,10 +1,10 @@
 //! Random settings and registers, and access to heaps and hot parts.
 
 use allotment::Heap;
-use allotment::raw::{Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Vendor, X86_64};
+use allotment::raw::{
+    AArch64, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, X86_64,
+};
 use allotment_jit::{Initialise, Machine, Register, Registers, Sequence};
-use iced_x86::IcedError;
-use iced_x86::code_asm::CodeAssembler;
 use proptest::prelude::*;
 
 /// A processor with every feature, independent of the machine that runs the tests.
@@ -19,6 +19,10 @@ pub(crate) const ANY: X86_64 = X86_64 {
     line_bytes: 64,
 };
 
+/// As [`ANY`], of AArch64.
+pub(crate) const ANY_AARCH64: AArch64 =
+    AArch64 { identity: None, lse: true, line_bytes: 64, zva_bytes: Some(64) };
+
 /// The first number of one of several sequences of random numbers: another one where
 /// `ALLOTMENT_STRESS_SEED` is set, as in the library's tests. The harness shows it if the test
 /// fails.
@@ -28,44 +32,99 @@ pub(crate) fn seed(part: u64) -> u64 {
     part ^ text.parse::<u64>().expect("ALLOTMENT_STRESS_SEED is a number") << 8
 }
 
-/// The code that `write` assembles, which changes registers that no test asks for.
-pub(crate) fn assembled(write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Sequence {
-    let mut assembler = CodeAssembler::new(64).unwrap();
-    write(&mut assembler).unwrap();
-    Sequence::code(Machine::X86_64, &assembler.assemble(0).unwrap(), &[]).unwrap()
+/// Code of the machine that runs the tests: bytes of x86-64, or instructions of AArch64.
+pub(crate) fn own(x86_64: &[u8], aarch64: &[u32]) -> Sequence {
+    let aarch64: Vec<u8> = aarch64.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = if Machine::HOST == Machine::X86_64 { x86_64 } else { &aarch64 };
+    Sequence::code(Machine::HOST, code, &[]).unwrap()
 }
 
-/// All vector registers.
-pub(crate) fn vectors() -> impl Iterator<Item = Register> {
-    Machine::X86_64.registers().filter(|register| register.is_vector())
+/// Both machines.
+pub(crate) const MACHINES: [Machine; 2] = [Machine::X86_64, Machine::AArch64];
+
+/// What each machine's C functions, and its sequences, do with registers.
+pub(crate) trait Conventions {
+    /// Every general register that may have a role.
+    fn general(self) -> Vec<Register>;
+    /// The registers that a C function preserves, and that may have a role.
+    fn callee_saved(self) -> Vec<Register>;
+    fn vectors(self) -> Vec<Register>;
+    fn arguments(self) -> [Register; 4];
+    fn result(self) -> Register;
+    fn stack_pointer(self) -> Register;
+    /// The registers that each sequence may change.
+    fn own(self) -> &'static [Register];
+    /// A processor with every feature, independent of the machine that runs the tests.
+    fn processor(self) -> Processor;
 }
 
-/// Every general register except the stack pointer.
-pub(crate) const GENERAL: [Register; 15] = [
-    Register::RAX,
-    Register::RCX,
-    Register::RDX,
-    Register::RBX,
-    Register::RBP,
-    Register::RSI,
-    Register::RDI,
-    Register::R8,
-    Register::R9,
-    Register::R10,
-    Register::R11,
-    Register::R12,
-    Register::R13,
-    Register::R14,
-    Register::R15,
-];
+impl Conventions for Machine {
+    fn general(self) -> Vec<Register> {
+        let reserved = match self {
+            Machine::X86_64 => &[Register::RSP][..],
+            _ => &[Register::X16, Register::X17, Register::X30, Register::SP],
+        };
+        self.registers().filter(|one| one.is_general() && !reserved.contains(one)).collect()
+    }
 
-/// The registers that a C function preserves, by the System V ABI.
-pub(crate) const CALLEE_SAVED: [Register; 6] =
-    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+    fn callee_saved(self) -> Vec<Register> {
+        let numbers = match self {
+            Machine::X86_64 => &[3, 5, 12, 13, 14, 15][..],
+            _ => &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
+        };
+        numbers.iter().map(|number| Register::general(self, *number).unwrap()).collect()
+    }
+
+    fn vectors(self) -> Vec<Register> {
+        self.registers().filter(|register| register.is_vector()).collect()
+    }
+
+    fn arguments(self) -> [Register; 4] {
+        match self {
+            Machine::X86_64 => [Register::RDI, Register::RSI, Register::RDX, Register::RCX],
+            _ => [Register::X0, Register::X1, Register::X2, Register::X3],
+        }
+    }
+
+    fn result(self) -> Register {
+        match self {
+            Machine::X86_64 => Register::RAX,
+            _ => Register::X0,
+        }
+    }
+
+    fn stack_pointer(self) -> Register {
+        match self {
+            Machine::X86_64 => Register::RSP,
+            _ => Register::SP,
+        }
+    }
+
+    fn own(self) -> &'static [Register] {
+        match self {
+            Machine::X86_64 => &[],
+            _ => &[Register::X16, Register::X17],
+        }
+    }
+
+    fn processor(self) -> Processor {
+        match self {
+            Machine::X86_64 => ANY.into(),
+            _ => ANY_AARCH64.into(),
+        }
+    }
+}
+
+/// A number of random cases, or as many as `PROPTEST_CASES` says: an emulator is slow.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let set = std::env::var_os("PROPTEST_CASES").is_some();
+    if set { ProptestConfig::default() } else { ProptestConfig { cases, ..ProptestConfig::default() } }
+}
 
 /// An assignment of roles to registers: a permutation whose first registers have the roles.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
+    pub(crate) machine: Machine,
     general: Vec<Register>,
     vectors: Vec<Register>,
     preserved: usize,
@@ -75,10 +134,11 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// Registers in the order of their numbers, and nothing to preserve.
-    pub(crate) fn plain() -> Assignment {
+    pub(crate) fn plain(machine: Machine) -> Assignment {
         Assignment {
-            general: GENERAL.to_vec(),
-            vectors: vectors().collect(),
+            machine,
+            general: machine.general(),
+            vectors: machine.vectors(),
             preserved: 0,
             keeps_inputs: false,
             misaligned: false,
@@ -86,7 +146,7 @@ impl Assignment {
     }
 
     pub(crate) fn registers(&self) -> Registers {
-        let [mutator, object, top, scratch, ..] = self.general[..] else { panic!("15 registers") };
+        let [mutator, object, top, scratch, ..] = self.general[..] else { panic!("too few registers") };
         Registers { mutator, object, top, scratch, vectors: [self.vectors[0], self.vectors[1]] }
     }
 
@@ -111,16 +171,27 @@ impl Assignment {
     }
 }
 
-pub(crate) fn assignment() -> impl Strategy<Value = Assignment> {
-    let vectors: Vec<Register> = vectors().collect();
-    let general = Just(GENERAL.to_vec()).prop_shuffle();
-    (general, Just(vectors).prop_shuffle(), 0..=10_usize, any::<bool>(), any::<bool>()).prop_map(
-        |(general, vectors, preserved, keeps_inputs, misaligned)| Assignment {
+/// An assignment for either machine.
+pub(crate) fn any_assignment() -> impl Strategy<Value = Assignment> {
+    prop::sample::select(MACHINES.to_vec()).prop_flat_map(assignment)
+}
+
+/// An assignment for code that runs here.
+pub(crate) fn host_assignment() -> impl Strategy<Value = Assignment> {
+    assignment(Machine::HOST)
+}
+
+fn assignment(machine: Machine) -> impl Strategy<Value = Assignment> {
+    let general = Just(machine.general()).prop_shuffle();
+    let vectors = Just(machine.vectors()).prop_shuffle();
+    (general, vectors, 0..=10_usize, any::<bool>(), any::<bool>()).prop_map(
+        move |(general, vectors, preserved, keeps_inputs, misaligned)| Assignment {
+            machine,
             general,
             vectors,
             preserved,
             keeps_inputs,
-            misaligned,
+            misaligned: misaligned && machine == Machine::X86_64,
         },
     )
 }

@@ -5,14 +5,15 @@
 //! the new watermark on, `W + i*S`. Style 3 prefetches `((T + S + D) & -S) + i*S`.
 
 use super::interpreter::{Event, Exit, Interpreter};
-use super::kit::{ANY, Assignment, assignment, initialise, settings};
+use super::kit::{
+    ANY, ANY_AARCH64, Assignment, Conventions, MACHINES, any_assignment, cases, initialise, settings,
+};
 use super::program::ARRAYS;
 use allotment::Heap;
 use allotment::raw::{
-    Header, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, ShapeRef, X86_64,
+    Header, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Shape, ShapeRef, X86_64,
 };
-use allotment_jit::{Allocation, Emitter, Initialise, Register, Sequence, Site, SlowCall, Target};
-use iced_x86::Mnemonic;
+use allotment_jit::{Allocation, Emitter, Initialise, Machine, Sequence, Site, SlowCall, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -46,6 +47,7 @@ pub(crate) struct Case {
     pub(crate) what: What,
     pub(crate) initialise: Initialise,
     pub(crate) settings: PrefetchSettings,
+    /// Whether the processor has AVX2.
     avx2: bool,
     pub(crate) assignment: Assignment,
     /// The old top, and how far the watermark is from the new one.
@@ -113,7 +115,10 @@ impl Case {
             What::Length(index, _) => vec![Allocation::array_in(SHAPES.1[*index], input).unwrap()],
             What::Size(_) => vec![Allocation::sized_in(Header::from_bits(7 << 8), input)],
         };
-        let processor = X86_64 { avx2: self.avx2, ..ANY };
+        let processor: Processor = match self.assignment.machine {
+            Machine::X86_64 => X86_64 { avx2: self.avx2, ..ANY }.into(),
+            _ => ANY_AARCH64.into(),
+        };
         let emitter = Emitter::new(processor, self.settings);
         let emitter = emitter.or_else(|_| Emitter::beyond_hotspot(processor, self.settings)).unwrap();
         let preserve = self.assignment.preserve();
@@ -130,7 +135,7 @@ impl Case {
     pub(crate) fn machine(&self, sequence: &Sequence, room: u64) -> Interpreter {
         let mut machine = Interpreter::new(sequence);
         if self.assignment.misaligned {
-            machine.set(Register::RSP, Interpreter::STACK_AT - 8);
+            machine.set(self.assignment.machine.stack_pointer(), Interpreter::STACK_AT - 8);
         }
         machine.set(self.assignment.registers().mutator, HOT_PART);
         if let Some(argument) = self.argument() {
@@ -168,7 +173,7 @@ impl Case {
     }
 
     /// The addresses of the style, and the new watermark.
-    fn expected(&self, top: u64, watermark: u64) -> (Vec<(Mnemonic, u64)>, u64) {
+    fn expected(&self, top: u64, watermark: u64) -> (Vec<(PrefetchInstruction, u64)>, u64) {
         let PrefetchSettings { style, distance, lines, instance_lines, step, instruction } = self.settings;
         let has_length = self.pieces().iter().any(|piece| matches!(piece, Piece::Array(..)));
         let has_length = has_length && !matches!(self.what, What::Size(_));
@@ -190,13 +195,7 @@ impl Case {
             PrefetchStyle::Watermark => (None, watermark),
             PrefetchStyle::Lines => (Some((top + step + distance) / step * step), watermark),
         };
-        let mnemonic = match instruction {
-            PrefetchInstruction::Nta => Mnemonic::Prefetchnta,
-            PrefetchInstruction::T0 => Mnemonic::Prefetcht0,
-            PrefetchInstruction::T2 => Mnemonic::Prefetcht2,
-            PrefetchInstruction::Write => Mnemonic::Prefetchw,
-        };
-        let address = |line: usize| Some((mnemonic, first? + line as u64 * step));
+        let address = |line: usize| Some((instruction, first? + line as u64 * step));
         ((0..lines).filter_map(address).collect(), watermark)
     }
 }
@@ -220,7 +219,7 @@ fn what() -> impl Strategy<Value = What> {
 }
 
 pub(crate) fn case() -> impl Strategy<Value = Case> {
-    let rest = (any::<bool>(), assignment(), 1000..1_u64 << 40, -700..700_i64);
+    let rest = (any::<bool>(), any_assignment(), 1000..1_u64 << 40, -700..700_i64);
     (what(), initialise(), settings(), rest).prop_map(
         |(what, initialise, settings, (avx2, assignment, top, watermark))| Case {
             what,
@@ -257,7 +256,7 @@ fn check(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn addresses_lines_instruction_and_watermark_are_the_styles(case in case()) {
@@ -280,7 +279,7 @@ proptest! {
         let mut machine = case.machine(&sequence, case.bytes() as u64 - 8);
         let exit = machine.run(&mut |machine, _| {
             machine.trash();
-            machine.set(Register::RAX, 0x5000_0000);
+            machine.set(case.assignment.machine.result(), 0x5000_0000);
         });
         prop_assert_eq!(exit, Exit::FellThrough);
         prop_assert_eq!(machine.prefetches(), vec![]);
@@ -313,7 +312,7 @@ fn over_buffers(case: &Case, buffer: u64, allocations: usize) {
             ] {
                 machine.memory.insert(at(offset), value);
             }
-            machine.set(Register::RAX, start);
+            machine.set(case.assignment.machine.result(), start);
         });
         if top + bytes > end {
             (top, end, watermark) = (start + bytes, start + buffer, start);
@@ -331,7 +330,7 @@ fn over_buffers(case: &Case, buffer: u64, allocations: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn the_watermark_over_buffers(mut case in case(), buffer in 800..10_000_u64) {
@@ -342,6 +341,10 @@ proptest! {
 
 #[test]
 fn a_burst_of_lines_each_time_the_top_comes_to_the_watermark() {
+    MACHINES.into_iter().for_each(burst);
+}
+
+fn burst(machine: Machine) {
     // 16 bytes each, 256 ahead, 4 lines of 64: the watermark goes before the top in steps of 256.
     let case = Case {
         what: What::Constant(vec![Piece::Object { shape: 9, words: 2 }]),
@@ -357,7 +360,7 @@ fn a_burst_of_lines_each_time_the_top_comes_to_the_watermark() {
         top: 1 << 30,
         watermark: -16,
         avx2: false,
-        assignment: Assignment::plain(),
+        assignment: Assignment::plain(machine),
     };
     let sequence = case.sequence();
     let mut machine = case.machine(&sequence, 1 << 16);

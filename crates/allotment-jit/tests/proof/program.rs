@@ -53,7 +53,8 @@ pub(crate) struct Function {
     pub(crate) what: What,
     pub(crate) initialise: Initialise,
     pub(crate) settings: PrefetchSettings,
-    pub(crate) avx2: bool,
+    /// Whether it uses what only some processors have.
+    pub(crate) features: bool,
     pub(crate) assignment: Assignment,
     /// Whether to call a stub, which is possible for a single object.
     pub(crate) stub: bool,

@@ -1,6 +1,6 @@
 //! The requests that are refused, and the values that the message suggests.
 
-use super::kit::{ANY, GENERAL, heap, settings, vectors};
+use super::kit::{ANY, Conventions, cases, heap, settings};
 use super::machine::targets;
 use allotment::raw::{Element, Header, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
 use allotment_jit::{
@@ -207,8 +207,11 @@ fn linking() {
     says(sequence.link(0, 0x1000, |_| None), "there is no address for the slow path `allocate`");
     assert!(sequence.link(0x8000_0000, 0x1000, somewhere).is_ok(), "2 GiB backwards");
 
+    let registers = Registers::c(Machine::HOST);
+    let here = Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap();
+    let here = here.allocate(&Site { registers, ..site(&[object(16)]) }).unwrap();
     let mut buffer = CodeBuffer::default();
-    buffer.add("pasted", sequence);
+    buffer.add("pasted", here);
     let error = buffer.finish(|_| None).unwrap_err();
     assert_eq!(error.to_string(), "`pasted`: there is no address for the code for a heap without room");
     let error = CodeError::System { bytes: 4096, error: rustix::io::Errno::NOMEM };
@@ -267,11 +270,11 @@ fn follow(mut registers: Registers) {
 fn register() -> impl Strategy<Value = Register> {
     let all: Vec<Register> =
         [Machine::X86_64, Machine::AArch64].into_iter().flat_map(Machine::registers).collect();
-    prop_oneof![6 => prop::sample::select(GENERAL.to_vec()), 1 => prop::sample::select(all)]
+    prop_oneof![6 => prop::sample::select(Machine::X86_64.general()), 1 => prop::sample::select(all)]
 }
 
 fn vector() -> impl Strategy<Value = Register> {
-    prop_oneof![6 => prop::sample::select(vectors().collect::<Vec<_>>()), 1 => register()]
+    prop_oneof![6 => prop::sample::select(Machine::X86_64.vectors()), 1 => register()]
 }
 
 fn registers() -> impl Strategy<Value = Registers> {
@@ -286,7 +289,7 @@ fn registers() -> impl Strategy<Value = Registers> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn suggestions_lead_to_what_works(registers in registers()) {

@@ -1,7 +1,7 @@
 //! Random programs leave the same heap, whether emitted code allocates or the library.
 
 use super::emitted::Emitted;
-use super::kit::{assignment, initialise, settings};
+use super::kit::{cases, host_assignment, initialise, settings};
 use super::library::Library;
 use super::program::{ARRAYS, Function, Outcome, Piece, Program, Step, What};
 use allotment::raw::Hot;
@@ -78,12 +78,12 @@ fn what(fixed: usize) -> impl Strategy<Value = What> {
 
 fn function(fixed: usize) -> impl Strategy<Value = Function> {
     let flags = (any::<bool>(), prop::bool::weighted(0.3), prop::bool::weighted(0.8));
-    (what(fixed), initialise(), settings(), assignment(), flags).prop_map(
-        |(what, initialise, settings, assignment, (avx2, stub, past_buffers))| Function {
+    (what(fixed), initialise(), settings(), host_assignment(), flags).prop_map(
+        |(what, initialise, settings, assignment, (features, stub, past_buffers))| Function {
             what,
             initialise,
             settings,
-            avx2,
+            features,
             assignment,
             stub,
             past_buffers,
@@ -179,7 +179,7 @@ fn compare(program: &Program) {
 
 #[test]
 fn emitted_code_and_the_library_leave_the_same_heap() {
-    proptest!(ProptestConfig { cases: 500, ..ProptestConfig::default() }, |(program in program())| {
+    proptest!(cases(500), |(program in program())| {
         compare(&program);
     });
     // The programs prove nothing if they only take one path.

@@ -5,14 +5,14 @@
 //! adds a new node at the front of a chain. A list outside of the heap records the contents of each
 //! chain, and shows whether anything was lost, mixed up or overwritten.
 
-use super::kit::{ANY, Assignment, heap, seed};
+use super::kit::{Assignment, Conventions, heap, seed};
 use super::machine::{RegisterFile, framed, targets};
 use allotment::Mutator;
 use allotment::raw::{
-    Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, RootProvider, RootVisitor, Shape,
-    ShapeRef, SlotKind, X86_64,
+    Element, Hot, PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, RootProvider, RootVisitor,
+    Shape, ShapeRef, SlotKind,
 };
-use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Register, Store};
+use allotment_jit::{Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Machine, Store};
 use std::mem::transmute;
 use std::ptr;
 use std::sync::Arc;
@@ -46,16 +46,16 @@ struct Functions {
 
 impl Functions {
     fn new(node: ShapeRef, bytes: ShapeRef, past_buffers: bool) -> Functions {
-        let (assignment, mut buffer) = (Assignment::plain(), CodeBuffer::default());
+        let (assignment, mut buffer) = (Assignment::plain(Machine::HOST), CodeBuffer::default());
         let (mut nodes, mut arrays) = (Vec::new(), Vec::new());
         for style in (0..4).filter_map(PrefetchStyle::from_number) {
             let settings =
                 PrefetchSettings { style, instruction: PrefetchInstruction::T0, ..PrefetchSettings::OFF };
-            let emitter = Emitter::new(X86_64::detect(), settings).unwrap().past_buffers(past_buffers);
+            let emitter = Emitter::new(Processor::detect(), settings).unwrap().past_buffers(past_buffers);
             for initialise in [Initialise::ByCaller, Initialise::PerObject, Initialise::Ahead] {
                 let stub = emitter.stub(Allocation::object(node).unwrap(), initialise).unwrap();
                 nodes.push(buffer.add("new_node", stub));
-                let array = Allocation::array_in(bytes, Register::RSI).unwrap();
+                let array = Allocation::array_in(bytes, Machine::HOST.second_argument()).unwrap();
                 let zero = initialise != Initialise::ByCaller;
                 arrays.push((buffer.add("new_bytes", emitter.stub(array, initialise).unwrap()), zero));
             }
@@ -64,7 +64,8 @@ impl Functions {
         let (mutator, base) = (registers.mutator, registers.object);
         let (value, scratch) = (assignment.input(), registers.scratch);
         let store = Store { mutator, base, displacement: 0, value, scratch };
-        let store = Emitter::new(ANY, PrefetchSettings::OFF).unwrap().store(&store).unwrap();
+        let store =
+            Emitter::new(Machine::HOST.processor(), PrefetchSettings::OFF).unwrap().store(&store).unwrap();
         let store = buffer.add("store", framed(&[&store], assignment.misaligned));
         Functions { code: buffer.finish(targets(0)).unwrap(), nodes, bytes: arrays, store, assignment }
     }

@@ -5,25 +5,29 @@
 //! does not pop all that it pushed. A sequence that jumps to the code for a heap without room also
 //! ends in this epilogue, which finds the frame at the stack pointer.
 
-use super::kit::{assembled, vectors};
-use allotment_jit::{Code, CodeBuffer, FunctionId, Register, Sequence, Target};
-use iced_x86::code_asm::registers::gpr64::*;
-use iced_x86::code_asm::{
-    AsmRegister64, AsmRegisterXmm, CodeAssembler, get_gpr64, get_xmm, qword_ptr, xmmword_ptr,
-};
-use iced_x86::{IcedError, Register as Iced};
-use std::mem::{offset_of, transmute};
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::{epilogue, prologue};
+#[cfg(target_arch = "x86_64")]
+use x86_64::{epilogue, prologue};
+
+use allotment_jit::{Code, CodeBuffer, FunctionId, Machine, Register, Sequence, Target};
+use std::mem::transmute;
 use std::sync::LazyLock;
 
 /// The contents of the registers.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(crate) struct RegisterFile {
-    general: [u64; 16],
-    vectors: [u128; 16],
-    saved_rsp: u64,
-    rsp_before: u64,
-    rsp_after: u64,
+    general: [u64; 32],
+    vectors: [u128; 32],
+    saved_stack: u64,
+    stack_before: u64,
+    stack_after: u64,
     /// Whether the sequence left for the code of a heap without room.
     no_room: u64,
 }
@@ -59,7 +63,7 @@ impl RegisterFile {
 
     /// The stack pointer that the sequence found.
     pub(crate) fn stack(&self) -> u64 {
-        self.rsp_before
+        self.stack_before
     }
 
     /// Runs the function.
@@ -69,78 +73,25 @@ impl RegisterFile {
     pub(crate) unsafe fn run(&mut self, code: &Code, function: FunctionId) {
         // SAFETY: `framed` made a function of that signature.
         let run: unsafe extern "C" fn(*mut RegisterFile) = unsafe { transmute(code.entry(function)) };
+        let link = (Machine::HOST == Machine::AArch64).then(|| self.get(Register::X30));
         // SAFETY: the caller's predicate.
         unsafe { run(self) };
-        assert_eq!(self.rsp_before, self.rsp_after, "what is pushed is popped");
+        assert_eq!(self.stack_before, self.stack_after, "what is pushed is popped");
+        assert!(link.is_none_or(|link| self.get(Register::X30) == link), "the link register is kept");
     }
-}
-
-/// The place of a register.
-fn place(register: Register) -> usize {
-    if register.is_vector() {
-        offset_of!(RegisterFile, vectors) + 16 * register.number()
-    } else {
-        offset_of!(RegisterFile, general) + 8 * register.number()
-    }
-}
-
-fn general(register: Register) -> AsmRegister64 {
-    get_gpr64(Iced::RAX + register.number() as u32).unwrap()
-}
-
-fn vector(register: Register) -> AsmRegisterXmm {
-    get_xmm(Iced::XMM0 + register.number() as u32).unwrap()
-}
-
-const CALLEE_SAVED: [AsmRegister64; 6] = [rbx, rbp, r12, r13, r14, r15];
-
-/// With `misaligned` the sequence runs with the stack 8 bytes off a multiple of 16.
-fn prologue(a: &mut CodeAssembler, misaligned: bool) -> Result<(), IcedError> {
-    // After a call the stack is 8 bytes off a multiple of 16, and after six more words it still is.
-    CALLEE_SAVED.into_iter().try_for_each(|register| a.push(register))?;
-    a.mov(qword_ptr(rdi + offset_of!(RegisterFile, saved_rsp)), rsp)?;
-    for _ in 0..1 + u32::from(misaligned) {
-        a.push(rdi)?;
-    }
-    a.mov(qword_ptr(rdi + offset_of!(RegisterFile, rsp_before)), rsp)?;
-    for register in vectors() {
-        a.movups(vector(register), xmmword_ptr(rdi + place(register)))?;
-    }
-    for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RDI) {
-        a.mov(general(register), qword_ptr(rdi + place(register)))?;
-    }
-    a.mov(rdi, qword_ptr(rdi + place(Register::RDI)))
-}
-
-fn epilogue(a: &mut CodeAssembler, no_room: bool) -> Result<(), IcedError> {
-    a.push(rax)?;
-    a.mov(rax, qword_ptr(rsp + 8))?;
-    for register in super::kit::GENERAL.into_iter().filter(|register| *register != Register::RAX) {
-        a.mov(qword_ptr(rax + place(register)), general(register))?;
-    }
-    a.pop(rcx)?;
-    a.mov(qword_ptr(rax + place(Register::RAX)), rcx)?;
-    a.mov(qword_ptr(rax + offset_of!(RegisterFile, rsp_after)), rsp)?;
-    for register in vectors() {
-        a.movups(xmmword_ptr(rax + place(register)), vector(register))?;
-    }
-    a.mov(qword_ptr(rax + offset_of!(RegisterFile, no_room)), i32::from(no_room))?;
-    a.mov(rsp, qword_ptr(rax + offset_of!(RegisterFile, saved_rsp)))?;
-    CALLEE_SAVED.into_iter().rev().try_for_each(|register| a.pop(register))?;
-    a.ret()
 }
 
 /// The function that [`RegisterFile::run`] runs, with these sequences one after the other.
 pub(crate) fn framed(sequences: &[&Sequence], misaligned: bool) -> Sequence {
-    let mut function = assembled(|a| prologue(a, misaligned));
+    let mut function = prologue(misaligned);
     sequences.iter().for_each(|sequence| function.append(sequence).unwrap());
-    function.append(&assembled(|a| epilogue(a, false))).unwrap();
+    function.append(&epilogue(false)).unwrap();
     function
 }
 
 static NO_ROOM: LazyLock<(Code, FunctionId)> = LazyLock::new(|| {
     let mut buffer = CodeBuffer::default();
-    let leave = buffer.add("no_room", assembled(|a| epilogue(a, true)));
+    let leave = buffer.add("no_room", epilogue(true));
     (buffer.finish(|_| None).unwrap(), leave)
 });
 
