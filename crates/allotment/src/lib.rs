@@ -72,7 +72,7 @@ mod mutator;
 mod object;
 mod observe;
 pub mod options;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 #[path = "../tests/own_program/mod.rs"]
 mod own_program;
 mod platform;
@@ -83,7 +83,7 @@ mod region;
 pub mod stats;
 #[cfg(all(test, not(loom)))]
 mod stress_seed;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 use own_program::own_program;
 mod sync;
 mod time_histogram;

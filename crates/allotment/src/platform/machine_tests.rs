@@ -59,6 +59,15 @@ fn a_word_and_zeroes_fill_any_size_and_no_more() {
 }
 
 #[test]
+fn an_unread_exchange_changes_one_byte() {
+    let mut bytes = [7_u8; 4];
+    let base = bytes.as_mut_ptr().expose_provenance();
+    // SAFETY: the sum is the address of the byte with index 2.
+    unsafe { exchange_unread::<1>(base.wrapping_sub(10), 12) };
+    assert_eq!(bytes, [7, 7, 1, 7]);
+}
+
+#[test]
 fn touching_keeps_the_contents() {
     let mut word = 0x1234_5678_u32;
     // SAFETY: the word is aligned and alive.

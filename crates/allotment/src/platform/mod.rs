@@ -79,12 +79,11 @@ compile_error!(
 
 #[cfg(not(any(miri, loom)))]
 pub(crate) use machine::bump_below;
-#[cfg(not(loom))]
 pub(crate) use machine::entries::{
     barrier_entry, call_barrier_entry, call_load_entry, call_store_entry, generated_entry,
 };
 pub use machine::write_word_and_zeroes;
 pub(crate) use machine::{
-    PopulationCount, all_64_are, copy_short, copy_two_pairs, frame_pointer, load_eight, prefetch_read,
-    prefetch_write, store_eight, write_word_and_any_zeroes,
+    PopulationCount, all_64_are, copy_short, copy_two_pairs, exchange_unread, frame_pointer, load_eight,
+    prefetch_read, prefetch_write, store_eight, write_word_and_any_zeroes,
 };

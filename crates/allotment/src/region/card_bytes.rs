@@ -5,14 +5,18 @@
 //! once. Its pages appear as they are touched, and read zero before. So every table begins with 0,
 //! and a heap that fills a tenth of its addresses pays for a tenth of its tables.
 //!
-//! Every access has the effect of Relaxed atomics of a byte. Fills take eight bytes at a time.
-//! Scans, which a young collection makes over everything old, take 64.
+//! Every access has the effect of atomics of a byte. Fills take eight bytes at a time. Scans, which
+//! a young collection makes over everything old, take 64. They are Relaxed. Only cards that are
+//! dirtied and cleaned at the same time need an order, and get it by exchanges.
 //!
 //! Refused: plain memory and a promise that no other thread writes there. That holds for a worker's
 //! cards, but not for its neighbour's cards in the same word.
 
-use crate::platform::{MemoryError, Reservation, all_64_are, load_eight, page_size, store_eight};
+use crate::platform::{
+    MemoryError, Reservation, all_64_are, exchange_unread, load_eight, page_size, store_eight,
+};
 use std::ops::Range;
+use std::ptr;
 // These lie in memory from the system, where the model checker's atomics cannot be.
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -93,10 +97,19 @@ impl CardBytes {
         self.byte(card).store(byte, Ordering::Relaxed);
     }
 
-    /// Sets a card's byte while other threads set it, too. All that such a thread wrote before it
-    /// set the byte is visible afterwards, unless the byte is set again. If several threads set the
-    /// byte, the language guarantees this for the last one only; the order of stores on x86-64 and
-    /// AArch64 guarantees it for all.
+    /// Sets a card's byte while other threads set it, and while a thread may [`swap`](Self::swap) it.
+    #[inline]
+    pub(super) fn set_concurrently<const BYTE: u8>(&self, card: usize) {
+        let byte = ptr::from_ref(self.byte(card)).addr();
+        // SAFETY: one of the table's committed bytes, which all access as atomics. Only `swap`
+        // makes visible what others wrote before.
+        unsafe { exchange_unread::<BYTE>(byte, 0) };
+    }
+
+    /// Sets a card's byte while other threads set it, too. What each such thread wrote before it
+    /// set the byte by [`exchange_unread`] is visible afterwards: their exchanges are one release
+    /// sequence, which this one reads. A Relaxed store ends the sequence, so [`set`](Self::set) and
+    /// [`fill`](Self::fill) must be ordered before later swaps in another way. A stop does that.
     #[inline]
     pub(super) fn swap(&self, card: usize, byte: u8) {
         self.byte(card).swap(byte, Ordering::AcqRel);

@@ -44,10 +44,16 @@ impl CardTable {
         self.bytes.biased()
     }
 
-    /// Dirties the card of an address inside the heap.
+    /// Dirties the card of an address inside the heap, in a stop.
     #[inline]
     pub(crate) fn dirty(&self, address: usize) {
         self.bytes.set(self.bytes.card_of(address), DIRTY);
+    }
+
+    /// Dirties the card of an address inside the heap while mutators dirty cards.
+    #[inline]
+    pub(crate) fn dirty_concurrently(&self, address: usize) {
+        self.bytes.set_concurrently::<DIRTY>(self.bytes.card_of(address));
     }
 
     /// Whether the card of an address is dirty.
@@ -110,6 +116,10 @@ impl CardTable {
 
     /// Cleans the cards of a run while other threads write slots and dirty cards. A card is dirty
     /// again if a slot of it was written that this thread does not see yet.
+    ///
+    /// A mutator stores to the slot first, and then exchanges the card's byte with Release. Either
+    /// that exchange comes after this one, and the card is dirty again. Or this one reads the
+    /// release sequence that the mutator's exchange is in, and the stored word is visible.
     pub(crate) fn clean_run(&self, run: &Range<usize>) {
         self.bytes.cards_of(run.start, run.end).for_each(|card| self.bytes.swap(card, CLEAN));
     }

@@ -19,9 +19,9 @@ use super::objects::{header_at, measure, place_of};
 use super::space::{CopySpace, Generation};
 use super::tables::{Membership, Tables};
 use crate::collector::kernel::{KEPT, OldTables, ShapeCache, broken, cover, decide, decided, word_at};
-use crate::object::{Header, Kind, MAX_AGE, POISON, WORD};
+use crate::object::{Header, Kind, LENGTH_OFFSET, MAX_AGE, POISON, WORD};
 use crate::region::{Carve, Space};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a copier's buffer.
 const BUFFER: usize = if cfg!(test) { 512 } else { 32 << 10 };
@@ -68,6 +68,14 @@ trait Memory {
     fn take(&mut self, bytes: usize, generation: Generation) -> Option<usize>;
     /// Takes back `[start, end)`, the copy of an object that another thread copied faster.
     fn give_back(&mut self, start: usize, end: usize);
+    /// Copies words; `from` are those of an object that another thread may decide meanwhile.
+    ///
+    /// # Safety
+    /// - As many words may be read at `from`, and are this thread's alone at `to`.
+    unsafe fn copy_words(&self, from: *const u64, to: *mut u64, words: usize) {
+        // SAFETY: the caller's predicates.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, words) };
+    }
 }
 
 /// The memory of a thread that copies one object: each copy comes from the region of its core.
@@ -83,6 +91,21 @@ impl Memory for Single<'_> {
 
     fn give_back(&mut self, start: usize, end: usize) {
         self.evacuator.take_back(start, end);
+    }
+
+    /// Word by word if the other thread's copies may be poisoned meanwhile
+    /// ([`poison_moved`](Evacuator::poison_moved)): the object is then read while it is written.
+    unsafe fn copy_words(&self, from: *const u64, to: *mut u64, words: usize) {
+        if !self.evacuator.space.free.disposal.poison {
+            // SAFETY: the caller's predicates.
+            return unsafe { std::ptr::copy_nonoverlapping(from, to, words) };
+        }
+        for index in 0..words {
+            // SAFETY: the caller's predicates; the words of a moved object are written as atomics.
+            unsafe {
+                to.add(index).write(AtomicU64::from_ptr(from.add(index).cast_mut()).load(Ordering::Relaxed))
+            };
+        }
     }
 }
 
@@ -247,7 +270,7 @@ impl<'e> Evacuator<'e> {
         // SAFETY: the object's words, and memory of this thread's alone for as many.
         unsafe {
             let (from, to) = ((address + WORD) as *const u64, (copy + WORD) as *mut u64);
-            std::ptr::copy_nonoverlapping(from, to, bytes / WORD - 1);
+            memory.copy_words(from, to, bytes / WORD - 1);
             (copy as *mut u64).write(new_header.bits());
         }
         passage();
@@ -270,8 +293,9 @@ impl<'e> Evacuator<'e> {
     }
 
     /// Fills the old places of objects of a region with the pattern of freed memory, in a heap that
-    /// is tested: a load without its barrier then reads the pattern. A thread that copies such an
-    /// object at this moment has lost already.
+    /// is tested: a load without its barrier then reads the pattern. A mutator that copies such an
+    /// object at this moment has lost already, and reads as atomics what is written here. Workers and
+    /// mutators that help have finished their copies.
     ///
     /// # Safety
     /// - Each live object of the region was moved or kept.
@@ -281,11 +305,13 @@ impl<'e> Evacuator<'e> {
             // SAFETY: the first live word after an object is a header.
             let place = place_of(unsafe { header_at(at) }, at);
             // SAFETY: a complete copy, or the object itself.
-            let bytes = unsafe { measure(&mut shapes, place) }.1;
+            let (slots, bytes) = unsafe { measure(&mut shapes, place) };
             if place != at {
-                for word in (at + WORD..at + bytes).step_by(WORD) {
-                    // SAFETY: a word of the object. Only stale references lead to the object, and
-                    // barriers read nothing but its header.
+                // The length stays: a thread that has lost may have yet to read it.
+                let kept = if slots.shape.tail().is_some() { LENGTH_OFFSET + WORD } else { WORD };
+                for word in (at + kept..at + bytes).step_by(WORD) {
+                    // SAFETY: a word of the object. Only stale references lead to the object.
+                    // Barriers read its header and its length, and copy the rest as atomics.
                     unsafe { word_at(word) }.store(POISON, Ordering::Relaxed);
                 }
             }

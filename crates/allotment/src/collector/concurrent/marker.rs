@@ -158,7 +158,7 @@ impl Marker<'_, WorkStack<'_>> {
                     if let Some(address) = reference(slot.load(Ordering::Acquire))
                         && is_young(free, address)
                     {
-                        tables.cards.dirty(std::ptr::from_ref(slot).addr());
+                        tables.cards.dirty_concurrently(std::ptr::from_ref(slot).addr());
                         match kind {
                             SlotKind::Strong => self.reach(address),
                             SlotKind::Weak => self.has_weak(object),

@@ -184,7 +184,7 @@ impl<'u> Updater<'u> {
             && let Some(address) = reference(slot.load(Ordering::Acquire))
             && is_young(&self.evacuator.space.free, address)
         {
-            tables.cards.dirty(std::ptr::from_ref(slot).addr());
+            tables.cards.dirty_concurrently(std::ptr::from_ref(slot).addr());
         }
     }
 

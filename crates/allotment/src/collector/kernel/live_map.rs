@@ -158,12 +158,16 @@ impl LiveMap {
         self.memory.commit(0, self.memory.bytes())
     }
 
-    /// Clears the marks of `[start, end)`, whole blocks, which no other worker reads.
+    /// Clears the marks of `[start, end)`, whole blocks. Other threads may read them, and find any of
+    /// them cleared.
+    ///
+    /// The stores are Relaxed. Refused: `memset`, which is a data race with such a thread.
     pub(in crate::collector) fn clear(&self, start: usize, end: usize) {
-        let (first, last) = ((start - self.base) / BLOCK_BYTES, (end - self.base) / BLOCK_BYTES);
-        debug_assert!(last <= self.blocks);
-        // SAFETY: the memory holds the blocks of every region and is committed.
-        unsafe { self.memory.base().cast::<Block>().add(first).write_bytes(0, last - first) };
+        for at in (start..end).step_by(BLOCK_BYTES) {
+            let block = self.block(at);
+            block.live.store(0, Ordering::Relaxed);
+            block.destination.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Whether the part of the map for this many bytes of heap exceeds the assumed size of the

@@ -39,8 +39,9 @@ mod entries;
 mod slow;
 
 use super::{Hot, RawMutator};
+use crate::platform::exchange_unread;
 use std::hint::cold_path;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 impl RawMutator<'_> {
     /// Whether one of these barriers is in force.
@@ -147,10 +148,10 @@ impl RawMutator<'_> {
     /// - The slot lies in the heap.
     #[inline(always)]
     unsafe fn dirty_card(&self, slot: *mut u64) {
-        let card = self.cards().wrapping_add(slot as usize >> Hot::CARD_SHIFT);
-        // Release: a thread that finds the card dirty also finds the stored reference.
+        // The exchange lets a thread that cleans the card find the stored reference, even if other
+        // threads dirty the card, too.
         // SAFETY: the slot lies in the heap, so this is a byte of its card table, which all access
-        // as atomics.
-        unsafe { AtomicU8::from_ptr(card as *mut u8) }.store(Hot::DIRTY_CARD, Ordering::Release);
+        // as atomics. Threads that clean the card beside mutators exchange the byte.
+        unsafe { exchange_unread::<{ Hot::DIRTY_CARD }>(self.cards(), slot as usize >> Hot::CARD_SHIFT) };
     }
 }

@@ -13,7 +13,7 @@ mod processor;
 use core::arch::asm;
 use core::ptr::NonNull;
 pub(super) use processor::processor;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Bits of an address of a process, at most: 39, 42 and 47 are configured, too. 52 are there only for
 /// a process that asks for addresses above 2^48, which this library never does.
@@ -250,6 +250,39 @@ pub(crate) unsafe fn all_64_are(from: *const u8, byte: u8) -> bool {
 pub(crate) unsafe fn store_eight(to: *mut u8, bytes: u64) {
     // SAFETY: the caller's predicates.
     unsafe { asm!("str {}, [{}]", in(reg) bytes, in(reg) to, options(nostack, preserves_flags)) }
+}
+
+/// Exchanges the byte at `base + offset`, a sum that wraps, for `BYTE`, with Release. The old byte is
+/// not read.
+///
+/// The exchange is one store with release (`STLRB`) in assembly. As far as Rust can tell, the
+/// assembly is an atomic exchange. So exchanges of several threads are one release sequence: a thread
+/// that then exchanges the byte with Acquire sees what each of them wrote before. A store in Rust
+/// would end the sequence, and an exchange in Rust would read the line. For the processor a store
+/// does the same, since a store becomes visible to all other threads at once, and an acquire comes
+/// after each earlier release of its thread (`region/litmus/card.litmus`).
+///
+/// # Safety
+/// - The byte is writable, and all concurrent accesses to it are atomic.
+/// - A thread that relies on what others wrote before exchanges the byte, too. (A load would find
+///   the thread's own store before the stores of the others are visible.)
+#[inline(always)]
+pub(crate) unsafe fn exchange_unread<const BYTE: u8>(base: usize, offset: usize) {
+    if cfg!(miri) {
+        let byte = base.wrapping_add(offset) as *mut u8;
+        // SAFETY: the caller's predicates.
+        unsafe { AtomicU8::from_ptr(byte).swap(BYTE, Ordering::Release) };
+        return;
+    }
+    // SAFETY: the caller's predicates.
+    unsafe {
+        asm!(
+            "stlrb {byte:w}, [{to}]",
+            byte = in(reg) u32::from(BYTE),
+            to = in(reg) base.wrapping_add(offset),
+            options(nostack, preserves_flags),
+        );
+    }
 }
 
 /// Copies `bytes`, sixteen at a time, for objects too short to justify a call of `memcpy`.

@@ -17,7 +17,7 @@ use core::mem::transmute;
 use core::ptr::NonNull;
 pub(crate) use population_count::PopulationCount;
 pub(super) use processor::processor;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Bits of an address of a process, with four levels of page tables.
 pub(super) const ADDRESS_BITS: u32 = 47;
@@ -243,6 +243,39 @@ pub(crate) unsafe fn all_64_are(from: *const u8, byte: u8) -> bool {
 pub(crate) unsafe fn store_eight(to: *mut u8, bytes: u64) {
     // SAFETY: the caller's predicates.
     unsafe { asm!("mov [{}], {}", in(reg) to, in(reg) bytes, options(nostack, preserves_flags)) }
+}
+
+/// Exchanges the byte at `base + offset`, a sum that wraps, for `BYTE`, with Release. The old byte is
+/// not read.
+///
+/// The exchange is one plain store in assembly. As far as Rust can tell, the assembly is an atomic
+/// exchange. So exchanges of several threads are one release sequence: a thread that then exchanges
+/// the byte with Acquire sees what each of them wrote before. A store in Rust would end the
+/// sequence, and an exchange in Rust would lock the bus. For the processor a plain store does the
+/// same, since the stores of all threads become visible in one order.
+///
+/// # Safety
+/// - The byte is writable, and all concurrent accesses to it are atomic.
+/// - A thread that relies on what others wrote before exchanges the byte, too. (A load would find
+///   the thread's own store before the stores of the others are visible.)
+#[inline(always)]
+pub(crate) unsafe fn exchange_unread<const BYTE: u8>(base: usize, offset: usize) {
+    if cfg!(miri) {
+        let byte = base.wrapping_add(offset) as *mut u8;
+        // SAFETY: the caller's predicates.
+        unsafe { AtomicU8::from_ptr(byte).swap(BYTE, Ordering::Release) };
+        return;
+    }
+    // SAFETY: the caller's predicates.
+    unsafe {
+        asm!(
+            "mov byte ptr [{base} + {offset}], {byte}",
+            base = in(reg) base,
+            offset = in(reg) offset,
+            byte = const BYTE,
+            options(nostack, preserves_flags),
+        );
+    }
 }
 
 /// Copies `bytes`, sixteen at a time, for objects too short to justify a call of `memcpy`.
