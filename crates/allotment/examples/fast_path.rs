@@ -1,4 +1,4 @@
-//! The allocation sequences that `tests/fast_path.rs` disassembles, each in a function of its own.
+//! The allocation sequences that `tests/fast_path` disassembles, each in a function of its own.
 //!
 //! `cargo rustc --release -p allotment --example fast_path -- --emit asm` shows them.
 

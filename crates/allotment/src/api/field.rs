@@ -29,7 +29,7 @@ pub struct Field<W> {
 }
 
 impl<W: Word> Field<W> {
-    /// Reads the slot, and acquires all that was published with its value.
+    /// Reads the slot. What the value leads to is as it was when the value was stored, or later.
     ///
     /// ```
     /// # use allotment::{Field, Heap, Object, OutOfMemory, alloc};

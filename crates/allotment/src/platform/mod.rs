@@ -84,6 +84,6 @@ pub(crate) use machine::entries::{
 };
 pub use machine::write_word_and_zeroes;
 pub(crate) use machine::{
-    PopulationCount, all_64_are, copy_short, copy_two_pairs, exchange_unread, frame_pointer, load_eight,
-    prefetch_read, prefetch_write, store_eight, write_word_and_any_zeroes,
+    LOADS_ACQUIRE, PopulationCount, all_64_are, copy_short, copy_two_pairs, exchange_unread, frame_pointer,
+    load_eight, load_reference, prefetch_read, prefetch_write, store_eight, write_word_and_any_zeroes,
 };

@@ -1,8 +1,9 @@
 //! Reading and writing the slots of objects.
 //!
 //! Every reference slot is read and written here and nowhere else, except the slots of a new object
-//! until its thread's next safepoint. Acquire and release publish a fresh object along with the
-//! reference to it; on x86-64 both are plain moves.
+//! until its thread's next safepoint. A store's Release publishes a fresh object along with the
+//! reference to it. A load sees the object: by Acquire, or on AArch64 by the address dependency
+//! (`load_reference`). On x86-64 both are plain moves.
 //!
 //! A collector that works while threads run sets bits in the thread's hot part
 //! ([`Hot::BARRIERS_OFFSET`]). Each barrier tests its own bits, with one instruction, and takes a
@@ -39,7 +40,7 @@ mod entries;
 mod slow;
 
 use super::{Hot, RawMutator};
-use crate::platform::exchange_unread;
+use crate::platform::{exchange_unread, load_reference};
 use std::hint::cold_path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,7 +60,7 @@ impl RawMutator<'_> {
     pub unsafe fn load(&self, slot: *const u64) -> u64 {
         // SAFETY: a live slot is an aligned word that all threads access atomically.
         let slot = unsafe { AtomicU64::from_ptr(slot.cast_mut()) };
-        let bits = slot.load(Ordering::Acquire);
+        let bits = load_reference(slot);
         if self.has_barrier(Hot::FORWARDING) {
             cold_path();
             // SAFETY: the caller's predicate.

@@ -24,6 +24,7 @@
 //! - An expedited `membarrier` in `request`. It would make the owner's fence free, but costs the
 //!   requester a system call. The fence is paid once per refill or window, not per allocation.
 
+use crate::platform::LOADS_ACQUIRE;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 
 /// The limit of a thread. By default it allows nothing: every allocation takes the slow path.
@@ -90,10 +91,17 @@ impl Limit {
         self.lower();
     }
 
-    /// Whether a stop is requested.
+    /// Whether a stop is requested. Only a thread that finds one acquires what the requester wrote.
     #[inline]
     pub(in crate::mutator) fn pending(&self) -> bool {
-        self.requested.load(Ordering::Acquire) != 0
+        if LOADS_ACQUIRE && cfg!(not(loom)) {
+            return self.requested.load(Ordering::Acquire) != 0;
+        }
+        let pending = self.requested.load(Ordering::Relaxed) != 0;
+        if pending {
+            fence(Ordering::Acquire);
+        }
+        pending
     }
 
     /// Accepts all requests; any later request is a new one. The owner then does what was asked,

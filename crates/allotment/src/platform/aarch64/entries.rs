@@ -37,11 +37,15 @@ macro_rules! generated_entry {
 ///
 /// The called function keeps x19 to x29 and the lower halves of v8 to v15. The entry saves the
 /// rest: 17 general registers (x0 to x15 and x18) and all vectors.
+///
+/// An entry that returns a word was called after a plain load of a slot. The load becomes an acquire
+/// by the fence in front.
 macro_rules! barrier_entry {
-    (returns $target:path) => { $crate::platform::barrier_entry!("", $target) };
-    (keeps $target:path) => { $crate::platform::barrier_entry!("ldr x0, [sp]", $target) };
-    ($restore:literal, $target:path) => {
+    (returns $target:path) => { $crate::platform::barrier_entry!("dmb ishld", "", $target) };
+    (keeps $target:path) => { $crate::platform::barrier_entry!("", "ldr x0, [sp]", $target) };
+    ($fence:literal, $restore:literal, $target:path) => {
         std::arch::naked_asm!(
+            $fence,
             "stp x29, x30, [sp, #-16]!",
             "mov x29, sp",
             "sub sp, sp, #656",

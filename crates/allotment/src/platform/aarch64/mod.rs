@@ -13,11 +13,14 @@ mod processor;
 use core::arch::asm;
 use core::ptr::NonNull;
 pub(super) use processor::processor;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// Bits of an address of a process, at most: 39, 42 and 47 are configured, too. 52 are there only for
 /// a process that asks for addresses above 2^48, which this library never does.
 pub(super) const ADDRESS_BITS: u32 = 48;
+
+/// Whether each load of the machine acquires, so that an Acquire costs nothing.
+pub(crate) const LOADS_ACQUIRE: bool = false;
 
 /// Counts bits. Every processor of this architecture has the instruction.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +119,29 @@ pub(crate) fn frame_pointer() -> usize {
     0
 }
 
+/// Reads a slot. What the reference leads to is as it was when the slot was stored, or later.
+///
+/// A load of the processor is ordered before every load whose address depends on its value. So no
+/// acquire is needed, and the offset of the slot is part of the instruction (`ldar` has none). The
+/// fence binds the compiler alone: it moves no access of the referent in front of this load. The
+/// compiler may take another word that it has found equal for the address. That word, too, was
+/// loaded here or allocated by this thread since the last safepoint, so it leads to the same
+/// initialised object.
+///
+/// Loads through other addresses are not ordered. The entries of slow paths have a fence of their
+/// own.
+///
+/// Refused: assembly. Its operand is a register, so the offset would cost an addition.
+#[inline(always)]
+pub(crate) fn load_reference(slot: &AtomicU64) -> u64 {
+    if cfg!(miri) {
+        return slot.load(Ordering::Acquire);
+    }
+    let bits = slot.load(Ordering::Relaxed);
+    compiler_fence(Ordering::Acquire);
+    bits
+}
+
 /// Writes `word` at `to` and zeroes after it, `bytes` in all. The word is part of the first pair of
 /// stores (`stp word, xzr`).
 ///
@@ -126,6 +152,11 @@ pub unsafe fn write_word_and_zeroes(to: *mut u8, word: u64, bytes: usize) {
     debug_assert!(bytes >= 16 && bytes.is_multiple_of(8));
     // SAFETY: the caller's range holds both parts.
     unsafe {
+        if bytes == 16 {
+            // Nothing follows that the zero could be joined with, and the compiler learns from its
+            // own store that the pointer is not null.
+            return to.cast::<[u64; 2]>().write_unaligned([word, 0]);
+        }
         store_pair(to, word);
         to.add(16).write_bytes(0, bytes - 16);
     }

@@ -17,10 +17,13 @@ use core::mem::transmute;
 use core::ptr::NonNull;
 pub(crate) use population_count::PopulationCount;
 pub(super) use processor::processor;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// Bits of an address of a process, with four levels of page tables.
 pub(super) const ADDRESS_BITS: u32 = 47;
+
+/// Whether each load of the machine acquires, so that an Acquire costs nothing.
+pub(crate) const LOADS_ACQUIRE: bool = true;
 
 /// Fetches the line at `addr + OFFSET` bytes in the exclusive state (`PREFETCHW`). The next
 /// store then needs no upgrade.
@@ -91,6 +94,13 @@ pub(crate) fn frame_pointer() -> usize {
 pub(crate) fn prefetch_read(addr: usize) {
     // SAFETY: a prefetch reads nothing that the program can see, and never faults.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(addr as *const i8) };
+}
+
+/// Reads a slot. What the reference leads to is as it was when the slot was stored, or later: every
+/// load acquires here.
+#[inline(always)]
+pub(crate) fn load_reference(slot: &AtomicU64) -> u64 {
+    slot.load(Ordering::Acquire)
 }
 
 /// Writes `word` at `to` and zeroes after it, `bytes` in all. It uses as few stores as the

@@ -1,14 +1,9 @@
-//! Exact numbers of instructions: disassembles the release build of `examples/fast_path.rs` and
-//! counts.
-//!
-//! The compiler may undo in any release what the fast path was written for; this is where it shows.
+//! The code for x86-64.
 
+use crate::example;
 use allotment::raw::Hot;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
-use object::{Object, ObjectSection, ObjectSymbol};
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// From the load of `top` to the stores of the header and of the new top, all included. The header
 /// is in a register.
@@ -20,31 +15,11 @@ const SAFE: usize = RAW + 1;
 /// Where a mutator has the card table, biased: behind the pointer to its state.
 const MUTATORS_CARDS: usize = 8;
 
-/// The example, built as users build: in release, with its dependencies inlined.
-fn example() -> &'static [u8] {
-    static EXAMPLE: OnceLock<Vec<u8>> = OnceLock::new();
-    EXAMPLE.get_or_init(|| {
-        let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fast_path");
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--release", "--package", "allotment", "--example", "fast_path", "--target-dir"])
-            .arg(&target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .env_remove("RUSTFLAGS")
-            .output()
-            .expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        std::fs::read(target.join("release/examples/fast_path")).expect("cargo has built it")
-    })
-}
-
 /// The instructions of a function, in order of address.
-fn disassemble(function: &str) -> Vec<Instruction> {
-    let file = object::File::parse(example()).expect("an ELF file");
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(function)).expect("the probe is exported");
-    let section = file.section_by_index(symbol.section_index().expect("defined")).expect("a section");
-    let code =
-        section.data_range(symbol.address(), symbol.size()).ok().flatten().expect("inside the section");
-    Decoder::with_ip(64, code, symbol.address(), DecoderOptions::NONE).iter().collect()
+fn disassemble(name: &str) -> Vec<Instruction> {
+    static EXAMPLE: LazyLock<Vec<u8>> = LazyLock::new(example::native);
+    let (address, code) = example::function(&EXAMPLE, name);
+    Decoder::with_ip(64, code, address, DecoderOptions::NONE).iter().collect()
 }
 
 fn loads(instruction: &Instruction, base: Register, offset: usize) -> bool {
