@@ -15,7 +15,7 @@
 //! no sum wraps. Above the limit the heap does the arithmetic.
 
 use super::assembler::{Condition, General, Label, Width};
-use super::assembly::Assembly;
+use super::assembly::{Assembly, SCRATCH};
 use super::slow::Call;
 use super::top::new_top;
 use super::{initialise, past_buffers, prefetch};
@@ -67,13 +67,23 @@ pub(crate) fn allocate(
     assembly.set(Part::Cold, slow);
     call(&mut assembly, bump)?;
     assembly.cold("back in line, if there is room in the heap").cbnz(Width::Bits64, object, made);
-    let cold = assembly.cold("no room in the heap");
     if bump.is_stub {
-        cold.b(done);
+        assembly.cold("no room in the heap").b(done);
     } else {
-        cold.b(Target::OutOfMemory);
+        leave_without_room(&mut assembly)?;
     }
     assembly.finish(Some(registers.object), bump.offsets.clone())
+}
+
+/// Jumps to the program's code for a heap without room, which may be anywhere.
+fn leave_without_room(assembly: &mut Assembly) -> Result<(), EmitError> {
+    assembly.as_call(|assembly| {
+        let literal = assembly.literal(Target::OutOfMemory);
+        let cold = assembly.cold("no room in the heap");
+        cold.ldr_literal(SCRATCH, literal);
+        cold.br(SCRATCH);
+        Ok(())
+    })
 }
 
 /// Loads the top, adds, compares. Jumps to `slow` if the object is too large, and to `past` if the

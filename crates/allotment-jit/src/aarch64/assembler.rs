@@ -517,6 +517,11 @@ impl Assembler {
         self.writes(General(30));
     }
 
+    /// `br register`.
+    pub(super) fn br(&mut self, register: General) {
+        self.push(0xD61F_0000 | u32::from(register.0) << 5);
+    }
+
     /// `ret`.
     pub(super) fn ret(&mut self) {
         self.push(0xD65F_03C0);

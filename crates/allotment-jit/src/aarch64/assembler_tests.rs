@@ -226,6 +226,8 @@ fn atomics_and_calls() {
         cases.is(&format!("casal x{a}, x{b}, [x{c}]"));
         cases.assembler.blr(first);
         cases.is(&format!("blr x{a}"));
+        cases.assembler.br(first);
+        cases.is(&format!("br x{a}"));
     }
     cases.assembler.ret();
     cases.is("ret");

@@ -16,7 +16,7 @@
 //! call. The stack pointer is always a multiple of 16.
 //!
 //! Hot parts jump to their cold parts by `b.cond` and `cbnz`, so the cold part lies within 1 MiB.
-//! Cold parts jump back and to the outside by `b`, which reaches 128 MiB, and call any address.
+//! Calls and the jump to the outside take their address from a literal, so they reach any address.
 //!
 //! Refused: `tbnz` for the test of one barrier. It saves an instruction, but reaches 32 KiB, and a
 //! function may be longer than that.

@@ -83,6 +83,9 @@ impl Interpreter {
                 if word == 0xD65F_03C0 {
                     return None;
                 }
+                if word & 0xFFFF_FC1F == 0xD61F_0000 {
+                    return Some(self.value(n));
+                }
                 assert_eq!(word & 0xFFFF_FC1F, 0xD63F_0000, "blr");
                 let to = self.value(n);
                 self.put(30, next);
