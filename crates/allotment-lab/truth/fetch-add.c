@@ -23,7 +23,7 @@ static void *prepare(long thread) {
 static long work(void *state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        uintptr_t p = atomic_fetch_add(&shared.top, SIZE);
+        uintptr_t p = atomic_fetch_add_explicit(&shared.top, SIZE, memory_order_relaxed);
         if (SELDOM(p >= *(volatile uintptr_t *)&shared.limit)) {
             p = shared.base;
             shared.top = p + SIZE;

@@ -24,13 +24,17 @@ static void *prepare(long thread) {
     return 0;
 }
 
+static inline int take(int *is) {
+    return atomic_compare_exchange_strong_explicit(&shared.word, is, 1, memory_order_acquire, memory_order_relaxed);
+}
+
 __attribute__((noinline)) static void wait_for_it(void) {
-    for (int i = 0; i < 100 && atomic_load_explicit(&shared.word, memory_order_relaxed) == 1; i++) __builtin_ia32_pause();
+    for (int i = 0; i < 100 && atomic_load_explicit(&shared.word, memory_order_relaxed) == 1; i++) relax();
     int is = 0;
-    if (atomic_compare_exchange_strong(&shared.word, &is, 1)) return;
-    while (atomic_exchange(&shared.word, 2)) {
+    if (take(&is)) return;
+    while (atomic_exchange_explicit(&shared.word, 2, memory_order_acquire)) {
         syscall(SYS_futex, &shared.word, FUTEX_WAIT_PRIVATE, 2, 0, 0, 0);
-        for (int i = 0; i < 100 && atomic_load_explicit(&shared.word, memory_order_relaxed) == 1; i++) __builtin_ia32_pause();
+        for (int i = 0; i < 100 && atomic_load_explicit(&shared.word, memory_order_relaxed) == 1; i++) relax();
     }
 }
 
@@ -38,11 +42,11 @@ static long work(void *state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
         int is = 0;
-        if (SELDOM(!atomic_compare_exchange_strong(&shared.word, &is, 1))) wait_for_it();
+        if (SELDOM(!take(&is))) wait_for_it();
         uintptr_t p = shared.top;
         if (SELDOM(p + SIZE > shared.limit)) p = shared.base;
         shared.top = p + SIZE;
-        if (SELDOM(atomic_exchange(&shared.word, 0) == 2)) syscall(SYS_futex, &shared.word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+        if (SELDOM(atomic_exchange_explicit(&shared.word, 0, memory_order_release) == 2)) syscall(SYS_futex, &shared.word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
         object((char *)p, SIZE);
     }
     return 2000;

@@ -16,7 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#ifdef __x86_64__
 #include <x86intrin.h>
+#endif
 
 static void *prepare(long thread);
 static long work(void *state);
@@ -48,6 +50,11 @@ __attribute__((unused)) static void *memory(size_t bytes, int huge) {
 /* An object's first word and zeroes for the rest, in as few stores as there may be; the compiler believes that somebody
  * reads it. */
 __attribute__((unused)) static inline void object(char *p, size_t bytes) {
+#ifndef __x86_64__
+    uint64_t first = 256;
+    memcpy(p, &first, sizeof first);
+    memset(p + sizeof first, 0, bytes - sizeof first);
+#else
 #ifdef __AVX__
     if (bytes >= 32) {
         _mm256_storeu_si256((__m256i *)p, _mm256_set_epi64x(0, 0, 0, 256));
@@ -58,7 +65,17 @@ __attribute__((unused)) static inline void object(char *p, size_t bytes) {
         _mm_storeu_si128((__m128i *)p, _mm_set_epi64x(0, 256));
         memset(p + 16, 0, bytes - 16);
     }
+#endif
     __asm__ volatile("" : : "r"(p) : "memory");
+}
+
+/* What a thread does between two looks at a word that another one is to change. */
+__attribute__((unused)) static inline void relax(void) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("isb sy");
+#endif
 }
 
 static void pin(long thread) {

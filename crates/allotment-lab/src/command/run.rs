@@ -46,7 +46,13 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
     let settings = Settings { watch, ..arguments.settings() };
     let interrupt = Interrupt::install()?;
     let machine = Machine::detect(&topology);
-    left_out.iter().for_each(|text| say(arguments.measuring.quiet, text));
+    for one in &left_out {
+        if one.is_for_another_machine() {
+            warn(&[one.to_string()]);
+        } else {
+            say(arguments.measuring.quiet, &one.to_string());
+        }
+    }
     let (on_jvms, mut undone) = arguments.jvm.cases(&chosen_jdks, &chosen, &cases, &settings, &interrupt)?;
     let uncounted = counters.iter().flat_map(|one| &one.missing);
     undone.extend(uncounted.map(|name| format!("--counters: {name} cannot be counted here")));

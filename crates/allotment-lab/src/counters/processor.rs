@@ -3,7 +3,6 @@
 //! Models that are not distinguished here have no events of their own names. Their codes can still
 //! be given as numbers.
 
-use raw_cpuid::CpuId;
 use serde::Deserialize;
 use std::fmt;
 
@@ -32,11 +31,18 @@ pub enum Family {
 }
 
 impl Family {
-    /// This processor's.
+    /// This processor's; `None` if no events by code are known for it.
+    #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Family> {
-        let cpuid = CpuId::new();
+        let cpuid = raw_cpuid::CpuId::new();
         let (vendor, features) = (cpuid.get_vendor_info()?, cpuid.get_feature_info()?);
         Family::of(vendor.as_str(), features.family_id().into(), features.model_id().into())
+    }
+
+    /// `None`: events by code are known for processors of x86-64 alone.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn detect() -> Option<Family> {
+        None
     }
 
     /// By CPUID's vendor, family and model, the extended ones included.

@@ -12,7 +12,7 @@ use crate::format::phrase::{nanoseconds_of, time};
 use crate::harness::{
     Axis, Bench, Case, Experiment, Iteration, JmhMode, Kind, Mode, Probe, SecondaryValue, Worker, keep_value,
 };
-use crate::machine::time_stamp_counter;
+use crate::machine::ticks;
 use anyhow::{bail, ensure};
 use std::time::Instant;
 
@@ -25,7 +25,10 @@ pub(super) static CLOCK: Experiment = Experiment {
     question: "What does reading the clock cost, and what is the shortest time that can be measured here?",
     modes: &[
         Mode::timed("empty", "no clock: the measuring loop alone"),
-        Mode::timed("tsc", "the processor's time stamp counter"),
+        Mode::timed(
+            "tsc",
+            "the processor's counter: the time stamp counter, or the virtual counter of AArch64",
+        ),
         Mode::timed("coarse", "the kernel's clock of the last tick"),
         Mode {
             name: "monotonic",
@@ -71,9 +74,7 @@ fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let reads = case.count("reads")?;
     match case.mode.as_str() {
         "empty" => bench.measure(|_| Ok(Reads { reads, read: || 0 })),
-        "tsc" => {
-            bench.measure_with(&mut CounterRate::default(), |_| Ok(Reads { reads, read: time_stamp_counter }))
-        }
+        "tsc" => bench.measure_with(&mut CounterRate::default(), |_| Ok(Reads { reads, read: ticks })),
         "coarse" => bench.measure(|_| Ok(Reads { reads, read: coarse })),
         "monotonic" => bench.measure(|_| Ok(Reads { reads, read: monotonic })),
         other => bail!("there is no mode `{other}`"),
@@ -114,14 +115,14 @@ fn monotonic() -> u64 {
     0
 }
 
-/// The rate of the time stamp counter against the monotonic clock.
+/// The rate of the processor's counter against the monotonic clock.
 struct CounterRate {
     start: (u64, Instant),
 }
 
 impl Default for CounterRate {
     fn default() -> Self {
-        CounterRate { start: (time_stamp_counter(), Instant::now()) }
+        CounterRate { start: (ticks(), Instant::now()) }
     }
 }
 
@@ -131,7 +132,7 @@ impl Probe for CounterRate {
     }
 
     fn after(&mut self, _iteration: &Iteration) -> Vec<SecondaryValue> {
-        let ticks = time_stamp_counter().wrapping_sub(self.start.0) as f64;
+        let ticks = ticks().wrapping_sub(self.start.0) as f64;
         let microseconds = self.start.1.elapsed().as_nanos() as f64 / 1e3;
         vec![SecondaryValue::average("tsc.rate", "MHz", ticks / microseconds)]
     }

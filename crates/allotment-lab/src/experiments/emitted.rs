@@ -10,9 +10,13 @@
 //! dependent instructions through one register, so its time is proportional to its length, whatever
 //! the processor executes in parallel. A read of the working set is part of the chain. An
 //! allocation-only loop has neither, and a real program has both.
+//!
+//! The loop around the sequences is made for x86-64 alone. The modes that run it are named in
+//! [`Experiment::x86_64`](crate::harness::Experiment::x86_64).
 
+use crate::machine::{NeedsX86_64, require_x86_64};
 use allotment::Mutator;
-use allotment::raw::Hot;
+use allotment::raw::{Hot, Processor, X86_64};
 use allotment_jit::{
     Allocation, Code, CodeBuffer, Emitter, FunctionId, Initialise, Jump, Machine, Part, PerfMap, Register,
     Registers, Sequence, Site, SlowCall, Target,
@@ -25,6 +29,14 @@ use iced_x86::{IcedError, code_asm::CodeAssembler};
 /// The largest number of dependent instructions between two allocations: they are emitted one by
 /// one.
 pub(super) const MAX_INSTRUCTIONS: usize = 10_000;
+
+/// The processor that loops are made for: this machine's.
+///
+/// # Errors
+/// It is not of x86-64.
+pub(super) fn processor() -> Result<X86_64, NeedsX86_64> {
+    require_x86_64(Processor::detect(), "a loop of machine code")
+}
 
 /// How the loop allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,11 +230,11 @@ fn work(asm: &mut CodeAssembler, between: Between) -> Result<(), IcedError> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
     use crate::experiments::tlab::eden::heap_of_edens;
-    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape, X86_64};
+    use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Shape};
 
     /// Emitted code allocates the stated number of objects, and does its work, in both forms.
     #[test]
@@ -232,7 +244,7 @@ mod tests {
             instruction: PrefetchInstruction::T0,
             ..PrefetchSettings::OFF
         };
-        let emitter = Emitter::new(X86_64::detect(), settings).unwrap();
+        let emitter = Emitter::new(processor().unwrap(), settings).unwrap();
         for (form, reads) in
             [(Form::Pasted, false), (Form::Stub, false), (Form::Pasted, true), (Form::Stub, true)]
         {

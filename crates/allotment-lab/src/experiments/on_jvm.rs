@@ -277,8 +277,9 @@ fn first_buffer(heap: usize, region: usize) -> usize {
 mod tests {
     use super::super::all;
     use super::first_buffer;
-    use crate::harness::{Estimate, JvmCase, Selection, Settings, expand, jvm_cases};
+    use crate::harness::{Estimate, JvmCase, Selection, Settings, expand_on, jvm_cases};
     use crate::jvm::examples::jvm;
+    use crate::machine::processors::ZEN;
     use std::time::Duration;
 
     /// The workload of the first case of a mode, as benchmark, parameters and flags.
@@ -287,7 +288,7 @@ mod tests {
         let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == experiment).collect();
         let modes = vec![mode.to_string()];
         let selection = Selection { values, modes, quick: true, ..Selection::default() };
-        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let (cases, _) = expand_on(&experiments, &selection, 2, ZEN).unwrap();
         let workload = experiments[0].on_jvm(&cases[0])?;
         let params: Vec<String> =
             workload.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -370,7 +371,7 @@ mod tests {
             ..Selection::default()
         };
         let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == "extremem").collect();
-        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let (cases, _) = expand_on(&experiments, &selection, 2, ZEN).unwrap();
         let jvms = [jvm(25, "genshen"), jvm(27, "shenandoah"), jvm(25, "g1")];
         let (found, _) = jvm_cases(&experiments, &cases, &jvms, &Settings::default(), usize::MAX);
         let flags: Vec<String> = found.iter().map(|case| case.flags().join(" ")).collect();
@@ -428,7 +429,7 @@ mod tests {
     #[test]
     fn any_experiment_is_left_out_where_memory_is_too_small() {
         let selection = Selection { quick: true, threads: vec![1], ..Selection::default() };
-        let (cases, _) = expand(all(), &selection, 2).unwrap();
+        let (cases, _) = expand_on(all(), &selection, 2, ZEN).unwrap();
         let jvms = [jvm(25, "parallel")];
         let (found, told) = jvm_cases(all(), &cases, &jvms, &Settings::default(), 1 << 20);
         assert!(found.is_empty());
@@ -443,7 +444,7 @@ mod tests {
         let experiments: Vec<_> = all().iter().copied().filter(|e| e.name == "trees").collect();
         let modes = vec!["build".into()];
         let selection = Selection { quick: true, modes, threads: vec![1], ..Selection::default() };
-        let (cases, _) = expand(&experiments, &selection, 2).unwrap();
+        let (cases, _) = expand_on(&experiments, &selection, 2, ZEN).unwrap();
         let (found, _) =
             jvm_cases(&experiments, &cases, &[jvm(25, "parallel")], &Settings::default(), usize::MAX);
         assert_eq!((cases.len(), found.len(), found[0].beside), (2, 1, 0));
@@ -454,7 +455,7 @@ mod tests {
     #[test]
     fn a_quick_run_of_all_beside_two_jvms_is_planned_for_eight_minutes_more_at_most() {
         let selection = Selection { quick: true, ..Selection::default() };
-        let (cases, _) = expand(all(), &selection, 2).unwrap();
+        let (cases, _) = expand_on(all(), &selection, 2, ZEN).unwrap();
         let settings = Settings { quick: true, ..Settings::default() };
         let jvms = [jvm(17, "parallel"), jvm(25, "parallel")];
         let (found, _) = jvm_cases(all(), &cases, &jvms, &settings, usize::MAX);

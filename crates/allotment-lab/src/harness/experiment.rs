@@ -3,8 +3,9 @@
 use super::{Axis, Bench, Case, JmhMode, ParameterError, TimeUnit};
 use crate::format::{ScoreRow, told};
 use crate::jvm::Workload;
+use crate::machine::{NeedsX86_64, require_x86_64};
 use allotment::Downcast;
-use allotment::raw::Shape;
+use allotment::raw::{Processor, Shape};
 use std::time::Duration;
 
 /// A question that cases can answer. See [`crate::experiments`] for how to add one.
@@ -24,6 +25,9 @@ pub struct Experiment {
     pub axes: &'static [Axis],
     /// The modes that a quick run leaves out, unless the user names them.
     pub slow: &'static [&'static str],
+    /// The modes that run a loop of machine code, which is made for x86-64 alone. On another machine
+    /// they are left out.
+    pub x86_64: &'static [&'static str],
     /// The numbers of measuring threads, from the number of CPUs and from whether the run is quick.
     pub threads: fn(usize, bool) -> Vec<usize>,
     /// The unit of time for scores in a JMH mode.
@@ -73,6 +77,7 @@ impl Experiment {
         modes: &[],
         axes: &[],
         slow: &[],
+        x86_64: &[],
         threads: up_to_all,
         unit: |mode| match mode {
             JmhMode::Throughput => TimeUnit::Microseconds,
@@ -101,6 +106,15 @@ impl Experiment {
     /// The default baseline.
     pub fn baseline(&self) -> Option<Baseline> {
         self.baseline.map(|(coordinate, value)| Baseline::axis(coordinate, value))
+    }
+
+    /// Checks that a mode can be measured on a processor.
+    ///
+    /// # Errors
+    /// The mode needs a processor of x86-64, and this one is another.
+    pub fn check_processor(&self, mode: &str, processor: Processor) -> Result<(), NeedsX86_64> {
+        let needs_it = self.x86_64.contains(&mode);
+        if needs_it { require_x86_64(processor, "its loop of machine code").map(drop) } else { Ok(()) }
     }
 
     /// Why a point of the grid makes no sense. `None` if it makes sense, or if a parameter is missing

@@ -1,9 +1,11 @@
 //! Makes the list of cases from experiments and the user's choices.
 
+use super::left_out::{LeftOut, Reason};
 use super::{Axis, Case, Experiment, JmhMode, Mode};
 use crate::format::distinct;
 use crate::format::phrase::count;
 use crate::format::suggest::did_you_mean;
+use allotment::raw::Processor;
 use anyhow::ensure;
 
 /// The most threads of a process: each has a stack.
@@ -50,8 +52,8 @@ impl Selection {
 #[error("{0}")]
 pub struct GridError(String);
 
-/// The cases of all `experiments` on a machine of `cpus` CPUs, and the points of the grid that were
-/// left out, with the reasons.
+/// The cases of all `experiments` on this machine, of which `cpus` CPUs can be used, and the points
+/// of the grid that were left out.
 ///
 /// A choice may concern only some of the experiments and modes, but must concern one of those
 /// chosen.
@@ -63,9 +65,19 @@ pub fn expand(
     experiments: &[&Experiment],
     selection: &Selection,
     cpus: usize,
-) -> Result<(Vec<Case>, Vec<String>), GridError> {
+) -> Result<(Vec<Case>, Vec<LeftOut>), GridError> {
+    expand_on(experiments, selection, cpus, Processor::detect())
+}
+
+/// [`expand`] for a machine with that processor.
+pub(crate) fn expand_on(
+    experiments: &[&Experiment],
+    selection: &Selection,
+    cpus: usize,
+    processor: Processor,
+) -> Result<(Vec<Case>, Vec<LeftOut>), GridError> {
     check_names(experiments, selection)?;
-    let (mut cases, mut senseless) = (Vec::new(), Vec::new());
+    let (mut cases, mut dropped) = (Vec::new(), Vec::new());
     for &experiment in experiments {
         let threads = match selection.threads.as_slice() {
             [] => (experiment.threads)(cpus, selection.quick),
@@ -81,7 +93,7 @@ pub fn expand(
                 chosen => distinct(chosen.iter().copied()),
             };
             // Cases that are left out are made too.
-            let room = MAX_CASES.saturating_sub(cases.len() + senseless.len());
+            let room = MAX_CASES.saturating_sub(cases.len() + dropped.len());
             let room = room / (threads.len() * jmh_modes.len()).max(1);
             if room == 0 {
                 return Err(GridError(format!(
@@ -89,6 +101,7 @@ pub fn expand(
                 )));
             }
             let points = points(experiment, mode, selection, room)?;
+            let machine = experiment.check_processor(mode.name, processor).err();
             for &jmh_mode in &jmh_modes {
                 for params in &points {
                     for &threads in &threads {
@@ -100,8 +113,11 @@ pub fn expand(
                             threads,
                             params: params.clone(),
                         };
-                        match experiment.nonsense(&case) {
-                            Some(reason) => senseless.push((case, reason)),
+                        let reason = machine
+                            .map(Reason::Machine)
+                            .or_else(|| experiment.nonsense(&case).map(Reason::Senseless));
+                        match reason {
+                            Some(reason) => dropped.push((case, reason)),
                             None => cases.push(case),
                         }
                     }
@@ -109,15 +125,15 @@ pub fn expand(
             }
         }
     }
-    let mut left_out: Vec<String> =
-        senseless.iter().map(|(case, reason)| format!("{} left out: {reason}", case.benchmark())).collect();
-    left_out.dedup();
     if !cases.is_empty() {
-        check_choices(experiments, selection, &cases, &senseless)?;
+        check_choices(experiments, selection, &cases, &dropped)?;
     }
+    let left_out = dropped.into_iter().map(|(case, reason)| LeftOut::new(&case, reason));
+    let mut left_out: Vec<LeftOut> = left_out.collect();
+    left_out.dedup();
     match (cases.is_empty(), left_out.first()) {
         (false, _) => Ok((cases, left_out)),
-        (true, Some(reason)) => Err(GridError(format!("nothing is left to measure: {reason}"))),
+        (true, Some(first)) => Err(GridError(format!("nothing is left to measure: {first}"))),
         (true, None) => Err(GridError("nothing is left to measure".into())),
     }
 }
@@ -176,10 +192,10 @@ fn check_choices(
     experiments: &[&Experiment],
     selection: &Selection,
     cases: &[Case],
-    senseless: &[(Case, String)],
+    dropped: &[(Case, Reason)],
 ) -> Result<(), GridError> {
     let check = |chosen: String, has: &dyn Fn(&Case) -> bool| {
-        let why = senseless.iter().find(|(case, _)| has(case)).map(|(_, reason)| reason);
+        let why = dropped.iter().find(|(case, _)| has(case)).map(|(_, reason)| reason);
         match why {
             Some(why) if !cases.iter().any(has) => {
                 Err(GridError(format!("nothing is left to measure with {chosen}: {why}")))
@@ -285,6 +301,7 @@ fn known(names: &[&str], what: &str) -> String {
 mod tests {
     use super::super::Kind;
     use super::*;
+    use crate::machine::processors::{NEOVERSE, ZEN};
 
     static GRID: Experiment = Experiment {
         name: "grid",
@@ -356,9 +373,37 @@ mod tests {
     fn senseless_points_are_left_out_with_the_reason() {
         let (cases, left_out) = expand(&[&GRID], &choose("size", &["2m", "16"]), 2).unwrap();
         assert_eq!((cases.len(), left_out.len()), (5, 1));
-        assert!(left_out[0].contains("larger than the heap"));
+        assert!(left_out[0].to_string().contains("larger than the heap"));
+        assert!(!left_out[0].is_for_another_machine());
         let error = expanded(&choose("size", &["4m"])).unwrap_err();
         assert!(error.contains("nothing is left") && error.contains("larger than the heap"), "{error}");
+    }
+
+    #[test]
+    fn modes_of_another_machine_are_left_out_with_a_sentence() {
+        let grid = Experiment { x86_64: &["tlab"], ..GRID };
+        let on = |selection: &Selection, processor| {
+            let found = expand_on(&[&grid], selection, 2, processor);
+            found.map(|(cases, left_out)| (cases.len(), left_out)).map_err(|error| error.to_string())
+        };
+        let small = choose("size", &["16"]);
+        let (cases, left_out) = on(&small, NEOVERSE).unwrap();
+        let told = "grid.tlab left out: its loop of machine code needs x86-64, and this machine is AArch64";
+        assert_eq!((cases, left_out.len(), left_out[0].to_string().as_str()), (1, 1, told));
+        assert!(left_out[0].is_for_another_machine());
+        assert_eq!(on(&small, ZEN), Ok((3, vec![])));
+        // A mode that the user names, and that is the only one, is an error.
+        let named = |modes: &[&str]| Selection {
+            modes: modes.iter().map(|mode| mode.to_string()).collect(),
+            ..choose("size", &["16"])
+        };
+        assert_eq!(
+            on(&named(&["tlab"]), NEOVERSE).unwrap_err(),
+            format!("nothing is left to measure: {told}")
+        );
+        let expected = "nothing is left to measure with mode tlab: its loop of machine code needs x86-64, and this \
+                        machine is AArch64";
+        assert_eq!(on(&named(&["tlab", "shared"]), NEOVERSE).unwrap_err(), expected);
     }
 
     #[test]

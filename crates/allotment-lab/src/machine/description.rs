@@ -1,12 +1,12 @@
 //! The machine in words, for `allotment machine` and for result files.
 
-use super::read_cost;
+use super::{read_cost, ticks_per_second};
 use crate::counters;
 use crate::format::number::size;
 use allotment::internals::platform::available_memory;
 use allotment::internals::platform::{Cache, CacheKind, Cpu, Topology};
 use allotment::internals::platform::{huge_page_size, page_size, transparent_huge_pages};
-use allotment::raw::Processor;
+use allotment::raw::{AArch64, Processor};
 use std::fs;
 use std::path::Path;
 
@@ -21,7 +21,8 @@ impl Machine {
     /// Describes this machine. Takes some milliseconds, mostly for the clock.
     pub fn detect(topology: &Topology) -> Machine {
         let root = Path::new("/");
-        let mut facts = vec![("processor", topology.model_name().unwrap_or("unknown").to_string())];
+        let processor = Processor::detect();
+        let mut facts = vec![("processor", name(topology.model_name(), &processor))];
         let numbers: Vec<usize> = topology.cpus().iter().map(|cpu| cpu.number).collect();
         facts.push((
             "CPUs",
@@ -35,10 +36,7 @@ impl Machine {
             let (bytes, cpus) = (size(cache.bytes as u64), ranges(&cache.shared_cpus));
             (cache_name(cache), format!("{bytes}, {} B lines, used by CPU {cpus}", cache.line_bytes))
         }));
-        facts.push((
-            "prefetchw",
-            if Processor::detect().prefetches_for_writing() { "yes" } else { "no" }.into(),
-        ));
+        facts.extend(instructions(&processor));
         facts
             .push(("pages", format!("{}, huge {}", size(page_size() as u64), size(huge_page_size() as u64))));
         facts.push(("huge pages", transparent_huge_pages()));
@@ -54,6 +52,7 @@ impl Machine {
             "clock source",
             line(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         ));
+        facts.extend(ticks_per_second().map(|hertz| ("ticks", format!("{} MHz", hertz as f64 / 1e6))));
         facts.push(("clock read", format!("{:.1} ns", read_cost())));
         facts.push(("governor", line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")));
         let counters =
@@ -84,6 +83,29 @@ pub fn first_two() -> Option<[usize; 2]> {
     match placement(Topology::detect().cpus())[..] {
         [first, second, ..] => Some([first, second]),
         _ => None,
+    }
+}
+
+/// The processor's name: the kernel's for its model, otherwise the numbers of its maker.
+fn name(model: Option<&str>, processor: &Processor) -> String {
+    match (model, processor) {
+        (Some(model), _) => model.to_string(),
+        (None, Processor::AArch64(AArch64 { identity: Some((implementer, part)), .. })) => {
+            format!("AArch64, implementer {implementer:#04x}, part {part:#05x}")
+        }
+        (None, _) => "unknown".into(),
+    }
+}
+
+/// The instructions that not every processor of its machine has, and that the measured code uses.
+fn instructions(processor: &Processor) -> Vec<(&'static str, String)> {
+    let has = |has: bool| if has { "yes" } else { "no" }.to_string();
+    match processor {
+        Processor::AArch64(AArch64 { lse, zva_bytes, .. }) => {
+            let zva = zva_bytes.map_or("no".into(), |bytes| format!("{bytes} B"));
+            vec![("LSE atomics", has(*lse)), ("DC ZVA", zva)]
+        }
+        _ => vec![("prefetchw", has(processor.prefetches_for_writing()))],
     }
 }
 
@@ -121,6 +143,7 @@ fn line(root: &Path, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::processors::{NEOVERSE, ZEN};
 
     #[test]
     fn numbers_are_written_as_ranges() {
@@ -134,6 +157,17 @@ mod tests {
         let cpu = |number, core| Cpu { number, core };
         assert_eq!(placement(&[cpu(0, 0), cpu(1, 0), cpu(2, 1), cpu(3, 1)]), [0, 2, 1, 3]);
         assert_eq!(placement(&[cpu(4, 0), cpu(6, 1)]), [4, 6]);
+    }
+
+    #[test]
+    fn a_processor_is_described_by_what_its_machine_has() {
+        let facts =
+            |processor| instructions(&processor).into_iter().map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(facts(ZEN).collect::<Vec<_>>(), ["prefetchw=yes"]);
+        assert_eq!(facts(NEOVERSE).collect::<Vec<_>>(), ["LSE atomics=yes", "DC ZVA=64 B"]);
+        assert_eq!(name(Some("a model"), &NEOVERSE), "a model");
+        assert_eq!(name(None, &NEOVERSE), "AArch64, implementer 0x41, part 0xd0c");
+        assert_eq!(name(None, &ZEN), "unknown");
     }
 
     #[test]

@@ -132,25 +132,17 @@ fn instructions(samples: &Samples, image: &Image, region: &Region, total: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::arch::naked_asm;
 
-    /// Code whose instructions are known.
+    /// Code whose instructions are known: a number, 12 that do nothing, and a loop that adds 5 and
+    /// takes 1 away until there are 91.
+    #[cfg(target_arch = "x86_64")]
     #[unsafe(naked)]
     extern "C" fn known() -> u64 {
-        naked_asm!(
+        std::arch::naked_asm!(
             "mov rax, 7",
+            ".rept 12",
             "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
-            "nop",
+            ".endr",
             "2:",
             "add rax, 5",
             "dec rax",
@@ -159,6 +151,31 @@ mod tests {
             "ret"
         )
     }
+
+    /// Code whose instructions are known, as those of x86-64.
+    #[cfg(target_arch = "aarch64")]
+    #[unsafe(naked)]
+    extern "C" fn known() -> u64 {
+        std::arch::naked_asm!(
+            "mov x0, 7",
+            ".rept 12",
+            "nop",
+            ".endr",
+            "2:",
+            "add x0, x0, 5",
+            "sub x0, x0, 1",
+            "cmp x0, 91",
+            "b.ne 2b",
+            "ret"
+        )
+    }
+
+    /// The first instruction of [`known`], and the first two of its loop with their places.
+    const FIRST: &str = if cfg!(target_arch = "x86_64") { "mov rax, " } else { "movz x0, " };
+    const ADDS: (u64, &str) =
+        if cfg!(target_arch = "x86_64") { (19, "add rax, 5") } else { (52, "add x0, x0, #") };
+    const TAKES: (u64, &str) =
+        if cfg!(target_arch = "x86_64") { (23, "dec rax") } else { (56, "sub x0, x0, #") };
 
     fn samples(at: &[(u64, u64)]) -> Samples {
         let mut samples = Samples::default();
@@ -172,20 +189,22 @@ mod tests {
     fn hot_instructions_have_their_share_and_a_context() {
         assert_eq!(known(), 91);
         let image = Image::of_this_process();
-        // 7 bytes and 12 of one byte; then the addition and the instruction behind it.
-        let mut samples = samples(&[(19, 60), (23, 30)]);
+        let mut samples = samples(&[(ADDS.0, 60), (TAKES.0, 30)]);
         samples.kernel = 10;
         let text = listing(&samples, Clock::Event { kernel: true }, &image);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "100 samples by cpu-clock");
-        assert!(lines[2].starts_with(" 90.0%  ") && lines[2].contains("known+0x13, in "), "{text}");
+        assert!(
+            lines[2].starts_with(" 90.0%  ") && lines[2].contains(&format!("known+{:#x}, in ", ADDS.0)),
+            "{text}"
+        );
         let row = |share: &str, instruction: &str| {
             lines.iter().any(|line| line.starts_with(share) && line.contains(instruction))
         };
-        assert!(row(" 60.0%  0x", "add rax, 5") && row(" 30.0%  0x", "dec rax"), "{text}");
+        assert!(row(" 60.0%  0x", ADDS.1) && row(" 30.0%  0x", TAKES.1), "{text}");
         assert_eq!(lines.iter().filter(|line| line.contains("  nop")).count(), CONTEXT, "{text}");
-        assert!(!text.contains("mov rax, 7"), "{text}");
-        assert!(text.contains("  ret\n") && text.contains(" 10.0%  the kernel\n"), "{text}");
+        assert!(!text.contains(FIRST), "{text}");
+        assert!(text.contains("  ret") && text.contains(" 10.0%  the kernel\n"), "{text}");
         assert!(
             lines.iter().any(|line| line.starts_with(" 90.0%  ") && line.contains("::known, in ")),
             "{text}"
@@ -194,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_cold_is_in_the_table_alone() {
-        let mut samples = samples(&[(19, 95)]);
+        let mut samples = samples(&[(ADDS.0, 95)]);
         (0..5).for_each(|_| samples.add(8));
         let text = listing(&samples, Clock::Event { kernel: false }, &Image::of_this_process());
         assert_eq!(text.matches("code that is gone").count(), 1, "{text}");

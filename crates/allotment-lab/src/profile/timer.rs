@@ -11,6 +11,7 @@
 
 use super::Samples;
 use crate::hold::hold;
+use crate::machine::program_counter;
 use rustix::thread::gettid;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -179,8 +180,7 @@ extern "C" fn sampled(_signal: libc::c_int, info: *mut libc::siginfo_t, context:
     // lives longer than its timer.
     let record = unsafe { &*(*info).si_value().sival_ptr.cast::<Record>() };
     // SAFETY: as above: the context of the interrupted code.
-    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    record.add(registers[libc::REG_RIP as usize] as usize);
+    record.add(program_counter(unsafe { &*context.cast::<libc::ucontext_t>() }));
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use super::verdicts;
 use crate::experiments::all;
 use crate::format::{Combine, Parameter, ScoreRow, examples};
-use crate::harness::{Case, Experiment, Selection, expand, label};
+use crate::harness::{Case, Experiment, Selection, expand_on, label};
+use crate::machine::processors::ZEN;
 
 /// Rows of the cases of a quick run, with values that were never measured.
 fn quick_rows(experiment: &Experiment) -> Vec<ScoreRow> {
     let selection = Selection { quick: true, ..Selection::default() };
-    let (cases, _) = expand(&[experiment], &selection, 2).unwrap();
+    let (cases, _) = expand_on(&[experiment], &selection, 2, ZEN).unwrap();
     let metric = |(index, (label, unit)): (usize, &(&str, &str))| {
         examples::metric(label, unit, Combine::Average, &[&[1.0 + index as f64]])
     };

@@ -1,7 +1,8 @@
 //! The arguments of `allotment asm`, and the question that they ask.
 
 use crate::format::{number, time};
-use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Vendor, X86_64};
+use crate::machine::require_x86_64;
+use allotment::raw::{PrefetchInstruction, PrefetchSettings, PrefetchStyle, Processor, Vendor, X86_64};
 use allotment_jit::{EmitError, Initialise, MAX_INLINE_BYTES};
 use allotment_report::command::Failure;
 use clap::ValueEnum;
@@ -70,7 +71,7 @@ pub struct AsmArguments {
     #[arg(long, value_name = "FORM", default_value = "pasted")]
     pub(super) form: Form,
 
-    /// The processor to emit for.
+    /// The processor of x86-64 to emit for.
     #[arg(long, value_name = "NAME", default_value = "this")]
     pub(super) processor: Target,
 
@@ -195,8 +196,11 @@ fn instruction(text: &str) -> Result<PrefetchInstruction, String> {
 }
 
 impl Target {
-    /// The processor's features that the emitter needs.
-    pub(super) fn processor(self) -> X86_64 {
+    /// The processor's features that the emitter needs. `here` is this machine's processor.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: this machine's processor is not of x86-64.
+    pub(super) fn processor(self, here: Processor) -> Result<X86_64, Failure> {
         let zen = X86_64 {
             vendor: Vendor::Amd,
             family: 0x19,
@@ -207,14 +211,16 @@ impl Target {
             prefetchw: true,
             line_bytes: 64,
         };
-        match self {
-            Target::This => X86_64::detect(),
+        Ok(match self {
+            Target::This => require_x86_64(here, "--processor this").map_err(|why| {
+                Failure::Usage(format!("{why}: name a processor of x86-64, such as --processor zen"))
+            })?,
             Target::Zen => zen,
             Target::Rapids => X86_64 { vendor: Vendor::Intel, family: 6, ..zen },
             Target::Nehalem => {
                 X86_64 { vendor: Vendor::Intel, family: 6, avx2: false, prefetchw: false, ..zen }
             }
-        }
+        })
     }
 }
 
@@ -241,20 +247,23 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// The question of a command line.
+    /// The question of a command line on this machine, whose processor is `here`.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: options that exclude each other. The emitter itself reports what it
-    /// cannot emit.
-    pub(super) fn of(arguments: &AsmArguments) -> Result<Question, Failure> {
+    /// [`Failure::Usage`]: options that exclude each other, or that this machine cannot follow. The
+    /// emitter itself reports what it cannot emit.
+    pub(super) fn of(arguments: &AsmArguments, here: Processor) -> Result<Question, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
+        if arguments.profile.is_some() {
+            require_x86_64(here, "--profile").map_err(|why| Failure::Usage(why.to_string()))?;
+        }
         if arguments.form == Form::Stub && arguments.count > 1 {
             return usage("--form stub makes one object; leave --count out, or write --form pasted");
         }
         if arguments.profile.is_some() && arguments.processor != Target::This {
             return usage("--profile runs the code, so it is for this processor: leave --processor out");
         }
-        let processor = arguments.processor.processor();
+        let processor = arguments.processor.processor(here)?;
         let defaults = match arguments.defaults {
             Defaults::Ours => PrefetchSettings::recommended(&processor.into()),
             Defaults::Hotspot => PrefetchSettings::hotspot(&processor.into()),

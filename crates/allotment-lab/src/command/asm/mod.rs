@@ -8,6 +8,8 @@
 //! Refused: running a Java virtual machine and printing its code. That needs a JVM and a
 //! disassembler for it, and shows the order of one instruction scheduler among others.
 //!
+//! The code is that of x86-64. Another machine prints it for a processor that is named.
+//!
 //! | module | content |
 //! |---|---|
 //! | [`arguments`] | the user's question |
@@ -32,6 +34,7 @@ pub use arguments::AsmArguments;
 
 use super::{Failure, print};
 use crate::format::width;
+use allotment::raw::Processor;
 use arguments::{Question, refused};
 use ours::Ours;
 use page::Page;
@@ -42,7 +45,7 @@ use page::Page;
 /// [`Failure::Usage`] for a sequence that cannot be emitted, with the nearest that can;
 /// [`Failure::Failed`] where there is no heap to take headers from; [`Failure::NobodyReads`].
 pub fn asm(arguments: &AsmArguments) -> Result<(), Failure> {
-    let question = Question::of(arguments)?;
+    let question = Question::of(arguments, Processor::detect())?;
     let ours = Ours::emit(&question).map_err(|error| refused(&question, &error))?;
     let mut profile = None;
     if let Some(time) = arguments.profile {

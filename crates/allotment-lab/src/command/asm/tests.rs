@@ -4,13 +4,16 @@ use super::AsmArguments;
 use super::arguments::{Arrangement, Question, refused};
 use super::ours::Ours;
 use super::page::{Page, options};
+#[cfg(target_arch = "x86_64")]
 use super::profile;
 use super::stage::{Stage, stages};
 use crate::command::{Command, Failure, parse};
+use crate::machine::processors::{NEOVERSE, ZEN};
 use allotment::Heap;
-use allotment::raw::{PrefetchSettings, PrefetchStyle, X86_64};
+use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 use allotment_jit::Part;
 use std::ffi::OsString;
+#[cfg(target_arch = "x86_64")]
 use std::time::Duration;
 
 /// The arguments of a command line, blanks between.
@@ -23,12 +26,24 @@ fn arguments(line: &str) -> Result<AsmArguments, String> {
     }
 }
 
+/// This machine's processor, where it is of x86-64; otherwise one for which code is only printed.
+fn here() -> Processor {
+    match Processor::detect() {
+        here @ Processor::X86_64(_) => here,
+        _ => ZEN,
+    }
+}
+
 fn asked(line: &str) -> Result<(Question, Ours), String> {
+    asked_on(here(), line)
+}
+
+fn asked_on(here: Processor, line: &str) -> Result<(Question, Ours), String> {
     let usage = |failure| match failure {
         Failure::Usage(text) => text,
         other => panic!("{other:?}"),
     };
-    let question = Question::of(&arguments(line)?).map_err(usage)?;
+    let question = Question::of(&arguments(line)?, here).map_err(usage)?;
     let ours = Ours::emit(&question).map_err(|error| usage(refused(&question, &error)))?;
     Ok((question, ours))
 }
@@ -131,9 +146,8 @@ fn instructions_have_the_stages_they_are_at() {
 
 #[test]
 fn the_heap_takes_the_options_that_are_printed() {
-    let processor = X86_64::detect();
-    let mut settings =
-        vec![PrefetchSettings::recommended(&processor.into()), PrefetchSettings::hotspot(&processor.into())];
+    let processor = Processor::detect();
+    let mut settings = vec![PrefetchSettings::recommended(&processor), PrefetchSettings::hotspot(&processor)];
     for style in 0..4 {
         let style = PrefetchStyle::from_number(style).unwrap();
         settings.push(PrefetchSettings { style, distance: 64, lines: 2, step: 128, ..settings[1] });
@@ -152,9 +166,27 @@ fn the_heap_takes_the_options_that_are_printed() {
 }
 
 #[test]
+fn another_machine_prints_code_for_a_processor_that_is_named() {
+    let lines = |here, line| asked_on(here, line).map(|(_, ours)| ours.lines);
+    assert_eq!(lines(NEOVERSE, "--processor nehalem"), lines(ZEN, "--processor nehalem"));
+    for (line, expected) in [
+        (
+            "",
+            "--processor this needs x86-64, and this machine is AArch64: name a processor of x86-64, such as \
+             --processor zen",
+        ),
+        ("--profile", "--profile needs x86-64, and this machine is AArch64"),
+        ("--profile --processor zen", "--profile needs x86-64, and this machine is AArch64"),
+    ] {
+        let error = lines(NEOVERSE, line).unwrap_err();
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+}
+
+#[test]
 fn defaults_are_whose_one_says() {
     let of = |line: &str| asked(line).unwrap().0.settings;
-    let rapids = super::arguments::Target::Rapids.processor();
+    let rapids: Processor = super::arguments::Target::Rapids.processor(NEOVERSE).unwrap().into();
     assert_eq!(of("--processor rapids"), PrefetchSettings::recommended(&rapids));
     assert_eq!(of("--processor rapids --defaults hotspot"), PrefetchSettings::hotspot(&rapids));
     let mixed = of("--processor rapids --defaults hotspot --distance 64 --instr 1");
@@ -201,6 +233,7 @@ fn what_does_not_work_is_refused_with_the_nearest_that_does() {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn samples_are_at_instructions_or_elsewhere() {
     for line in [
@@ -237,6 +270,7 @@ fn samples_are_at_instructions_or_elsewhere() {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn an_eden_holds_what_is_allocated_at_once() {
     let (question, ours) = asked("--size 64 --count 2").unwrap();

@@ -2,11 +2,12 @@
 //!
 //! The programs are built where they run, as the lab is, and are not shipped. A compiler at hand
 //! lets a reader change them and measure again. The flags match the lab's loops: stores of 32 bytes
-//! where the processor has AVX2 and objects are written, and baseline x86-64 where memory is only
-//! read.
+//! where the processor has AVX2 and objects are written, otherwise the instructions that all
+//! processors of the machine have.
 
 use super::rows::Source;
 use crate::harness::Interrupt;
+use allotment::raw::{Processor, X86_64};
 use anyhow::{Context, bail, ensure};
 use std::ffi::OsStr;
 use std::fs;
@@ -61,7 +62,7 @@ impl Builder {
         fs::write(&text, source.text).context("cannot write a program in C")?;
         let mut command = Command::new(&self.compiler);
         command.args(["-std=gnu11", "-O2", "-pthread"]).arg(format!("-DSIZE={object_bytes}"));
-        if object_bytes > 0 && is_x86_feature_detected!("avx2") {
+        if object_bytes > 0 && matches!(Processor::detect(), Processor::X86_64(X86_64 { avx2: true, .. })) {
             command.arg("-mavx2");
         }
         command.arg("-o").arg(&program).arg(&text).stdin(Stdio::null());

@@ -19,7 +19,7 @@ use allotment::internals::platform::Topology;
 use allotment::options::ENVIRONMENT_VARIABLE;
 use allotment::raw::Processor;
 use decision::{Finding, decide};
-use questions::{cases, questions};
+use questions::{cases, for_processor, questions};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -36,12 +36,15 @@ pub fn tune(arguments: &TuneArguments, experiments: &[&Experiment]) -> Result<()
     }
     let topology = Topology::detect();
     let cpus = UsableCpus::of(&topology);
-    let questions = questions(&topology, &Processor::detect(), cpus.at_once);
+    let processor = Processor::detect();
+    let all = questions(&topology, &processor, cpus.at_once);
+    let (questions, left_out) = for_processor(all, experiments, processor);
     let cases = cases(&questions);
     let file = open_json(arguments.json.as_deref())?;
     let _lock = lock(arguments.measuring.ignore_lock)?;
     let interrupt = Interrupt::install()?;
     let settings = settings(arguments.forks);
+    warn(&left_out);
     let run = Run {
         program: this_program()?,
         experiments,

@@ -7,7 +7,7 @@ use crate::experiments::options::DEFAULTS;
 use crate::format::distinct;
 use crate::format::number::size;
 use crate::format::phrase::count;
-use crate::harness::{Case, JmhMode, TimeUnit};
+use crate::harness::{Case, Experiment, JmhMode, TimeUnit};
 use allotment::internals::platform::Topology;
 use allotment::raw::{PrefetchSettings, PrefetchStyle, Processor};
 
@@ -68,6 +68,27 @@ impl Question {
 /// The cases of all questions, each once.
 pub(super) fn cases(questions: &[Question]) -> Vec<Case> {
     distinct(questions.iter().flat_map(Question::cases))
+}
+
+/// The questions that this processor can answer, and a sentence for each of the others.
+pub(super) fn for_processor(
+    all: Vec<Question>,
+    experiments: &[&Experiment],
+    processor: Processor,
+) -> (Vec<Question>, Vec<String>) {
+    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+    for question in all {
+        let check = |case: Case| {
+            Experiment::of(&case, experiments)
+                .map_or(Ok(()), |experiment| experiment.check_processor(&case.mode, processor))
+        };
+        let checked = question.cases().try_for_each(check);
+        match checked {
+            Ok(()) => taken.push(question),
+            Err(why) => left_out.push(format!("the question of {} left out: {why}", question.about)),
+        }
+    }
+    (taken, left_out)
 }
 
 /// All questions, for a machine of which `threads` CPUs can be used.
@@ -200,12 +221,15 @@ fn prefetch(processor: &Processor, l2: usize) -> Question {
 mod tests {
     use super::*;
     use crate::experiments;
+    use crate::machine::processors::{NEOVERSE, ZEN};
 
     /// A case that its experiment leaves out, or whose parameters the experiment does not know,
     /// would never be measured.
     #[test]
     fn every_case_is_one_that_its_experiment_takes() {
-        let all = questions(&Topology::detect(), &Processor::detect(), 2);
+        let processor = Processor::detect();
+        let all = questions(&Topology::detect(), &processor, 2);
+        let (all, _) = for_processor(all, experiments::all(), processor);
         for case in all.iter().flat_map(Question::cases) {
             let experiment = experiments::all().iter().find(|one| one.name == case.experiment).unwrap();
             assert_eq!(experiment.nonsense(&case), None, "{case:?}");
@@ -214,6 +238,19 @@ mod tests {
             let given: Vec<&str> = case.params.iter().map(|(name, _)| name.as_str()).collect();
             assert_eq!(given, names, "{case:?}");
         }
+    }
+
+    #[test]
+    fn a_question_of_another_machine_is_left_out_with_a_sentence() {
+        let on = |processor| {
+            let all = questions(&Topology::detect(), &processor, 2);
+            let (taken, left_out) = for_processor(all, experiments::all(), processor);
+            (taken.iter().map(|question| question.about).collect::<Vec<_>>(), left_out)
+        };
+        let (on_zen, none) = on(ZEN);
+        assert_eq!((on_zen[0], none), ("prefetch", vec![]));
+        let told = "the question of prefetch left out: its loop of machine code needs x86-64, and this machine is AArch64";
+        assert_eq!(on(NEOVERSE), (on_zen[1..].to_vec(), vec![told.to_string()]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The limits that no heap can beat: a bump loop written by hand, and memset.
 
 use super::eden::{Eden, HEADER, calls};
-use super::widest::{Loop, Only, widest};
+use super::widest::{Loop, Only, is_wide, widest};
 use crate::harness::{Bench, Case, Worker, keep};
 use allotment::internals::platform::write_word_and_zeroes;
 use allotment::raw::Prefetch;
@@ -98,9 +98,12 @@ struct Called<const BYTES: usize, P>(Bare<BYTES, P>);
 
 impl<const BYTES: usize, P: Prefetch> Called<BYTES, P> {
     /// A function as a compiler makes it for the processor at hand.
-    #[target_feature(enable = "avx2")]
+    ///
+    /// # Safety
+    /// - [`is_wide`].
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
     #[inline(never)]
-    fn wide(buffer: &Bare<BYTES, P>) -> bool {
+    unsafe fn wide(buffer: &Bare<BYTES, P>) -> bool {
         buffer.bump()
     }
 
@@ -113,9 +116,9 @@ impl<const BYTES: usize, P: Prefetch> Called<BYTES, P> {
 impl<const BYTES: usize, P: Prefetch> Worker for Called<BYTES, P> {
     #[inline]
     fn batch(&mut self) -> u64 {
-        let wide = is_x86_feature_detected!("avx2");
+        let wide = is_wide();
         for _ in 0..2 * self.0.pairs {
-            // SAFETY: `wide` is true only where the processor has the feature.
+            // SAFETY: `wide` is true only where `is_wide` is.
             let made = if wide { unsafe { Self::wide(&self.0) } } else { Self::narrow(&self.0) };
             if !made {
                 break;

@@ -104,6 +104,7 @@ pub(super) static TLAB: Experiment = Experiment {
         Axis::new("young", "MaxNewSize in bytes; 0: the heap chooses", Kind::Size, &["0"])
             .only_in(&["collected"]),
     ],
+    x86_64: &["emitted", "stub", "no-tlab-emitted"],
     slow: &["stub", "called", "fetch-add", "no-tlab-emitted", "no-tlab-lock"],
     threads: |_, quick| if quick { vec![1, 2] } else { vec![1, 2, 4] },
     baseline: Some(("mode", "bare")),
@@ -180,7 +181,8 @@ impl WithSize for Tlab {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Selection, expand};
+    use crate::harness::{Selection, expand_on};
+    use crate::machine::processors::{NEOVERSE, ZEN};
 
     fn refused(mode: &str, name: &str, value: &str) -> String {
         let values = vec![(name.to_string(), vec![value.to_string()])];
@@ -191,7 +193,22 @@ mod tests {
             quick: true,
             ..Selection::default()
         };
-        expand(&[&TLAB], &selection, 2).unwrap_err().to_string()
+        expand_on(&[&TLAB], &selection, 2, ZEN).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_modes_of_machine_code_are_left_out_on_another_machine() {
+        let left_out = |selection: Selection, processor| {
+            let (cases, left_out) = expand_on(&[&TLAB], &selection, 2, processor).unwrap();
+            assert!(cases.iter().any(|case| case.mode == "tlab"));
+            left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(left_out(Selection::default(), ZEN), [""; 0]);
+        let modes = ["emitted", "stub", "no-tlab-emitted"];
+        let why = "left out: its loop of machine code needs x86-64, and this machine is AArch64";
+        assert_eq!(left_out(Selection::default(), NEOVERSE), modes.map(|mode| format!("tlab.{mode} {why}")));
+        let quick = Selection { quick: true, ..Selection::default() };
+        assert_eq!(left_out(quick, NEOVERSE), [format!("tlab.emitted {why}")]);
     }
 
     #[test]

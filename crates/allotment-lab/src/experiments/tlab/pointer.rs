@@ -2,7 +2,8 @@
 //!
 //! A compiler would emit these sequences in line if there were no buffers. `cas` is the sequence
 //! that the article measures: load the limit and the top, add, compare, `lock cmpxchg`, again on
-//! failure, then the header. `fetch-add` moves the pointer by `lock xadd`, which cannot fail.
+//! failure, then the header. `fetch-add` moves the pointer by `lock xadd`, which cannot fail. On
+//! AArch64 these are `cas` and `ldadd`, or loops of exclusive loads and stores without LSE.
 //! `lock` takes a mutex around a load, an add, a compare and a store. None of them uses any part of
 //! the library: no regions, no counters, no call. The library's path without buffers is measured
 //! beside them ([`shared`](super::shared)).
@@ -65,8 +66,8 @@ impl Pointer for Swapped {
                 let _ = top.compare_exchange(start, *base, Ordering::Relaxed, Ordering::Relaxed);
                 continue;
             }
-            // The compiler keeps no value across it, and `lock cmpxchg` is a fence whatever the
-            // ordering says.
+            // On x86-64 `lock cmpxchg` is a fence, whatever the ordering says. On AArch64 the
+            // exchange orders nothing: no thread reads what another one writes here.
             if top.compare_exchange(start, end, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 return start;
             }

@@ -8,7 +8,7 @@
 //! Refused: a barrier. It is simpler, but hangs when a thread leaves the measured window before the
 //! others.
 
-use super::super::emitted::{Between, EmittedLoop, Form, Work};
+use super::super::emitted::{Between, EmittedLoop, Form, Work, processor};
 use super::eden::MIN_HEAP;
 use super::library::{Plain, site};
 use super::pointer::ATTEMPTS;
@@ -17,7 +17,7 @@ use crate::experiments::buffers::{region_bytes, tlab_size};
 use crate::harness::{Bench, Case, Iteration, Probe, SecondaryValue, Worker};
 use allotment::heap::{HeapBuilder, MIN_REGIONS};
 use allotment::options::{CollectorKind, OptionError};
-use allotment::raw::{PerObject, Prefetch, PrefetchSettings, Shape, X86_64};
+use allotment::raw::{PerObject, Prefetch, PrefetchSettings, Shape};
 use allotment::stats::TlabStatistics;
 use allotment::{Heap, Mutator};
 use allotment_jit::{Allocation, Emitter, Initialise};
@@ -171,7 +171,7 @@ pub(super) fn run<const BYTES: usize, P: Prefetch>(case: &Case, bench: &mut Benc
     if case.mode == "no-tlab-emitted" {
         let object = Allocation::object(heap.register(Shape::fixed("object", BYTES))?)?;
         // No prefetch, as in the compiled loop without buffers.
-        let emitter = Emitter::new(X86_64::detect(), PrefetchSettings::OFF)?.past_buffers(true);
+        let emitter = Emitter::new(processor()?, PrefetchSettings::OFF)?.past_buffers(true);
         let code =
             EmittedLoop::new(&emitter, object, Initialise::PerObject, Form::Pasted, Between::default())?;
         return bench.measure_with(&mut probe, |_| {

@@ -1,5 +1,5 @@
-//! The measured loops, compiled twice: for any x86-64, and for AVX2, whose stores are twice as
-//! wide.
+//! The measured loops, compiled twice on x86-64: for any processor, and for AVX2, whose stores are
+//! twice as wide. On AArch64 no processor has wider stores than all of them.
 //!
 //! The function that an allocation is inlined into decides how wide its stores are. So an embedder
 //! compiles the functions that allocate for the processor at hand: a JIT does so anyway, others use
@@ -22,10 +22,24 @@ pub(super) trait Loop<Over> {
 /// The loop of a worker that has a single loop.
 pub(super) struct Only;
 
+/// Whether the processor has wider stores than every processor of its machine.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn is_wide() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// `false`: see the head of the file.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(super) fn is_wide() -> bool {
+    false
+}
+
 /// Runs the loop with the widest stores of this processor.
 #[inline]
 pub(super) fn widest<Over, L: Loop<Over>>(body: &L, over: Over) -> u64 {
-    if is_x86_feature_detected!("avx2") {
+    if is_wide() {
         // SAFETY: the processor has AVX2.
         unsafe { for_avx2(body, over) }
     } else {
@@ -33,9 +47,11 @@ pub(super) fn widest<Over, L: Loop<Over>>(body: &L, over: Over) -> u64 {
     }
 }
 
-#[target_feature(enable = "avx2")]
+/// # Safety
+/// - [`is_wide`].
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
 #[inline(never)]
-fn for_avx2<Over, L: Loop<Over>>(body: &L, over: Over) -> u64 {
+unsafe fn for_avx2<Over, L: Loop<Over>>(body: &L, over: Over) -> u64 {
     body.run(over)
 }
 

@@ -94,7 +94,7 @@ mod tests {
         let values = values.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
         let selection = Selection { values, quick: true, ..Selection::default() };
         match expand(&[&TLAB_SIZE], &selection, 2) {
-            Ok((_, left_out)) => left_out,
+            Ok((_, left_out)) => left_out.iter().map(ToString::to_string).collect(),
             Err(error) => vec![error.to_string()],
         }
     }

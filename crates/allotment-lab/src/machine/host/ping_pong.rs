@@ -1,7 +1,7 @@
 //! The cost of handing over a cache line on this machine: two threads on two CPUs write it in turn.
 
 use super::pair::on_two_cpus;
-use crate::machine::time_stamp_counter;
+use crate::machine::ticks;
 use crossbeam_utils::CachePadded;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,11 @@ pub struct HandOver {
     pub min_nanoseconds: f64,
     /// Nanoseconds of the median round.
     pub median_nanoseconds: f64,
-    /// Cycles of the time stamp counter, of the best round. They differ from a core's cycles if the
-    /// core has another frequency.
-    pub min_cycles: f64,
-    /// Cycles of the median round.
-    pub median_cycles: f64,
+    /// Ticks of [`ticks`], of the best round. On x86-64 they differ from a core's cycles if the core
+    /// has another frequency. On AArch64 they have nothing to do with cycles.
+    pub min_ticks: f64,
+    /// Ticks of the median round.
+    pub median_ticks: f64,
 }
 
 /// Lets two threads, bound to these CPUs, write a line in turn: `rounds` times, at least once,
@@ -31,11 +31,11 @@ pub fn ping_pong(cpus: [usize; 2], rounds: usize, hands: u64) -> io::Result<Hand
     let (rounds, hands) = (rounds.max(1) as u64, hands.max(1));
     let line = CachePadded::new(AtomicU64::new(0));
     let time = |round: u64| {
-        let (start, counter) = (Instant::now(), time_stamp_counter());
+        let (start, counter) = (Instant::now(), ticks());
         (round * hands..(round + 1) * hands).for_each(|turn| pass(&line, 2 * turn));
         let handed = 2.0 * hands as f64;
-        let cycles = time_stamp_counter().wrapping_sub(counter) as f64 / handed;
-        (start.elapsed().as_nanos() as f64 / handed, cycles)
+        let ticks = ticks().wrapping_sub(counter) as f64 / handed;
+        (start.elapsed().as_nanos() as f64 / handed, ticks)
     };
     let (times, ()) = on_two_cpus(
         cpus,
@@ -76,9 +76,9 @@ fn summary(times: &[(f64, f64)]) -> HandOver {
             values.get(values.len() / 2).copied().unwrap_or(f64::NAN),
         )
     };
-    let ((min_nanoseconds, median_nanoseconds), (min_cycles, median_cycles)) =
+    let ((min_nanoseconds, median_nanoseconds), (min_ticks, median_ticks)) =
         (sorted(|time| time.0), sorted(|time| time.1));
-    HandOver { min_nanoseconds, median_nanoseconds, min_cycles, median_cycles }
+    HandOver { min_nanoseconds, median_nanoseconds, min_ticks, median_ticks }
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
     fn the_summary_is_the_least_and_the_median() {
         let found = summary(&[(3.0, 30.0), (1.0, 50.0), (2.0, 40.0)]);
         assert_eq!((found.min_nanoseconds, found.median_nanoseconds), (1.0, 2.0));
-        assert_eq!((found.min_cycles, found.median_cycles), (30.0, 40.0));
+        assert_eq!((found.min_ticks, found.median_ticks), (30.0, 40.0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::command::asm::arguments::Target;
+use crate::machine::processors::NEOVERSE;
 use proptest::prelude::*;
 
 fn settings(style: usize, distance: usize, lines: usize, instance_lines: usize) -> PrefetchSettings {
@@ -17,7 +18,7 @@ fn settings(style: usize, distance: usize, lines: usize, instance_lines: usize) 
 
 fn question(settings: PrefetchSettings, what: What) -> Question {
     Question {
-        processor: Target::Rapids.processor(),
+        processor: Target::Rapids.processor(NEOVERSE).unwrap(),
         settings,
         what,
         initialise: Initialise::PerObject,
@@ -49,7 +50,8 @@ fn defaults_prefetch_what_hotspot_is_known_to() {
     // Current Intel servers: one line at 192 for an instance, four lines for an array. Zen: 256,
     // and three lines.
     let of = |target: Target, array| {
-        prefetches(&PrefetchSettings::hotspot(&target.processor()), array).unwrap().displacements
+        let settings = PrefetchSettings::hotspot(&target.processor(NEOVERSE).unwrap().into());
+        prefetches(&settings, array).unwrap().displacements
     };
     assert_eq!(of(Target::Rapids, false), [192]);
     assert_eq!(of(Target::Rapids, true), [192, 256, 320, 384]);
