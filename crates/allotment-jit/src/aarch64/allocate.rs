@@ -70,16 +70,20 @@ pub(crate) fn allocate(
     if bump.is_stub {
         assembly.cold("no room in the heap").b(done);
     } else {
-        // The embedder's code may lie beyond the reach of `b`. The call has changed x16.
-        assembly.as_call(|assembly| {
-            let literal = assembly.literal(Target::OutOfMemory);
-            let cold = assembly.cold("no room in the heap");
-            cold.ldr_literal(SCRATCH, literal);
-            cold.br(SCRATCH);
-            Ok(())
-        })?;
+        leave_without_room(&mut assembly)?;
     }
     assembly.finish(Some(registers.object), bump.offsets.clone())
+}
+
+/// Jumps to the program's code for a heap without room, which may be anywhere.
+fn leave_without_room(assembly: &mut Assembly) -> Result<(), EmitError> {
+    assembly.as_call(|assembly| {
+        let literal = assembly.literal(Target::OutOfMemory);
+        let cold = assembly.cold("no room in the heap");
+        cold.ldr_literal(SCRATCH, literal);
+        cold.br(SCRATCH);
+        Ok(())
+    })
 }
 
 /// Loads the top, adds, compares. Jumps to `slow` if the object is too large, and to `past` if the

@@ -1,8 +1,8 @@
 //! Two assemblers, one for each part of a sequence, and the assembly of both into one sequence.
 //!
 //! A branch within a part is complete at the end. A branch to the other part, or out of the
-//! sequence, becomes a relocation. Addresses of slow paths are literals at the end of the cold part,
-//! so that calls reach any address.
+//! sequence, becomes a relocation. Addresses outside are literals at the end of the cold part, so
+//! that calls and the jump out of the sequence reach any address.
 
 use super::assembler::{Assembler, Fixup, General, Label, Place};
 use crate::EmitError;
@@ -106,7 +106,7 @@ impl Assembly {
     ) -> Result<Sequence, EmitError> {
         for (label, target) in std::mem::take(&mut self.literals) {
             self.set(Part::Cold, label);
-            self.cold("the slow path's address: anywhere").address(target);
+            self.cold("an address: anywhere").address(target);
         }
         let Assembly { hot, cold, labels, notes, safepoints, .. } = self;
         let mut sequence = Sequence::new(Machine::AArch64);

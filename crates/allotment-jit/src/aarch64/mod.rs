@@ -16,8 +16,7 @@
 //! call. The stack pointer is always a multiple of 16.
 //!
 //! Hot parts jump to their cold parts by `b.cond` and `cbnz`, so the cold part lies within 1 MiB.
-//! Cold parts jump back by `b`. They call and jump to the outside through x16: the address is a word
-//! at their end.
+//! Calls and the jump to the outside take their address from a literal, so they reach any address.
 //!
 //! Refused: `tbnz` for the test of one barrier. It saves an instruction, but reaches 32 KiB, and a
 //! function may be longer than that.
