@@ -238,8 +238,8 @@ impl Code {
     ///
     /// This is always so on x86-64, and for the thread that made the code. On AArch64 it takes a
     /// `membarrier` of the kernel (`PRIVATE_EXPEDITED_SYNC_CORE`, since Linux 4.16), which a sandbox
-    /// may forbid. If the answer is `false`, another thread executes an `isb` before its first call
-    /// of a function.
+    /// may forbid. If the answer is `false`, another thread loads the address of a function with
+    /// Acquire, and executes an `isb` before the first call.
     pub fn is_synchronised(&self) -> bool {
         self.is_synchronised
     }

@@ -184,8 +184,8 @@ impl Emitter {
     }
 
     /// Stores a reference and dirties the slot's card, as
-    /// [`store`](allotment::raw::RawMutator::store). A new object's slots need no barrier until
-    /// the thread's next safepoint: a plain store is enough.
+    /// [`store`](allotment::raw::RawMutator::store). A plain store is enough for a slot of a new
+    /// object, until the thread's next safepoint and as long as no other thread can reach the object.
     ///
     /// # Errors
     /// [`EmitError`] if a register has two roles.

@@ -79,37 +79,41 @@ pub(super) fn emit(
     }
     let cold = assembly.cold("counted");
     match bump.total {
-        Some(bytes) => count(cold, mutator, Hot::REGION_BYTES_OFFSET, |cold| {
+        Some(bytes) => count(cold, SCRATCH, mutator, Hot::REGION_BYTES_OFFSET, |cold| {
             cold.add_constant(SCRATCH, SCRATCH, bytes as i64)
         })?,
         None => {
             cold.sub(status, new, object);
-            count(cold, mutator, Hot::REGION_BYTES_OFFSET, |cold| {
+            count(cold, SCRATCH, mutator, Hot::REGION_BYTES_OFFSET, |cold| {
                 cold.add_shifted_left(SCRATCH, SCRATCH, status, 0)
             })?;
         }
     }
-    count(cold, mutator, Hot::REGION_OBJECTS_OFFSET, |cold| cold.add_immediate(SCRATCH, SCRATCH, 1))?;
+    count(cold, SCRATCH, mutator, Hot::REGION_OBJECTS_OFFSET, |cold| {
+        cold.add_immediate(SCRATCH, SCRATCH, 1)
+    })?;
     back_to(assembly, made);
     assembly.set(Part::Cold, failed);
     let cold = assembly.cold("another thread was quicker");
     if processor.lse {
         cold.mov(object, status);
     }
-    count(cold, mutator, Hot::REGION_FAILURES_OFFSET, |cold| cold.add_immediate(SCRATCH, SCRATCH, 1))?;
+    // In `new`, which is made anew: `end` stays in its register.
+    count(cold, new, mutator, Hot::REGION_FAILURES_OFFSET, |cold| cold.add_immediate(new, new, 1))?;
     cold.b(again);
     assembly.set(Part::Cold, call);
     Ok(())
 }
 
-/// Changes a count of the hot part, in the scratch register.
+/// Changes a count of the hot part, in the register `count`.
 fn count(
     cold: &mut Assembler,
+    count: General,
     mutator: General,
     offset: usize,
     change: impl FnOnce(&mut Assembler) -> Result<(), EmitError>,
 ) -> Result<(), EmitError> {
-    cold.ldr(SCRATCH, mutator, offset as i64)?;
+    cold.ldr(count, mutator, offset as i64)?;
     change(cold)?;
-    cold.str(SCRATCH, mutator, offset as i64)
+    cold.str(count, mutator, offset as i64)
 }

@@ -19,9 +19,10 @@ use cranelift_frontend::FunctionBuilder;
 
 impl Lowering {
     /// Stores a reference at `base + offset` and dirties the slot's card, as
-    /// [`store`](allotment::raw::RawMutator::store). A new object's slots need no barrier until
-    /// the thread's next safepoint: a plain store is enough. The new object itself is published by
-    /// this store, or by another one that releases what was written before.
+    /// [`store`](allotment::raw::RawMutator::store). A plain store is enough for a slot of a new
+    /// object, until the thread's next safepoint and as long as no other thread can reach the object.
+    /// The new object itself is published by this store, or by another one that releases what was
+    /// written before.
     pub fn store(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
         let (marking, go_on) = (cold(builder), builder.create_block());
         let set = self.barriers(builder, Hot::MARKING);

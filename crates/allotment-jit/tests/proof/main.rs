@@ -15,6 +15,7 @@ mod library;
 mod listings;
 mod machine;
 mod pages;
+mod past_buffers;
 mod prefetch;
 mod program;
 mod refusals;

@@ -77,6 +77,8 @@ compile_error!(
     "allotment runs on Linux, on x86-64 or AArch64 with 64-bit addresses: docs/platforms.md says how to port it"
 );
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) use machine::HAS_LONG_VECTORS;
 #[cfg(not(any(miri, loom)))]
 pub(crate) use machine::bump_below;
 pub(crate) use machine::entries::{

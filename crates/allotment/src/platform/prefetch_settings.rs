@@ -149,7 +149,8 @@ impl PrefetchSettings {
             // HotSpot's code for AArch64 knows one instruction, `PRFM PSTL1KEEP`.
             Processor::AArch64(processor) => PrefetchSettings {
                 style: PrefetchStyle::Always,
-                distance: 3 * processor.line_bytes,
+                // HotSpot refuses its own choice for lines of 256 bytes.
+                distance: (3 * processor.line_bytes).min(Self::MAX_DISTANCE),
                 lines: 3,
                 instance_lines: 1,
                 step: processor.line_bytes,
@@ -325,11 +326,11 @@ mod tests {
 
     #[test]
     fn aarch64_prefetches_three_lines_ahead_in_hotspot_and_not_here() {
-        for line_bytes in [64, 128] {
+        for line_bytes in [64, 128, 256] {
             let processor =
                 Processor::AArch64(AArch64 { identity: None, lse: true, line_bytes, zva_bytes: Some(64) });
             let hotspot = PrefetchSettings::hotspot(&processor);
-            assert_eq!((hotspot.distance, hotspot.step), (3 * line_bytes, line_bytes));
+            assert_eq!((hotspot.distance, hotspot.step), ((3 * line_bytes).min(512), line_bytes));
             assert_eq!(hotspot.check(&processor), Ok(()));
             assert_eq!(PrefetchSettings::recommended(&processor).style, PrefetchStyle::None);
         }

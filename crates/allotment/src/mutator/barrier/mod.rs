@@ -101,7 +101,7 @@ impl RawMutator<'_> {
     /// Writes a slot, and dirties its card.
     ///
     /// A new object's slots may be written in any other way until the thread's next safepoint,
-    /// because the object is young. Generated code does the same as this function:
+    /// because the object is young, and as long as no other thread can reach the object. Generated code does the same as this function:
     /// [`Hot::CARDS_OFFSET`], [`Hot::BARRIERS_OFFSET`].
     ///
     /// # Safety

@@ -5,9 +5,14 @@
 //! the C calling convention for arguments and result, and keep all other registers:
 //!
 //! ```text
-//! kept       rax (without a result), rcx rdx rsi rdi rbx rbp r8 to r15, xmm0 to xmm15
-//! not kept   flags, upper halves of ymm and zmm, zmm16 to zmm31, mask registers, x87
-//! stack      aligned by the function, whatever the caller's alignment
+//! x86-64
+//!   kept       rax (without a result), rcx rdx rsi rdi rbx rbp r8 to r15, xmm0 to xmm15
+//!   not kept   flags, upper halves of ymm and zmm, zmm16 to zmm31, mask registers, x87
+//!   stack      aligned by the function, whatever the caller's alignment
+//! AArch64
+//!   kept       x0 (without a result), x1 to x15, x18 to x29, v0 to v31, z0 to z31 of SVE
+//!   not kept   x16, x17, x30, flags, p0 to p15, ffr
+//!   stack      a multiple of 16, as everywhere
 //! ```
 //!
 //! None of them waits, reaches a safepoint or leaves a
@@ -25,8 +30,8 @@
 use super::Hot;
 
 /// The slow path of a load. Its arguments are the mutator's hot part, the slot, and the word that
-/// was loaded from it. Returns the word to use. This is not a safepoint, and keeps all registers
-/// but `rax`.
+/// was loaded from it. Returns the word to use. This is not a safepoint, and keeps the
+/// registers that this file's head names.
 ///
 /// # Safety
 /// - The first argument is [`hot`](crate::mutator::RawMutator::hot) of the calling thread, which is
@@ -46,8 +51,8 @@ pub type StoreSlow = unsafe extern "C" fn(*const Hot, *const u64);
 
 /// The slow path of a compare-and-exchange. Its arguments are the mutator's hot part, the slot, the
 /// expected word and the new one. Returns what the slot held. It holds the new word now if that is
-/// the expected one. The caller then dirties the card. This is not a safepoint, and keeps all
-/// registers but `rax`.
+/// the expected one. The caller then dirties the card. This is not a safepoint, and keeps the
+/// registers that this file's head names.
 ///
 /// # Safety
 /// - As for [`LoadSlow`], without the point about the word.

@@ -176,7 +176,8 @@ impl Hot {
     /// or if the owner took another one meanwhile.
     pub(in crate::mutator) fn used_about_now(&self) -> usize {
         let start = self.start();
-        let used = self.top().saturating_sub(start);
+        // Acquire: if the top is that of another buffer, the second look at the start finds it.
+        let used = self.top.load(Ordering::Acquire).saturating_sub(start);
         if start != 0 && start == self.start() { used } else { 0 }
     }
 
@@ -200,7 +201,7 @@ impl Hot {
     /// limits.
     pub(in crate::mutator) fn install(&self, start: usize, clean: usize, end: usize) {
         self.start.store(start, Ordering::Relaxed);
-        self.top.store(start, Ordering::Relaxed);
+        self.top.store(start, Ordering::Release);
         self.watermark.set(start);
         self.end.set(end);
         self.clean.set(clean);
@@ -238,7 +239,7 @@ impl Hot {
     pub(in crate::mutator) fn clear(&self) {
         self.pointer.close();
         self.start.store(0, Ordering::Relaxed);
-        self.top.store(0, Ordering::Relaxed);
+        self.top.store(0, Ordering::Release);
         self.end.set(0);
         self.zeroed.set(0);
         self.clean.set(0);

@@ -13,6 +13,7 @@
 macro_rules! generated_entry {
     ($frame_offset:expr, $target:path) => {
         std::arch::naked_asm!(
+            "hint #34",
             "sub sp, sp, #32",
             "ldr x16, [x0, {frame}]",
             "stp x16, x29, [sp]",
@@ -33,48 +34,88 @@ macro_rules! generated_entry {
 }
 
 /// The body of an entry that keeps all registers except x16, x17, x30 and the result: x0 where it
-/// `returns` one, none where it `keeps` x0.
+/// `returns` one, none where it `keeps` x0. It does not keep predicates (p0 to p15, ffr).
 ///
 /// The called function keeps x19 to x29 and the lower halves of v8 to v15. The entry saves the
-/// rest: 17 general registers (x0 to x15 and x18) and all vectors.
+/// rest: 17 general registers (x0 to x15 and x18) and all vectors. A processor with SVE has longer
+/// vectors, and `ldr q` would clear their upper parts. A function that Rust compiled for SVE may
+/// have values there, whatever the build says. So the entry saves whole vectors where `$longer` says
+/// so, a byte that is not 0 on such a processor.
 ///
 /// An entry that returns a word was called after a plain load of a slot. The load becomes an acquire
 /// by the fence in front.
 macro_rules! barrier_entry {
-    (returns $target:path) => { $crate::platform::barrier_entry!("dmb ishld", "", $target) };
-    (keeps $target:path) => { $crate::platform::barrier_entry!("", "ldr x0, [sp]", $target) };
-    ($fence:literal, $restore:literal, $target:path) => {
+    ($kind:ident $target:path) => {
+        $crate::platform::barrier_entry!($kind $target, $crate::platform::HAS_LONG_VECTORS)
+    };
+    (returns $target:path, $longer:path) => {
+        $crate::platform::barrier_entry!("dmb ishld", "", $target, $longer)
+    };
+    (keeps $target:path, $longer:path) => {
+        $crate::platform::barrier_entry!("", "ldr x0, [sp]", $target, $longer)
+    };
+    ($fence:literal, $restore:literal, $target:path, $longer:path) => {
         std::arch::naked_asm!(
+            ".arch_extension sve",
+            // A landing pad, for a program whose indirect calls demand one (BTI).
+            "hint #34",
             $fence,
             "stp x29, x30, [sp, #-16]!",
             "mov x29, sp",
-            "sub sp, sp, #656",
+            "sub sp, sp, #144",
             ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
             r"str x\number, [sp, #(8 * \number)]",
             ".endr",
             "str x18, [sp, #128]",
+            "adrp x16, :got:{longer}",
+            "ldr x16, [x16, :got_lo12:{longer}]",
+            "ldrb w16, [x16]",
+            "cbnz w16, 2f",
+            "sub sp, sp, #512",
             ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
-            r"str q\number, [sp, #(144 + 16 * \number)]",
+            r"str q\number, [sp, #(16 * \number)]",
             ".endr",
             ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
-            r"str q\number, [sp, #(144 + 16 * \number)]",
+            r"str q\number, [sp, #(16 * \number)]",
             ".endr",
             "bl {target}",
             ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
-            r"ldr q\number, [sp, #(144 + 16 * \number)]",
+            r"ldr q\number, [sp, #(16 * \number)]",
             ".endr",
             ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
-            r"ldr q\number, [sp, #(144 + 16 * \number)]",
+            r"ldr q\number, [sp, #(16 * \number)]",
             ".endr",
+            "add sp, sp, #512",
+            "b 3f",
+            "2:",
+            "addvl sp, sp, #-32",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"str z\number, [sp, #\number, mul vl]",
+            ".endr",
+            ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            r"str z\number, [sp, #\number, mul vl]",
+            ".endr",
+            "bl {target}",
+            ".irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            r"ldr z\number, [sp, #\number, mul vl]",
+            ".endr",
+            ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            r"ldr z\number, [sp, #\number, mul vl]",
+            ".endr",
+            "addvl sp, sp, #31",
+            "addvl sp, sp, #1",
+            "3:",
             ".irp number, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
             r"ldr x\number, [sp, #(8 * \number)]",
             ".endr",
             "ldr x18, [sp, #128]",
             $restore,
-            "add sp, sp, #656",
+            "add sp, sp, #144",
             "ldp x29, x30, [sp], #16",
             "ret",
+            ".arch_extension nosve",
             target = sym $target,
+            longer = sym $longer,
         )
     };
 }
@@ -99,7 +140,6 @@ macro_rules! call_store_entry {
 
 /// The call itself. It saves the link register, so that a function of nothing but barriers needs no
 /// frame (`nostack`): Linux has no red zone here that the push could hit.
-#[cfg(not(target_feature = "sve"))]
 macro_rules! call_barrier_entry {
     ($entry:path, $($operand:tt)*) => {
         std::arch::asm!(
@@ -109,27 +149,7 @@ macro_rules! call_barrier_entry {
             entry = sym $entry,
             // A veneer of the linker may change these.
             out("x16") _, out("x17") _,
-            $($operand)*,
-            options(nostack),
-        )
-    };
-}
-
-/// The call in a build for SVE, whose vectors and predicates an entry keeps in part only.
-#[cfg(target_feature = "sve")]
-macro_rules! call_barrier_entry {
-    ($entry:path, $($operand:tt)*) => {
-        std::arch::asm!(
-            "str x30, [sp, #-16]!",
-            "bl {entry}",
-            "ldr x30, [sp], #16",
-            entry = sym $entry,
-            out("x16") _, out("x17") _,
-            out("v0") _, out("v1") _, out("v2") _, out("v3") _, out("v4") _, out("v5") _, out("v6") _, out("v7") _,
-            out("v8") _, out("v9") _, out("v10") _, out("v11") _, out("v12") _, out("v13") _, out("v14") _,
-            out("v15") _, out("v16") _, out("v17") _, out("v18") _, out("v19") _, out("v20") _, out("v21") _,
-            out("v22") _, out("v23") _, out("v24") _, out("v25") _, out("v26") _, out("v27") _, out("v28") _,
-            out("v29") _, out("v30") _, out("v31") _,
+            // The enclosing function may be compiled for SVE, whatever the build says.
             out("p0") _, out("p1") _, out("p2") _, out("p3") _, out("p4") _, out("p5") _, out("p6") _, out("p7") _,
             out("p8") _, out("p9") _, out("p10") _, out("p11") _, out("p12") _, out("p13") _, out("p14") _,
             out("p15") _, out("ffr") _,
@@ -143,8 +163,11 @@ pub(crate) use {barrier_entry, call_barrier_entry, call_load_entry, call_store_e
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
+    use crate::platform::AArch64;
     use std::arch::naked_asm;
+    use std::hint::black_box;
     use std::ptr;
+    use std::sync::atomic::AtomicU8;
 
     /// The registers that a C function may change, in the order of their places in `run`.
     #[derive(Clone, Debug, PartialEq)]
@@ -173,16 +196,30 @@ mod tests {
         )
     }
 
+    static SHORT: AtomicU8 = AtomicU8::new(0);
+
     /// As a load.
     #[unsafe(naked)]
     unsafe extern "C" fn load_like(_state: *const u8, _slot: *const u64, _bits: u64) -> u64 {
         barrier_entry!(returns changes_all)
     }
 
+    /// As a load, on a processor without SVE.
+    #[unsafe(naked)]
+    unsafe extern "C" fn short_load_like(_state: *const u8, _slot: *const u64, _bits: u64) -> u64 {
+        barrier_entry!(returns changes_all, SHORT)
+    }
+
     /// As a store.
     #[unsafe(naked)]
     unsafe extern "C" fn store_like(_state: *const u8, _slot: *const u64) {
         barrier_entry!(keeps changes_all)
+    }
+
+    /// As a store, on a processor without SVE.
+    #[unsafe(naked)]
+    unsafe extern "C" fn short_store_like(_state: *const u8, _slot: *const u64) {
+        barrier_entry!(keeps changes_all, SHORT)
     }
 
     /// Calls `entry` with these registers.
@@ -234,8 +271,14 @@ mod tests {
             vectors: std::array::from_fn(|number| u128::from(word(number + 9)) << 64 | 5),
         };
         before.general[17] = 0;
-        let entries: [(*const (), u64); 2] =
-            [(load_like as *const (), 77), (store_like as *const (), before.general[0])];
+        // A heap that is built asks for the processor before an entry runs.
+        AArch64::detect();
+        let entries: [(*const (), u64); 4] = [
+            (load_like as *const (), 77),
+            (short_load_like as *const (), 77),
+            (store_like as *const (), before.general[0]),
+            (short_store_like as *const (), before.general[0]),
+        ];
         for (entry, result) in entries {
             let mut registers = before.clone();
             // SAFETY: an entry above, whose slow path uses no argument.
@@ -244,5 +287,36 @@ mod tests {
             expected.general[0] = result;
             assert_eq!(registers, expected);
         }
+    }
+
+    /// The loop of a program: sums, and a barrier after each. In a function for SVE the compiler keeps
+    /// a vector of `factor`, and a predicate, over the barrier.
+    ///
+    /// # Safety
+    /// - The processor has SVE.
+    #[target_feature(enable = "sve")]
+    #[inline(never)]
+    unsafe fn sums(rounds: usize, sums: &mut [f32], terms: &[f32], factor: f32) {
+        let slot = 0_u64;
+        for _ in 0..rounds {
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                *sum += *term * factor;
+            }
+            // SAFETY: an entry above, whose slow path uses no argument.
+            unsafe { call_store_entry!(store_like, ptr::null::<u8>(), &raw const slot) };
+        }
+    }
+
+    #[test]
+    fn whole_vectors_outlive_a_barrier_in_a_function_for_sve() {
+        AArch64::detect();
+        if !std::arch::is_aarch64_feature_detected!("sve") {
+            println!("left out: this processor has no SVE");
+            return;
+        }
+        let (mut found, terms) = ([0_f32; 64], [1_f32; 64]);
+        // SAFETY: the processor has SVE.
+        unsafe { sums(black_box(4), &mut found, black_box(&terms), black_box(3.0)) };
+        assert_eq!(found, [12.0; 64]);
     }
 }

@@ -12,6 +12,7 @@ mod processor;
 
 use core::arch::asm;
 use core::ptr::NonNull;
+pub(crate) use processor::HAS_LONG_VECTORS;
 pub(super) use processor::processor;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 

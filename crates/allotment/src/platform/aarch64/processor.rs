@@ -7,11 +7,18 @@ use crate::platform::processor::{AArch64, Processor};
 use rustix::param::linux_hwcap;
 use std::arch::asm;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// `HWCAP_ATOMICS` of Linux's `asm/hwcap.h`.
 const HWCAP_ATOMICS: usize = 1 << 8;
 /// `HWCAP_CPUID`.
 const HWCAP_CPUID: usize = 1 << 11;
+/// `HWCAP_SVE`.
+const HWCAP_SVE: usize = 1 << 22;
+
+/// 1 on a processor with SVE. The entries of slow paths read it. [`AArch64::detect`] writes it, which
+/// every heap calls before it has a thread.
+pub(crate) static HAS_LONG_VECTORS: AtomicU8 = AtomicU8::new(0);
 
 impl AArch64 {
     /// The processor that the caller runs on. It is detected once, as the kernel answers for
@@ -28,6 +35,7 @@ pub(in crate::platform) fn processor() -> Processor {
 
 fn ask() -> AArch64 {
     let (capabilities, _) = linux_hwcap();
+    HAS_LONG_VECTORS.store(u8::from(capabilities & HWCAP_SVE != 0), Ordering::Relaxed);
     let (caches, zeroes): (u64, u64);
     // SAFETY: both registers may be read by every program.
     unsafe {
