@@ -374,7 +374,11 @@ impl Assembler {
         (shift, offset): (u32, i64),
     ) -> Result<(), EmitError> {
         let Some(of_offset) = offset_bits(shift, offset) else {
-            return refused(instruction, offset, "-256 to 255, and its multiples up to 4095 units, work");
+            return refused(
+                instruction,
+                offset,
+                "offsets of -256 to 255 bytes, and of 0 to 4095 times the size of the access, work",
+            );
         };
         self.push(bits | of_offset | u32::from(base.0) << 5 | u32::from(register));
         Ok(())
@@ -427,7 +431,7 @@ impl Assembler {
     ) -> Result<(), EmitError> {
         let units = offset >> shift;
         if units << shift != offset || !(-64..64).contains(&units) {
-            return refused(instruction, offset, "its multiples from -64 to 63 units work");
+            return refused(instruction, offset, "offsets of -64 to 63 times the size of one register work");
         }
         let (units, second) = (units as u32 & 0x7F, u32::from(second));
         self.push(bits | units << 15 | second << 10 | u32::from(base.0) << 5 | u32::from(first));

@@ -7,7 +7,7 @@ use allotment::raw::{
 use allotment_jit::{Initialise, Machine, Register, Registers, Sequence};
 use proptest::prelude::*;
 
-/// A processor with every feature, independent of the machine that runs the tests.
+/// A processor of x86-64 with every feature, independent of the machine that runs the tests.
 pub(crate) const ANY: X86_64 = X86_64 {
     vendor: Vendor::Intel,
     family: 6,
@@ -19,7 +19,7 @@ pub(crate) const ANY: X86_64 = X86_64 {
     line_bytes: 64,
 };
 
-/// As [`ANY`], of AArch64.
+/// A processor of AArch64 with every feature, independent of the machine that runs the tests.
 pub(crate) const ANY_AARCH64: AArch64 =
     AArch64 { identity: None, lse: true, line_bytes: 64, zva_bytes: Some(64) };
 
