@@ -220,11 +220,21 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     #[cold]
     fn leave_after_stop(&self, thread: &T, waits: Waits) {
-        thread.before_waiting();
-        let has_duty = thread.status().leave_after_stop(waits, park);
-        self.wakes.attend(waits);
-        if has_duty {
+        loop {
+            thread.before_waiting();
+            let has_duty = thread.status().leave_after_stop(waits, park);
+            self.wakes.attend(waits);
+            if !has_duty {
+                return;
+            }
             thread.do_duty();
+            // The duty accepts the limit's requests. If that of the next stop was among them, no
+            // poll would find that stop.
+            if !thread.status().is_requested() {
+                return;
+            }
+            thread.before_waiting();
+            self.arrive(&mut self.lock(), thread);
         }
     }
 

@@ -106,6 +106,31 @@ fn of_two_visits_each_is_made_once() {
     });
 }
 
+/// The duty of a light stop accepts the limit's requests. A stop that was requested before the duty
+/// has held the thread after it: else a thread that polls would not come to that stop.
+#[test]
+fn no_duty_accepts_the_request_of_a_stop_that_waits_for_the_thread() {
+    let mut two = loom::model::Builder::new();
+    two.preemption_bound = Some(3);
+    two.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| {
+            assert!(begin_visits(&heap));
+            assert!(stop(&heap, None));
+        });
+        heap.enter_blocking(&own);
+        heap.leave_blocking(&own);
+        {
+            // No stop begins meanwhile.
+            let _threads = heap.lock();
+            assert!(!own.status.is_awaited() || own.limit.pending(), "no poll finds the stop");
+        }
+        heap.enter_blocking(&own);
+        stopper.join().unwrap();
+    });
+}
+
 /// A full stop beside visits: it uses the state of all threads, and leaves the duty to them.
 #[test]
 fn a_full_stop_comes_between_a_light_one_and_the_duty() {
