@@ -36,11 +36,8 @@ sources! {
     "src/main/java/allotment/extremem/Customers.java"
     "src/main/java/allotment/extremem/Dictionary.java"
     "src/main/java/allotment/extremem/Extremem.java"
-    "src/main/java/allotment/extremem/Figure.java"
     "src/main/java/allotment/extremem/Figures.java"
-    "src/main/java/allotment/extremem/GcLog.java"
     "src/main/java/allotment/extremem/Goods.java"
-    "src/main/java/allotment/extremem/HeapUse.java"
     "src/main/java/allotment/extremem/Latencies.java"
     "src/main/java/allotment/extremem/Linked.java"
     "src/main/java/allotment/extremem/Log.java"
@@ -57,6 +54,10 @@ sources! {
     "src/main/java/allotment/extremem/UpdateThread.java"
     "src/main/java/allotment/extremem/Workload.java"
     "src/main/java/allotment/extremem/package-info.java"
+    "src/main/java/allotment/figures/Figure.java"
+    "src/main/java/allotment/figures/GcLog.java"
+    "src/main/java/allotment/figures/HeapUse.java"
+    "src/main/java/allotment/figures/package-info.java"
 }
 
 /// A hash of these sources, which changes with any change of them. Another release of Rust may

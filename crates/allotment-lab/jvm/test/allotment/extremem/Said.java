@@ -1,5 +1,7 @@
 package allotment.extremem;
 
+import allotment.figures.Figure;
+import allotment.figures.HeapUse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

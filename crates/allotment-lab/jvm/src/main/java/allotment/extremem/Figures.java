@@ -1,5 +1,6 @@
 package allotment.extremem;
 
+import allotment.figures.Figure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

@@ -1,6 +1,9 @@
 package allotment.extremem;
 
 import allotment.Random;
+import allotment.figures.Figure;
+import allotment.figures.GcLog;
+import allotment.figures.HeapUse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

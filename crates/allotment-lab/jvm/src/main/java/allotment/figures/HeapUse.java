@@ -1,4 +1,4 @@
-package allotment.extremem;
+package allotment.figures;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The figures of the heap in a window of the run, from the log and from the process, under the labels that ours have. */
-final class HeapUse {
+public final class HeapUse {
     private static final double MEBIBYTE = 1 << 20;
 
     /** {@code GC(7) Y: Pause Mark End 0.01ms}: ZGC names the generation before a part. */
@@ -114,7 +114,7 @@ final class HeapUse {
     }
 
     /** The figures of the window that ends now; {@code lines} are its log. The next window begins. */
-    List<Figure> window(List<String> lines) throws IOException {
+    public List<Figure> window(List<String> lines) throws IOException {
         Heard heard = new Heard();
         lines.forEach(heard::add);
         List<Figure> figures = new ArrayList<>();
@@ -152,7 +152,7 @@ final class HeapUse {
     }
 
     /** The percentile q of n sorted values, between those at the places around q (n + 1), as JMH computes it. */
-    private static double percentile(double[] sorted, double q) {
+    public static double percentile(double[] sorted, double q) {
         double place = q * (sorted.length + 1);
         int below = (int) place;
         if (below < 1) {
@@ -185,7 +185,7 @@ final class HeapUse {
     }
 
     /** The part of the bytes in buffers that the first collection of these lines found unused, in percent. */
-    static OptionalDouble firstWaste(List<String> lines) {
+    public static OptionalDouble firstWaste(List<String> lines) {
         return lines.stream().map(WASTE::matcher).filter(Matcher::find).limit(1).mapToDouble(
                 waste -> Double.parseDouble(waste.group(1))).findFirst();
     }

@@ -1,4 +1,4 @@
-package allotment.extremem;
+package allotment.figures;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -12,12 +12,12 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The log of collections while a shop is open, in a temporary file.
+ * The log of collections while a shot runs, in a temporary file.
  *
  * <p>Only the log has pauses, degenerated cycles and unused buffers of all collectors. The beans of collectors have none of
- * these, and a flight recording would allocate while the shop is open.
+ * these, and a flight recording would allocate while the shot runs.
  */
-final class GcLog implements AutoCloseable {
+public final class GcLog implements AutoCloseable {
     /** The logged events: collections with their pauses, those of ZGC too, and the buffers that each collection finds. */
     private static final String WHAT = "gc=info,gc+phases=info,gc+tlab=debug";
 
@@ -25,7 +25,7 @@ final class GcLog implements AutoCloseable {
     private final RandomAccessFile reader;
 
     /** Begins the log. */
-    GcLog() throws IOException, JMException {
+    public GcLog() throws IOException, JMException {
         file = Files.createTempFile("allotment-gc-", ".log");
         reader = new RandomAccessFile(file.toFile(), "r");
         configure("what=" + WHAT);
@@ -41,7 +41,7 @@ final class GcLog implements AutoCloseable {
     }
 
     /** The whole lines that have been written since the last call. */
-    List<String> lines() throws IOException {
+    public List<String> lines() throws IOException {
         byte[] bytes = new byte[Math.toIntExact(reader.length() - reader.getFilePointer())];
         reader.readFully(bytes);
         String text = new String(bytes, StandardCharsets.UTF_8);
