@@ -39,6 +39,7 @@ pub(crate) mod options;
 mod prefetch;
 mod prefetching;
 mod prepared;
+mod pressure;
 mod sampling;
 mod saying;
 mod shots;
@@ -70,6 +71,7 @@ pub fn all() -> &'static [&'static Experiment] {
         &graph::GRAPH,
         &lists::LISTS,
         &extremem::EXTREMEM,
+        &pressure::PRESSURE,
         &store::STORE,
         &cache::CACHE,
         &sampling::SAMPLING,

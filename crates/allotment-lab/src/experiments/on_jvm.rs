@@ -263,6 +263,31 @@ pub(super) fn extremem(
     Ok(is_collected(case)?.then_some(workload))
 }
 
+/// The counterpart of the modes `humongous`, `innocent`, `tight` and `ttsp` of `pressure`, where our
+/// heap has `heap` bytes and a shot lasts `lasts`.
+pub(super) fn pressure(case: &Case, heap: usize, lasts: Duration) -> Counterpart {
+    /// The time for the start of a JVM, and for the nodes that live.
+    const START: Duration = Duration::from_secs(60);
+    const DIFFERS: &[&str] = &[
+        "a JVM's heap begins as large as it may become, ours grows",
+        "a JVM compiles while the threads of a case work",
+    ];
+    let benchmark = match case.mode.as_str() {
+        "humongous" => "allotment.Pressure.humongous",
+        "innocent" => "allotment.Pressure.innocent",
+        "tight" => "allotment.Pressure.tight",
+        "ttsp" if case.text("long")? == "make" => "allotment.Pressure.ttsp",
+        _ => return Ok(None),
+    };
+    let workload = Workload::new(benchmark, heap)
+        .param("duration", lasts.as_millis())
+        .param("heap", heap)
+        .profiler("allotment.PressureFigures")
+        .whole(Duration::from_secs(lasts.as_secs()) + START)
+        .differs(DIFFERS);
+    Ok(is_collected(case)?.then_some(workload))
+}
+
 /// Bytes of the first buffer since JDK-8359947, where a region has `region` bytes. For 0 a region
 /// has those that Shenandoah chooses in a heap of `heap` bytes: 2,048 regions make the heap.
 fn first_buffer(heap: usize, region: usize) -> usize {
@@ -350,6 +375,10 @@ mod tests {
             of("lists", "queue", &[]).unwrap().trim(),
             "allotment.Lists.queue nodes=500000 -Xms39m -Xmx39m"
         );
+        let [tight, ttsp] = ["tight", "ttsp"].map(|mode| of("pressure", mode, &[]).unwrap());
+        let expected = "allotment.Pressure.tight duration=500 heap=268435456 -Xms260m -Xmx260m";
+        assert_eq!(tight.trim(), expected);
+        assert!(ttsp.starts_with("allotment.Pressure.ttsp duration=500 heap=1610612736 "), "{ttsp}");
         let shop = |values: &[(&str, &str)]| of("extremem", "shop", values).unwrap();
         let quick = shop(&[]);
         assert!(
@@ -420,6 +449,9 @@ mod tests {
             ("extremem", "shop", &[("policy", "adaptive")]),
             ("extremem", "shop", &[("collector", "epsilon")]),
             ("lists", "queue", &[("collector", "epsilon")]),
+            ("pressure", "giveup", &[]),
+            ("pressure", "ttsp", &[("long", "fill")]),
+            ("pressure", "tight", &[("collector", "epsilon")]),
             ("clock", "tsc", &[]),
         ] {
             assert_eq!(of(experiment, mode, values), None, "{experiment}.{mode} {values:?}");

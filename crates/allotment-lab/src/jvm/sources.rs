@@ -24,6 +24,8 @@ sources! {
     "src/main/java/allotment/Lists.java"
     "src/main/java/allotment/Load.java"
     "src/main/java/allotment/Part.java"
+    "src/main/java/allotment/Pressure.java"
+    "src/main/java/allotment/PressureFigures.java"
     "src/main/java/allotment/Random.java"
     "src/main/java/allotment/Refills.java"
     "src/main/java/allotment/Size.java"

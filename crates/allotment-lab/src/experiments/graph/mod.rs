@@ -7,6 +7,7 @@
 //!
 //! Refused: edges without a way back. Dead vertices would stay reachable from old ones.
 
+mod alone;
 mod board;
 mod load;
 mod mutate;
@@ -20,6 +21,7 @@ use super::shots::{check_parts, check_shots};
 use crate::format::ScoreRow;
 use crate::format::coordinates::{mode, value};
 use crate::harness::{Axis, Case, Charts, Experiment, Kind, Mode, ObjectShape, ParameterError};
+pub(super) use alone::Alone;
 use anyhow::ensure;
 use load::Mix;
 
@@ -108,8 +110,12 @@ fn check(case: &Case) -> anyhow::Result<()> {
 
 /// MaxHeapSize of a case. The shared board is live too.
 fn heap_bytes(case: &Case) -> Result<usize, ParameterError> {
-    let live = case.size("live")?.saturating_add(board::BYTES);
-    Ok((live as f64 * case.factor("factor")?) as usize)
+    Ok(bytes_of_heap(case.size("live")?, case.factor("factor")?))
+}
+
+/// `factor` times the bytes of a graph of `live` bytes and its board.
+fn bytes_of_heap(live: usize, factor: f64) -> usize {
+    (live.saturating_add(board::BYTES) as f64 * factor) as usize
 }
 
 #[cfg(test)]

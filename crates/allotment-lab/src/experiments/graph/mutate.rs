@@ -21,7 +21,8 @@ use std::sync::Mutex;
 const STEPS: u64 = 64;
 
 /// What fits a heap that is full before the first step, and in a step.
-const FULL: &str = "the heap is full before the first step: a larger --factor or fewer threads fit";
+pub(super) const FULL: &str =
+    "the heap is full before the first step: a larger --factor or fewer threads fit";
 const FITS: &str = "a larger --factor or fewer threads fit";
 
 /// Measures steps.
