@@ -103,6 +103,45 @@ fn a_child_has_a_thread_of_its_own_that_collects_when_idle() {
     });
 }
 
+/// The thread that gives memory back, and collects after `GCInterval`, is not in the child.
+#[test]
+fn a_child_has_a_timer_of_its_own() {
+    alone("a_child_has_a_timer_of_its_own", || {
+        for collector in ["parallel", "mark-compact", "shenandoah,ShenandoahGCMode=passive"] {
+            let until_it_waits = || {
+                while !has_thread("allotment-timer") {
+                    thread::yield_now();
+                }
+                // The thread has a lock while it looks.
+                thread::sleep(Duration::from_millis(100));
+            };
+            let heap = heap(&format!("Collector={collector},UncommitDelay=2147483647"));
+            work(&heap);
+            until_it_waits();
+            let own = heap.clone();
+            let ended = in_child(move || {
+                assert!(!has_thread("allotment-timer"));
+                heap.attach(|_| ()).expect("attached");
+                until_it_waits();
+                drop(heap);
+            });
+            assert_eq!(ended, WELL, "{collector}");
+            let ended = in_child(|| drop(own));
+            assert_eq!(ended, WELL, "{collector}: it neither waits for the thread nor panics");
+
+            let heap = fork_common::heap(&format!("Collector={collector},GCInterval=1000"));
+            until_it_waits();
+            let ended = in_child(|| {
+                heap.attach(|_| ()).expect("attached");
+                while heap.collections().count == 0 {
+                    thread::yield_now();
+                }
+            });
+            assert_eq!(ended, WELL, "{collector}");
+        }
+    });
+}
+
 #[test]
 fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
     alone("the_mutator_of_the_thread_that_forks_lives_on_in_both", || {

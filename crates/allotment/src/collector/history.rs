@@ -3,6 +3,7 @@
 use super::log::GcLog;
 use super::record::{
     CollectionRecord, CollectionSums, LogLevel, Phase, drawn_between_cycles, drawn_without_record,
+    uncommitted_line,
 };
 use crate::mutator::GcOverhead;
 use crate::platform::{Clock, in_hook, tell};
@@ -51,6 +52,8 @@ pub struct CollectionHistory {
     pub count: u64,
     /// Sums over all of them.
     pub(crate) sums: CollectionSums,
+    /// The age of the heap when the last of them ended; 0 before the first.
+    pub(crate) last_end: Duration,
     /// The latest records, oldest first: up to 256.
     pub recent: VecDeque<CollectionRecord>,
     /// Times for which all threads stood still.
@@ -208,6 +211,7 @@ impl History {
             collections.count += 1;
             collections.overhead_limits += u64::from(record.exceeds_limit());
             collections.sums.add(&record);
+            collections.last_end = collections.last_end.max(record.end());
             record.pauses().for_each(|pause| collections.pauses.record(pause));
             collections.times_to_safepoint.record(record.time_to_safepoint);
             if collections.recent.len() == KEPT {
@@ -232,10 +236,19 @@ impl History {
         }
     }
 
+    /// Notes that memory went back to the system between two collections. Not called in a stopped
+    /// world.
+    pub(crate) fn memory_given_back(&self, bytes: usize, free: &FreeSet) {
+        self.occupancy(free);
+        if self.level == Some(LogLevel::Debug) {
+            self.write(&[(LogLevel::Debug, uncommitted_line(bytes, free.committed_bytes()))]);
+        }
+    }
+
     /// Prints the lines of a record.
     fn print(&self, record: &CollectionRecord) {
         let Some(level) = self.level else { return };
-        let (age, number) = (self.clock.age().as_secs_f64(), record.number);
+        let number = record.number;
         let mut lines = record.log_lines(level);
         if record.exceeds_limit() {
             let times = GcOverhead::FULL_COLLECTIONS;
@@ -247,6 +260,12 @@ impl History {
         {
             lines.push((LogLevel::Warning, format!("GC({number}) {shortage}")));
         }
+        self.write(&lines);
+    }
+
+    /// Writes lines with their levels to the log.
+    fn write(&self, lines: &[(LogLevel, String)]) {
+        let age = self.clock.age().as_secs_f64();
         let lines = lines.iter().map(|(level, line)| format!("[{age:.3}s][{level}][gc] {line}"));
         match &self.log {
             Some(log) => log.add(&lines.map(|line| line + "\n").collect::<String>()),

@@ -13,8 +13,9 @@ use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::{Settings, USUAL, raise_capacity};
 use super::sizing::{Capacity, Extent};
+use super::timer::Timer;
 use super::work::Gang;
-use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
+use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, Shared, World};
 use crate::platform::MemoryError;
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +28,7 @@ pub(crate) struct MarkCompact {
     settings: Settings,
     capacity: Capacity,
     overhead: Overhead,
+    timer: Arc<Timer>,
 }
 
 impl MarkCompact {
@@ -38,9 +40,11 @@ impl MarkCompact {
         let (settings, capacity) = (parts.settings(), parts.capacity());
         let tables = SideTables::new(parts.base(), parts.geometry().heap_bytes(), settings.pages)?;
         parts.space.free.set_capacity(capacity.after(0));
+        let gang = parts.gang();
         Ok(MarkCompact {
             tables: Mutex::new(tables),
-            gang: parts.gang(),
+            timer: Timer::new(parts, gang.cpus()),
+            gang,
             history: parts.history.clone(),
             settings,
             capacity,
@@ -69,6 +73,38 @@ impl MarkCompact {
         Some(CollectionRecord { start, pause, overhead, ..record })
     }
 
+    /// Does everything possible to make room. Returns the records of the collections.
+    fn make_room(
+        &self,
+        world: &World<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Vec<CollectionRecord> {
+        self.overhead.begin_stop();
+        let decides = self.overhead.is_near(cause);
+        let compaction = if decides { Compaction::Maximum } else { USUAL };
+        let mut records = Vec::from_iter(self.collect_stopped(world, cause, compaction));
+        let Some(first) = records.first() else { return records };
+        let free = &world.shared().space.free;
+        if first.exceeds_limit() {
+            // The little room that is left serves the handler of the failure.
+            free.set_capacity(free.table().len());
+            return records;
+        }
+        // The last resort brings all free memory into one piece, runs included. Regions in
+        // quarantine would stand in the way, and so would those that the collection puts there.
+        if self.grow(world, satisfied) || free.end_quarantine() && self.grow(world, satisfied) {
+            return records;
+        }
+        if !decides || free.is_scattered() {
+            records.extend(self.collect_stopped(world, cause, Compaction::Together));
+        }
+        if !self.grow(world, satisfied) && free.end_quarantine() {
+            self.grow(world, satisfied);
+        }
+        records
+    }
+
     /// Raises the capacity step by step until the stopper is satisfied. Returns whether the stopper
     /// is.
     fn grow(&self, world: &World<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
@@ -85,11 +121,19 @@ impl Collector for MarkCompact {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.tables.try_lock().is_ok() && self.gang.is_at_rest() && self.history.is_at_rest()
+        self.tables.try_lock().is_ok()
+            && self.gang.is_at_rest()
+            && self.timer.is_at_rest()
+            && self.history.is_at_rest()
     }
 
     fn forget_threads(&self) {
         self.gang.forget_threads();
+        self.timer.forget_thread();
+    }
+
+    fn heap_is_taken_over(&self) {
+        self.timer.go_on();
     }
 
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
@@ -100,7 +144,8 @@ impl Collector for MarkCompact {
         self.overhead.begin_anew();
     }
 
-    fn emptied(&self, _world: &World<'_>) -> Option<usize> {
+    fn emptied(&self, world: &World<'_>) -> Option<usize> {
+        self.timer.regions_were_freed(&world.shared().space.free);
         self.overhead.emptied(self.history.clock.age());
         None
     }
@@ -111,34 +156,22 @@ impl Collector for MarkCompact {
         cause: Cause,
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
-        let stopped = mutator.raw_mut().stop_the_world(|world| {
-            self.overhead.begin_stop();
-            let decides = self.overhead.is_near(cause);
-            let compaction = if decides { Compaction::Maximum } else { USUAL };
-            let mut records = Vec::from_iter(self.collect_stopped(world, cause, compaction));
-            let Some(first) = records.first() else { return records };
-            let free = &world.shared().space.free;
-            if first.exceeds_limit() {
-                // The little room that is left serves the handler of the failure.
-                free.set_capacity(free.table().len());
-                return records;
-            }
-            // The last resort brings all free memory into one piece, runs included. Regions in
-            // quarantine would stand in the way, and so would those that the collection puts there.
-            if self.grow(world, satisfied) || free.end_quarantine() && self.grow(world, satisfied) {
-                return records;
-            }
-            if !decides || free.is_scattered() {
-                records.extend(self.collect_stopped(world, cause, Compaction::Together));
-            }
-            if !self.grow(world, satisfied) && free.end_quarantine() {
-                self.grow(world, satisfied);
-            }
-            records
-        });
+        let stopped = mutator.raw_mut().stop_the_world(|world| self.make_room(world, cause, satisfied));
         let Some(records) = stopped else { return Outcome::Elsewhere };
         let outcome = CollectionRecord::outcome_of(&records, false);
+        self.timer.regions_were_freed(&mutator.shared().space.free);
         self.history.add_stop(records);
         outcome
+    }
+
+    fn collect_after_interval(&self, shared: &Arc<Shared>) {
+        let stopped = shared.stop_the_world(|world| self.make_room(world, Cause::Interval, &mut |_| true));
+        if let Ok(Some(records)) = stopped {
+            self.history.add_stop(records);
+        }
+    }
+
+    fn heap_is_ready(&self, shared: &Arc<Shared>) {
+        self.timer.begin(shared);
     }
 }

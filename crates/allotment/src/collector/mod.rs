@@ -16,6 +16,7 @@
 //! verify                      the checker of a stopped heap
 //! settings                    options of every collector, and the frame around a full collection
 //! parts                       what every collector is made from
+//! timer                       what a heap does while the program rests
 //! epsilon, mark_compact, parallel, shenandoah   the collectors: choreographies of the parts
 //! build                       the collector that the options name
 //! ```
@@ -39,6 +40,7 @@ pub(crate) mod shenandoah;
 pub(crate) mod sizing;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod timer;
 pub(crate) mod verify;
 pub(crate) mod work;
 

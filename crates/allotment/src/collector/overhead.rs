@@ -86,7 +86,7 @@ impl Overhead {
         let need = match cause {
             Cause::AllocationFailure if inner.counted => Need::AllocationStill,
             Cause::AllocationFailure => Need::Allocation,
-            Cause::Requested | Cause::Idle | Cause::Trigger => Need::None,
+            Cause::Requested | Cause::Idle | Cause::Interval | Cause::Trigger => Need::None,
             Cause::Zeal => Need::Test,
         };
         inner.counted |= need == Need::Allocation && extent == Extent::Full;

@@ -39,8 +39,9 @@ use super::parts::Parts;
 use super::record::{CollectionRecord, Details, SizingDetails, WantedWorkers, YoungDetails};
 use super::settings::{Settings, USUAL};
 use super::sizing::{Collection, Decision, Extent, Sizing, SizingSettings};
+use super::timer::Timer;
 use super::work::{Gang, StackLimits, TaskQueuePool, Workers};
-use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, World};
+use crate::mutator::{Cause, Collector, GcOverhead, Mutator, Outcome, Shared, World};
 use crate::platform::MemoryError;
 use crate::region::{Occupancy, StartTable};
 use crate::sync::{AtomicU64, Ordering};
@@ -61,6 +62,7 @@ pub(crate) struct Parallel {
     reserve: EdenReserve,
     /// The thread that looks for idle times.
     control: ControlThread,
+    timer: Arc<Timer>,
     /// When the last collection ended, or the heap was made or emptied, in ns of its age. Written
     /// in the stopped world, or while no thread is attached. Relaxed: a mutator that reads it was
     /// stopped meanwhile, or attached later.
@@ -117,13 +119,15 @@ impl Parallel {
             decision,
             collections: 0,
         };
+        let gang = parts.gang();
         let parallel = Parallel {
             inner: Mutex::new(inner),
             growth,
             reserve,
             control: ControlThread::new("allotment-idle"),
+            timer: Timer::new(parts, gang.cpus()),
             resumed_ns: AtomicU64::new(parts.history.clock.age().as_nanos() as u64),
-            gang: parts.gang(),
+            gang,
             history: parts.history.clone(),
             settings,
             overhead: parts.overhead(),
@@ -387,6 +391,7 @@ impl Collector for Arc<Parallel> {
         self.inner.try_lock().is_ok()
             && self.gang.is_at_rest()
             && self.control.is_at_rest()
+            && self.timer.is_at_rest()
             && self.reserve.is_at_rest()
             && self.history.is_at_rest()
     }
@@ -394,9 +399,18 @@ impl Collector for Arc<Parallel> {
     fn forget_threads(&self) {
         self.gang.forget_threads();
         self.control.forget();
+        self.timer.forget_thread();
     }
 
-    fn emptied(&self, _world: &World<'_>) -> Option<usize> {
+    fn heap_is_ready(&self, shared: &Arc<Shared>) {
+        self.timer.begin(shared);
+    }
+
+    fn heap_is_taken_over(&self) {
+        self.timer.go_on();
+    }
+
+    fn emptied(&self, world: &World<'_>) -> Option<usize> {
         let mut inner = self.inner.lock().expect("a collection that panics ends the process");
         inner.survivors.forget();
         inner.old.forget();
@@ -406,6 +420,7 @@ impl Collector for Arc<Parallel> {
         self.resume();
         self.overhead.emptied(self.resumed());
         self.control.rest();
+        self.timer.regions_were_freed(&world.shared().space.free);
         Some(self.reserve.begin(0, &inner.decision))
     }
 
@@ -433,8 +448,20 @@ impl Collector for Arc<Parallel> {
         // Threads start while mutators run: a pause that had to wait for them would lose all that
         // time.
         self.workers(next);
+        self.timer.regions_were_freed(&mutator.shared().space.free);
         let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         outcome
+    }
+
+    fn collect_after_interval(&self, shared: &Arc<Shared>) {
+        let stopped = shared.stop_the_world(|world| {
+            let (records, _) = self.make_room(world, Cause::Interval, &mut |_| true);
+            (records, self.next_demand(world))
+        });
+        if let Ok(Some((records, next))) = stopped {
+            self.workers(next);
+            self.history.add_stop(records);
+        }
     }
 }

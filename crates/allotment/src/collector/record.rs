@@ -18,6 +18,7 @@ mod young;
 
 pub use cycle::{CycleDetails, CycleScope, GenerationsDetails, OldMarking};
 pub(crate) use details::LogLevel;
+pub(super) use details::uncommitted_line;
 pub(crate) use sizing::{EnlargedEden, IdleLook, LastPart, SizingDetails};
 pub use sums::CollectionSums;
 pub(super) use timeline::{drawn_between_cycles, drawn_without_record};
@@ -159,6 +160,12 @@ impl CollectionRecord {
     pub fn cycle(&self) -> Option<&CycleDetails> {
         let Details::Cycle(cycle) = &self.details else { return None };
         Some(cycle)
+    }
+
+    /// The age of the heap when the collection ended.
+    pub(super) fn end(&self) -> Duration {
+        let beside = self.cycle().map_or(Duration::ZERO, |cycle| cycle.concurrent_time);
+        self.start + self.pause + beside
     }
 
     /// Whether the allocation that needed this collection fails, because collections cost too much

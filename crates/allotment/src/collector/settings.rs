@@ -85,7 +85,7 @@ impl Settings {
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
         let shared = world.shared();
         let (free, now_ms) = (&shared.space.free, shared.watch.clock.coarse_ms());
-        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, self.keep_bytes, || true);
+        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, self.keep_bytes, |_| true);
         self.checks.after(world);
         uncommitted
     }

@@ -89,5 +89,6 @@ pub(super) fn assemble(
         collector,
     };
     let (shared, options) = (Arc::new(shared), Arc::new(set));
+    shared.collector.heap_is_ready(&shared);
     Ok(Heap { shared, options, history, at_end: None })
 }

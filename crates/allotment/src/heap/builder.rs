@@ -140,9 +140,11 @@ impl HeapBuilder {
     }
 
     /// Calls `hook` after each collection, on the thread that collected. That thread is attached
-    /// and not stopped. A collection of [`Cause::Idle`](crate::stats::Cause::Idle) is the
-    /// exception, and so is a concurrent cycle: it runs on a thread that the heap owns, which is
-    /// not attached. If the hook panics on that thread, there are no more such collections.
+    /// and not stopped. Exceptions are a collection of [`Cause::Idle`](crate::stats::Cause::Idle)
+    /// or [`Cause::Interval`](crate::stats::Cause::Interval), and a concurrent cycle: they run on
+    /// threads that the heap owns, which are not attached. If the hook panics on such a thread,
+    /// there are no more such collections. After a collection of `Cause::Interval`, memory then
+    /// goes back to the system at collections only.
     ///
     /// ```
     /// # use allotment::Heap;
@@ -169,8 +171,9 @@ impl HeapBuilder {
     /// runs.
     ///
     /// A single-threaded program has the same collections in each run if the rest is the same, too:
-    /// `ParallelGCThreads=1`, `AllocationRegions=1` (otherwise the CPU has a say) and
-    /// `-CollectWhenIdle`. Phases of a collection and times to safepoints, which count as part of
+    /// `ParallelGCThreads=1`, `AllocationRegions=1` (otherwise the CPU has a say),
+    /// `-CollectWhenIdle`, and no `GCInterval`. Without `GCInterval`, a heap with a clock gives
+    /// memory back to the system at collections only. Phases of a collection and times to safepoints, which count as part of
     /// pauses, follow the system's clock; so does every wait for a thread.
     ///
     /// The heap calls `clock` when the heap is made and reset, at refills of buffers, and several

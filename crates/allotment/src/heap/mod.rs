@@ -39,7 +39,8 @@ use std::sync::Arc;
 
 /// A heap. A clone shares the heap. The memory goes back to the system with the last clone and the
 /// last [`Root`](crate::Root). If a thread of the heap's own is just then checking whether to
-/// collect (`CollectWhenIdle`), the memory goes back at the end of that check, on that thread. If
+/// collect (`CollectWhenIdle`, `GCInterval`) or to give memory back (`UncommitDelay`), the memory
+/// goes back at the end of that check, on that thread. If
 /// such a thread is just then answering another process (`StartAttachListener`), the last clone
 /// waits for the answer.
 ///

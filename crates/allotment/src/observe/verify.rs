@@ -33,8 +33,6 @@ impl Heap {
     /// Walks every region from bottom to top. It checks the equations of the free set and the
     /// budget. `VerifyGCLevel` adds references, roots and unused memory. Where the heap's collector
     /// leaves stale references in dead objects, only live objects have their references checked.
-    /// Must not run while another thread calls [`uncommit`](Heap::uncommit): a region in transition
-    /// is in no set.
     ///
     /// ```
     /// # use allotment::{Heap, NewStr, alloc};
@@ -56,6 +54,8 @@ impl Heap {
         let _detached = shared.threads.registry.detached().map_err(|threads| StillAttached { threads })?;
         // A world gives objects their real headers, and ends a cycle that is under way.
         World::without_threads(shared);
+        // A region whose memory goes back is in no set meanwhile.
+        let _regions = shared.keep_regions();
         shared.policy.budget.verify([]).map_err(VerifyError::Budget)?;
         let objects = CheckedObjects::of(&*shared.collector);
         let mut roots = Roots {

@@ -66,10 +66,13 @@ macro_rules! for_each_option {
             /// Asks the kernel for huge pages by madvise.
             UseTransparentHugePages, use_transparent_huge_pages: bool = true, Switch,
                 ["UseTransparentHugePages"] "off by default there.";
-            /// Milliseconds a region is free before a collection gives its memory back to the
-            /// system.
+            /// Milliseconds a region is free before its memory goes back to the system.
             UncommitDelay, uncommit_delay: u64 = 300_000, Milliseconds { min: 0, max: MAX_COUNT as u64 },
-                ["ShenandoahUncommitDelay"] "a thread of the collector checks the delay there.";
+                ["ShenandoahUncommitDelay"] "";
+            /// Milliseconds without a collection after which the heap collects all garbage; 0:
+            /// never.
+            GCInterval, gc_interval: u64 = 0, Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["G1PeriodicGCInterval"] "ShenandoahGuaranteedGCInterval works without a load there, too.";
             /// Gives each thread a buffer (TLAB); if off, all threads bump one pointer.
             UseTLAB, use_tlab: bool = true, Switch,
                 ["UseTLAB"] "";

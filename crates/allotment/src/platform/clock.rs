@@ -1,11 +1,12 @@
 //! The clock that a heap decides by.
 //!
-//! A heap decides three things by time:
+//! A heap decides four things by time:
 //!
 //! - The run times of mutators and the lengths of pauses set the size of eden and the next
 //!   collection.
 //! - The time since a thread's last refill sets the size of its TLAB.
 //! - The time that a region has been free decides whether the system gets its memory back.
+//! - The time since the last collection decides whether an idle heap collects (`GCInterval`).
 //!
 //! The heap reads all these times here. An embedder may supply the clock. If the program moves that
 //! clock, each run sees the same times: a test can compare two runs, and a simulation can replay
@@ -56,6 +57,11 @@ impl Clock {
     /// When the heap was made, by the system's clock.
     pub(crate) fn born(&self) -> Instant {
         self.born
+    }
+
+    /// Whether the embedder supplied the clock.
+    pub(crate) fn is_of_the_program(&self) -> bool {
+        self.hook.is_some()
     }
 
     /// Time since [`age`](Self::age) was `start`.

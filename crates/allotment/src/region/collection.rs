@@ -97,20 +97,21 @@ impl<B: Backing> FreeSet<B> {
     /// Gives the memory of regions back to the system that have been free for `delay_ms`, but
     /// leaves `keep_bytes` of the heap committed. Returns the number of bytes.
     ///
-    /// The delay of a region begins when this function first finds it free. The function ends early
-    /// if `goes_on` says so: the system may take long for each region.
+    /// The delay of a region begins when this function first finds it free. `goes_on` gets the
+    /// number of regions given back so far. The function ends early if `goes_on` returns false: the
+    /// system may take long for each region.
     pub(crate) fn uncommit_idle(
         &self,
         now_ms: u64,
         delay_ms: u64,
         keep_bytes: usize,
-        mut goes_on: impl FnMut() -> bool,
+        mut goes_on: impl FnMut(usize) -> bool,
     ) -> usize {
         let keep = keep_bytes.div_ceil(self.table.geometry().region_bytes());
-        let mut spare = self.committed_regions().saturating_sub(keep);
+        let (spare, mut given) = (self.committed_regions().saturating_sub(keep), 0);
         self.uncommit_if(|index| {
-            let idle = spare > 0 && goes_on() && self.table.get(index).idle_ms(now_ms) >= delay_ms;
-            spare -= usize::from(idle);
+            let idle = given < spare && goes_on(given) && self.table.get(index).idle_ms(now_ms) >= delay_ms;
+            given += usize::from(idle);
             idle
         })
     }

@@ -114,6 +114,7 @@ impl Parallel {
         });
         if let Ok(Some(Some((record, next)))) = stopped {
             self.workers(next);
+            self.timer.regions_were_freed(&shared.space.free);
             self.history.add_stop(record);
         }
     }

@@ -41,7 +41,7 @@ impl Inner {
     /// Whether a collection for this cause begins as a full one.
     pub(super) fn wants_full(&self, cause: Cause) -> bool {
         match cause {
-            Cause::Requested => true,
+            Cause::Requested | Cause::Interval => true,
             Cause::Zeal => self.collections % ZEAL_FULL == ZEAL_FULL - 1,
             Cause::AllocationFailure => self.decision.full,
             Cause::Idle | Cause::Trigger => false,

@@ -31,6 +31,15 @@ impl LogLevel {
     }
 }
 
+/// The line about memory that went back to the system.
+pub(in crate::collector) fn uncommitted_line(uncommitted: usize, committed: usize) -> String {
+    format!(
+        "Uncommitted {}k that were free for UncommitDelay, {}k are committed",
+        uncommitted.div_ceil(1024),
+        committed.div_ceil(1024)
+    )
+}
+
 impl CollectionRecord {
     fn phase_line(&self, phase: &Phase) -> String {
         let (name, suffix, time) = (phase.name, self.suffix(), Milliseconds(phase.time));
@@ -101,11 +110,7 @@ impl CollectionRecord {
             line(format_args!("{}", self.workers_line("", "used", full.imbalance(), full.steals)));
         }
         if self.uncommitted > 0 {
-            line(format_args!(
-                "Uncommitted {}k that were free for UncommitDelay, {}k are committed",
-                self.uncommitted.div_ceil(1024),
-                self.committed.div_ceil(1024)
-            ));
+            line(format_args!("{}", uncommitted_line(self.uncommitted, self.committed)));
         }
         if let Some(overhead) = &self.overhead {
             line(format_args!("GC overhead: {overhead}"));

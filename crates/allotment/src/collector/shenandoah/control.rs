@@ -16,7 +16,7 @@ use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
-use crate::mutator::{AbortOnUnwind, Cause, Mutator, Shared, World};
+use crate::mutator::{AbortOnUnwind, Mutator, Shared, World};
 use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
 use std::time::Duration;
@@ -43,6 +43,7 @@ impl Watch for Cycles {
         collector.control.rest();
         let _driving = collector.progress.drive();
         collector.run_cycles(&shared);
+        collector.timer.regions_were_freed(&shared.space.free);
         Some(Duration::ZERO)
     }
 }
@@ -64,17 +65,17 @@ impl Shenandoah {
         let Some(reason) = trigger.look(now, free_bytes, capacity_bytes, free.taken_bytes()) else { return };
         drop(trigger);
         if self.progress.fire(reason) {
-            self.wake(mutator);
+            self.wake(|| mutator.downgrade());
         }
     }
 
     /// Lets the control thread look. Returns `false` if there is none.
-    pub(super) fn wake(&self, mutator: &Mutator<'_>) -> bool {
+    pub(super) fn wake(&self, shared: impl FnOnce() -> Weak<Shared>) -> bool {
         if self.engine.marks_old() && !self.engine.assisted.has_cycle() {
             // A cycle comes before the marking of old objects, which goes on after it.
             self.engine.interrupt.set(true);
         }
-        let watch = || Cycles { collector: self.me.clone(), shared: mutator.downgrade() };
+        let watch = || Cycles { collector: self.me.clone(), shared: shared() };
         self.control.ask(&self.workers.cpus(), watch)
     }
 
@@ -86,14 +87,14 @@ impl Shenandoah {
             return false;
         }
         let number = self.progress.ask(Garbage::All);
-        self.wake(mutator) && mutator.blocking(|| self.progress.wait_for(number))
+        self.wake(|| mutator.downgrade()) && mutator.blocking(|| self.progress.wait_for(number))
     }
 
     /// Asks for a cycle that finds `garbage`, and does not wait. Returns `false` if there is no
     /// control thread.
     pub(super) fn ask_for_cycle(&self, mutator: &Mutator<'_>, garbage: Garbage) -> bool {
         self.progress.ask(garbage);
-        self.wake(mutator)
+        self.wake(|| mutator.downgrade())
     }
 
     /// Drives cycles as long as one is wanted.
@@ -167,7 +168,7 @@ impl Shenandoah {
         // A thread whose stop came first has the lock, and uncommits by itself.
         let Some(_regions) = shared.space.try_lock_regions() else { return };
         let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
-        let goes_on = || !self.engine.interrupt.is_set();
+        let goes_on = |_| !self.engine.interrupt.is_set();
         shared.space.free.uncommit_idle(
             shared.watch.clock.coarse_ms(),
             uncommit_delay_ms,
@@ -226,10 +227,9 @@ impl Shenandoah {
 
     /// Begins a cycle.
     fn begin(&self, cycle: &mut Cycle, shared: &Shared) {
-        let CycleRequest { asked, garbage, trigger } = self.progress.begin();
+        let CycleRequest { cause, garbage, trigger } = self.progress.begin();
         let scope = self.engine.old.as_ref();
         let scope = scope.map_or(Scope::Global, |old| old.plan().next(garbage, self.engine.marks_old()));
-        let cause = if asked { Cause::Requested } else { Cause::Trigger };
         self.begin_cycle(cycle, shared, cause, scope);
         cycle.account.record.trigger = trigger.unwrap_or_default();
     }

@@ -84,8 +84,9 @@ use super::overhead::Overhead;
 use super::parts::Parts;
 use super::record::CollectionRecord;
 use super::settings::Settings;
+use super::timer::Timer;
 use super::work::{Gang, StackLimits, TaskQueuePool};
-use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, World};
+use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, Shared, World};
 use crate::options::ShenandoahMode;
 use crate::platform::MemoryError;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, POISONED};
@@ -120,6 +121,7 @@ pub(crate) struct Shenandoah {
     /// the requests that each serves.
     finished: Mutex<Vec<(CollectionRecord, u64)>>,
     control: ControlThread,
+    timer: Arc<Timer>,
     progress: Progress,
     trigger: Mutex<Trigger>,
     goal: Goal,
@@ -177,6 +179,7 @@ impl Shenandoah {
         };
         parts.space.free.set_capacity(regions.saturating_sub(engine.reserve).max(1));
         let tables = SideTables::new(base, heap_bytes, settings.pages)?;
+        let gang = parts.gang();
         Ok(Arc::new_cyclic(|me| Shenandoah {
             me: me.clone(),
             engine,
@@ -186,11 +189,12 @@ impl Shenandoah {
             degenerating: AtomicUsize::new(0),
             finished: Mutex::new(Vec::new()),
             control: ControlThread::new("allotment-control"),
+            timer: Timer::new(parts, gang.cpus()),
             progress: Progress::default(),
             trigger: Mutex::new(Trigger::new(TriggerSettings::from(options))),
             goal: Goal::new(parts.capacity()),
             tables: Mutex::new(tables),
-            gang: parts.gang(),
+            gang,
             workers: parts.workers("allotment-concurrent", options.conc_gc_threads.max(1)),
             history: parts.history.clone(),
             settings,
@@ -233,6 +237,7 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.assisted.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
+            && self.timer.is_at_rest()
             && self.gang.is_at_rest()
             && self.workers.is_at_rest()
             && self.history.is_at_rest()
@@ -242,6 +247,15 @@ impl Collector for Arc<Shenandoah> {
         self.gang.forget_threads();
         self.workers.forget_threads();
         self.control.forget();
+        self.timer.forget_thread();
+    }
+
+    fn heap_is_ready(&self, shared: &Arc<Shared>) {
+        self.timer.begin(shared);
+    }
+
+    fn heap_is_taken_over(&self) {
+        self.timer.go_on();
     }
 
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
@@ -256,6 +270,7 @@ impl Collector for Arc<Shenandoah> {
         self.overhead.emptied(self.history.clock.age());
         self.engine.no_object_is_old(world.shared());
         world.set_barriers(0);
+        self.timer.regions_were_freed(&world.shared().space.free);
         None
     }
 
@@ -266,5 +281,9 @@ impl Collector for Arc<Shenandoah> {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         self.make_room(mutator, cause, satisfied)
+    }
+
+    fn collect_after_interval(&self, shared: &Arc<Shared>) {
+        self.make_room_after_interval(shared);
     }
 }

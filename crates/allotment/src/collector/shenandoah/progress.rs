@@ -4,6 +4,7 @@
 //! served when its record is in the history.
 
 use super::scope::Garbage;
+use crate::mutator::Cause;
 use crate::sync::{Condvar, Mutex, MutexGuard, POISONED, ThreadId, current};
 
 /// The cycles that were asked for and ended.
@@ -31,6 +32,8 @@ struct Requests {
     served: u64,
     /// The reason of a trigger that fired.
     trigger: Option<String>,
+    /// There was no collection for `GCInterval`.
+    interval_is_over: bool,
     /// The control thread.
     driver: Option<ThreadId>,
     /// The control thread has panicked, in the embedder's code.
@@ -39,8 +42,8 @@ struct Requests {
 
 /// Why a cycle begins.
 pub(super) struct CycleRequest {
-    /// A thread asked for the cycle.
-    pub(super) asked: bool,
+    /// The cause, of those that hold the one that wants most.
+    pub(super) cause: Cause,
     /// The garbage that threads want found.
     pub(super) garbage: Garbage,
     /// The reason of a trigger.
@@ -84,10 +87,18 @@ impl Progress {
         is_first
     }
 
+    /// Asks for a cycle that finds all garbage, because there was none for `GCInterval`. No thread
+    /// waits for it.
+    pub(super) fn ask_after_interval(&self) {
+        let mut inner = self.lock();
+        inner.interval_is_over = true;
+        inner.wanted = Garbage::All;
+    }
+
     /// Whether a cycle is wanted.
     pub(super) fn is_wanted(&self) -> bool {
         let inner = self.lock();
-        inner.trigger.is_some() || inner.asked > inner.ended
+        inner.trigger.is_some() || inner.interval_is_over || inner.asked > inner.ended
     }
 
     /// Notes that a cycle begins. Returns its reasons.
@@ -100,7 +111,13 @@ impl Progress {
         }
         inner.begun_for = garbage;
         inner.begun = inner.asked;
-        CycleRequest { asked: inner.asked > inner.ended, garbage, trigger: inner.trigger.take() }
+        let interval_is_over = std::mem::take(&mut inner.interval_is_over);
+        let cause = match inner.asked > inner.ended {
+            true => Cause::Requested,
+            false if interval_is_over => Cause::Interval,
+            false => Cause::Trigger,
+        };
+        CycleRequest { cause, garbage, trigger: inner.trigger.take() }
     }
 
     /// Notes that the cycle that began last has ended. Returns the requests that its record serves.
@@ -173,5 +190,21 @@ mod tests {
         assert!(!for_all());
         progress.ask(Garbage::Young);
         assert!(!for_all());
+    }
+
+    #[test]
+    fn a_cycle_has_the_cause_that_wants_most() {
+        let progress = Progress::default();
+        progress.fire("a trigger");
+        assert_eq!(progress.begin().cause, Cause::Trigger);
+        progress.fire("a trigger");
+        progress.ask_after_interval();
+        let both = progress.begin();
+        assert_eq!((both.cause, both.garbage), (Cause::Interval, Garbage::All));
+        assert!(!progress.is_wanted(), "the request lasts for one cycle");
+        progress.ask_after_interval();
+        progress.ask(Garbage::Young);
+        let both = progress.begin();
+        assert_eq!((both.cause, both.garbage), (Cause::Requested, Garbage::All));
     }
 }

@@ -13,8 +13,9 @@ use super::scope::{Garbage, Scope};
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
-use crate::mutator::{Cause, Mutator, Outcome, World};
+use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
 use crate::sync::Ordering;
+use std::sync::Arc;
 
 /// Of the collections that zeal asks for, one of this many stops the world, and one of its square
 /// is full.
@@ -55,10 +56,32 @@ impl Shenandoah {
         let stopped = mutator.raw_mut().stop_the_world(|world| self.collect_stopped(world, cause, satisfied));
         self.degenerating.fetch_sub(1, Ordering::Relaxed);
         self.publish();
+        self.timer.regions_were_freed(&mutator.shared().space.free);
         let Some((records, room)) = stopped else { return Outcome::Elsewhere };
         let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         outcome
+    }
+
+    /// As [`Collector::collect_after_interval`](crate::mutator::Collector::collect_after_interval):
+    /// a cycle beside mutators, or in a stop where no control thread makes cycles. None if another
+    /// cycle is under way.
+    pub(super) fn make_room_after_interval(&self, shared: &Arc<Shared>) {
+        if self.engine.assisted.has_cycle() {
+            return;
+        }
+        if !self.passive.load(Ordering::Relaxed) {
+            self.progress.ask_after_interval();
+            if self.wake(|| Arc::downgrade(shared)) {
+                return;
+            }
+        }
+        let stopped =
+            shared.stop_the_world(|world| self.collect_stopped(world, Cause::Interval, &mut |_| true));
+        self.publish();
+        if let Ok(Some((records, _))) = stopped {
+            self.history.add_stop(records);
+        }
     }
 
     /// Does everything possible to make room. Returns the records of full collections, and whether

@@ -5,6 +5,7 @@ use crate::mutator::{GcOverhead, Mutator, World};
 use crate::object::SlotVisitor;
 use crate::region::Space;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Why a collection begins.
@@ -17,6 +18,8 @@ pub enum Cause {
     Requested,
     /// There would soon have been no room, and no thread of the heap ran: `CollectWhenIdle`.
     Idle,
+    /// There was no collection for `GCInterval`.
+    Interval,
     /// The heap is being tested: `ZealInterval`.
     Zeal,
     /// There would soon have been no room: a concurrent cycle begins while threads run.
@@ -29,6 +32,7 @@ impl fmt::Display for Cause {
             Cause::AllocationFailure => "Allocation Failure",
             Cause::Requested => "Requested",
             Cause::Idle => "Idle",
+            Cause::Interval => "Interval",
             Cause::Zeal => "Zeal",
             Cause::Trigger => "Trigger",
         })
@@ -113,6 +117,15 @@ pub(crate) trait Collector: Send + Sync {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
 
+    /// Collects all garbage, because there was no collection for `GCInterval`. The caller is a
+    /// thread of the heap's own, which is not attached. If another thread stops the world first,
+    /// there is no collection. A collector with a thread of its own leaves the work to that thread.
+    fn collect_after_interval(&self, _shared: &Arc<Shared>) {}
+
+    /// The heap of this collector is ready. The collector may have threads that look at the heap,
+    /// but must not keep the heap alive.
+    fn heap_is_ready(&self, _shared: &Arc<Shared>) {}
+
     /// How often the collector has answered [`Outcome::OverLimit`], and the numbers of the last
     /// answer.
     fn over_limit(&self) -> Option<(u64, GcOverhead)> {
@@ -158,4 +171,7 @@ pub(crate) trait Collector: Send + Sync {
     /// In a child of `fork()`: the collector's threads do not exist there. The collector neither
     /// waits for them nor wakes them again, but starts others. Takes no lock.
     fn forget_threads(&self) {}
+
+    /// In a child of `fork()`: the heap works there. Threads that look at the heap may start again.
+    fn heap_is_taken_over(&self) {}
 }

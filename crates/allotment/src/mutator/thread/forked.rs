@@ -89,6 +89,9 @@ impl Shared {
             Err(why) => UNUSABLE.iter().find(|(_, error)| *error == why).map_or(0, |(number, _)| *number),
         };
         self.process.store(number);
+        if outcome.is_ok() {
+            self.collector.heap_is_taken_over();
+        }
         outcome
     }
 

@@ -56,6 +56,7 @@ const OF_COLLECTIONS: &[OptionId] = &[
     OptionId::NumberOfGCLogFiles,
     OptionId::Timeline,
     OptionId::UncommitDelay,
+    OptionId::GCInterval,
     OptionId::VerifyBeforeGC,
     OptionId::VerifyAfterGC,
     OptionId::ZealInterval,

@@ -122,6 +122,7 @@ fn neighbours_of_refused_combinations_are_taken() {
         "MinHeapFreeRatio=40 MaxHeapSize=65m",
         "MinHeapFreeRatio=40 MaxHeapSize=64m InitialHeapSize=1m",
         "UncommitDelay=9 MaxHeapSize=64m",
+        "GCInterval=9 InitialHeapSize=64m MaxHeapSize=64m",
         "ConcGCThreads=2 ParallelGCThreads=2 Collector=shenandoah",
         "ConcGCThreads=2 ParallelGCThreads=0 Collector=shenandoah",
         "ShenandoahGCMode=passive ShenandoahEvacReserve=9 ShenandoahMinFreeThreshold=9 Collector=shenandoah",
@@ -177,6 +178,8 @@ fn each_collector_takes_the_options_that_it_reads() {
         ("ShenandoahOldEvacWaste=2", "no yes no no no no"),
         ("ParallelGCThreads=1", "yes yes yes yes yes no"),
         ("MinHeapFreeRatio=40", "yes yes yes yes yes no"),
+        ("UncommitDelay=9", "yes yes yes yes yes no"),
+        ("GCInterval=9", "yes yes yes yes yes no"),
         ("+VerifyAfterGC", "yes yes yes yes yes no"),
     ] {
         for (heap, takes) in HEAPS.iter().zip(takes.split(' ')) {

@@ -48,6 +48,7 @@ fn types_ranges_and_defaults() {
         ("AlwaysPreTouch", "switch true or false".into(), "false"),
         ("UseTransparentHugePages", "switch true or false".into(), "true"),
         ("UncommitDelay", "milliseconds 0..2147483647".into(), "300000"),
+        ("GCInterval", "milliseconds 0..2147483647".into(), "0"),
         ("UseTLAB", "switch true or false".into(), "true"),
         ("ResizeTLAB", "switch true or false".into(), "true"),
         ("ZeroTLAB", "switch true or false".into(), "false"),

@@ -86,7 +86,7 @@ fn only_a_free_region_is_taken() {
 #[test]
 fn regions_go_back_to_the_system_when_their_time_has_come() {
     let uncommit = |free: &FreeSet<_>, now_ms, delay_ms, keep_bytes| {
-        free.uncommit_idle(now_ms, delay_ms, keep_bytes, || true)
+        free.uncommit_idle(now_ms, delay_ms, keep_bytes, |_| true)
     };
     let free = used();
     assert_eq!(uncommit(&free, 1000, 50, 0), 0);
@@ -97,7 +97,7 @@ fn regions_go_back_to_the_system_when_their_time_has_come() {
     assert_eq!(uncommit(&free, 1050, 50, 0), 0);
     assert_eq!(uncommit(&free, 1100, 50, 3 * 1024), 0, "three regions are to stay committed");
     assert_eq!(uncommit(&free, 1100, 50, 2 * 1024 + 1), 0);
-    assert_eq!(free.uncommit_idle(1100, 50, 2 * 1024, || false), 0, "it ends early");
+    assert_eq!(free.uncommit_idle(1100, 50, 2 * 1024, |_| false), 0, "it ends early");
     assert_eq!(uncommit(&free, 1100, 50, 2 * 1024), 1024);
     free.verify().unwrap();
     assert_eq!(free.table().get(2).state(), State::Uncommitted);

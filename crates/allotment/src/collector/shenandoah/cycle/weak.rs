@@ -64,7 +64,7 @@ impl Weak {
         let mut sorted = sort(&measured, self.tenuring_threshold, promotion_bytes);
         let effort = match account.cause {
             _ if engine.move_all => Effort::All,
-            Cause::Requested => Effort::Thorough,
+            Cause::Requested | Cause::Interval => Effort::Thorough,
             _ => Effort::Usual,
         };
         let memory = FreeRegions {
