@@ -174,6 +174,10 @@ debug_is_name!(Root<W: Word>);
 
 /// A root that does not keep its referent alive.
 ///
+/// The root is cleared by the first collection that finds the referent dead. A young collection
+/// finds no dead old objects. While a heap has weak roots, `Collector=parallel` collects the whole
+/// heap from time to time, even if young collections free enough memory (`docs/collectors`).
+///
 /// ```
 /// use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

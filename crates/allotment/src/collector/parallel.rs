@@ -351,6 +351,7 @@ impl Parallel {
         let mut collection = Collection {
             mutator_ns: record.start.saturating_sub(self.resumed()).as_nanos() as u64,
             threads: world.threads(),
+            weak_handles: world.shared().threads.roots.counts().weak_handles,
             free_regions: free.free_regions(),
             old_bytes: occupancy.old_bytes,
             humongous_regions: occupancy.regions.humongous,

@@ -15,6 +15,7 @@ use crate::object::{Element, Shape, ShapeRef, SlotKind};
 use crate::options::{CollectorKind, TlabPolicy};
 use crate::region::State;
 use std::sync::{Arc, Barrier, Mutex};
+use std::time::Duration;
 
 /// A heap of this many small regions, its pairs, and the list that gets its records.
 fn heap(regions: usize, options: &str) -> (Heap, ShapeRef, Arc<Mutex<Vec<CollectionRecord>>>) {
@@ -184,6 +185,33 @@ fn a_requested_collection_is_full() {
     assert_eq!(kinds(&records), [(CollectionKind::Full, Cause::Requested)]);
     let table = heap.shared.space.free.table();
     assert_eq!((0..table.len()).filter(|&index| table.get(index).state() == State::Old).count(), 1);
+}
+
+#[test]
+fn the_weak_handle_of_a_dead_old_object_is_cleared_though_young_collections_suffice() {
+    for weak_handles in [true, false] {
+        // Collections take no time, so only their number decides.
+        let builder = Heap::builder().clock(|| Duration::ZERO);
+        let (heap, pair, records) = heap_of(builder, 32, "ParallelGCThreads=1");
+        let young = || kinds(&records).iter().filter(|one| one.0 == CollectionKind::Young).count();
+        heap.attach(|mutator| {
+            let list = root(mutator);
+            push(mutator, pair, &list, 1).expect("room");
+            // SAFETY: the word of a root.
+            let weak = unsafe { mutator.raw().new_weak_root(list.get(mutator).expect("of this heap")) };
+            assert!(mutator.collect(), "it becomes old");
+            // SAFETY: null refers to nothing.
+            unsafe { list.set(mutator, 0) };
+            let weak = weak_handles.then_some(weak);
+            while young() < 1100 && weak.as_ref().is_none_or(|weak| weak.get(mutator) != Some(0)) {
+                waste(mutator, pair);
+            }
+        })
+        .unwrap();
+        let full = kinds(&records).len() - young();
+        let expected = if weak_handles { (1024, 2) } else { (1100, 1) };
+        assert_eq!((young(), full), expected, "young and full collections");
+    }
 }
 
 #[test]

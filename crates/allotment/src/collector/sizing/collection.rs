@@ -49,6 +49,8 @@ pub(crate) struct Collection {
     pub free_regions: usize,
     /// Attached threads.
     pub threads: usize,
+    /// Weak handles, cleared ones included.
+    pub weak_handles: usize,
 }
 
 impl Collection {

@@ -151,6 +151,14 @@ pub(crate) enum Reason {
         /// full one included.
         all_ns: u64,
     },
+    /// The next collection is full: weak handles of dead old objects live long enough.
+    #[error("full next: {young} young collections, {handles} weak handles")]
+    FullForWeakHandles {
+        /// Young collections since the last full one.
+        young: usize,
+        /// Weak handles.
+        handles: usize,
+    },
     /// The next collection is full: this one found no memory for objects it had to move.
     #[error("full next: no memory for {}k", bytes.div_ceil(1024))]
     FullAfterFailure {

@@ -14,6 +14,9 @@
 //!   collections since the last full one, the coming full one included. (This is the marginal value
 //!   theorem: Charnov, "Optimal foraging", 1976. A log-structured file system cleans by the same
 //!   rule.)
+//! - **Weak handles** tell a program that an object died, and only a full collection finds dead old
+//!   objects. So a heap with weak handles has one after [`MANY_YOUNG`] young collections, as soon as
+//!   these have taken [`WEAK_SHARE`] times as long as a full one does.
 //! - **No room** for one region of eden and its copies: there is no choice. The full collection
 //!   needs no free memory, so eden may have all of it until then.
 //!
@@ -31,6 +34,13 @@ const LEAST_GROWTH: usize = 16;
 /// The least part of the capacity by which it grows.
 const STEP: usize = 8;
 
+/// Young collections in a row after which a full one clears the weak handles of dead old objects.
+pub(super) const MANY_YOUNG: usize = 1024;
+
+/// The time of these young collections, in times of a full one. So such a full collection adds a
+/// tenth to the time of collections.
+const WEAK_SHARE: f64 = 10.0;
+
 /// The state of the heap as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct WholeHeap {
@@ -46,6 +56,8 @@ pub(super) struct WholeHeap {
     /// that they emptied.
     young_ns: u64,
     eden: usize,
+    /// Young collections since the last full one.
+    young: usize,
 }
 
 /// The prospect of the next young collection.
@@ -65,7 +77,7 @@ impl WholeHeap {
     pub(super) fn new(rule: Capacity, regions: usize) -> WholeHeap {
         let capacity = rule.after(0).clamp(1, regions);
         let (full_ns, headroom) = (Average::new(TIME_WEIGHT), capacity);
-        WholeHeap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0 }
+        WholeHeap { rule, regions, capacity, base: 0, headroom, full_ns, young_ns: 0, eden: 0, young: 0 }
     }
 
     /// Regions of the capacity that are free.
@@ -76,6 +88,7 @@ impl WholeHeap {
     pub(super) fn after_young(&mut self, pause_ns: u64, eden: usize) {
         self.young_ns = self.young_ns.saturating_add(pause_ns);
         self.eden += eden;
+        self.young += 1;
     }
 
     pub(super) fn after_full(&mut self, pause_ns: u64, in_use: usize) -> Option<Reason> {
@@ -84,7 +97,7 @@ impl WholeHeap {
         self.base = in_use;
         self.headroom = self.capacity.saturating_sub(in_use);
         self.full_ns.sample(pause_ns as f32);
-        (self.young_ns, self.eden) = (0, 0);
+        (self.young_ns, self.eden, self.young) = (0, 0, 0);
         (from != self.capacity)
             .then_some(Reason::CapacityFollows { regions: Change { from, to: self.capacity } })
     }
@@ -117,6 +130,9 @@ impl WholeHeap {
             let needed = next.need + 1 - next.wish;
             return Some(Reason::FullNoRoom { free: self.room(free), needed });
         }
+        if let Some(reason) = self.due_for_weak_handles(now) {
+            return Some(reason);
+        }
         if self.capacity < self.regions || next.short_pauses || self.eden == 0 || self.full_ns.samples() == 0
         {
             return None;
@@ -124,5 +140,14 @@ impl WholeHeap {
         let young = f64::from(next.pause_ns) / fitting as f64;
         let all = (f64::from(self.full_ns.value()) + self.young_ns as f64) / self.eden as f64;
         (young > all).then_some(Reason::FullCheaper { young_ns: young as u64, all_ns: all as u64 })
+    }
+
+    /// The reason for a full collection that clears weak handles, if one is due.
+    fn due_for_weak_handles(&self, now: &HeapState) -> Option<Reason> {
+        let HeapState { weak_handles, tenured, .. } = *now;
+        // Before the first full collection no time of one is known: 0.
+        let has_taken_long = self.young_ns as f64 >= WEAK_SHARE * f64::from(self.full_ns.value());
+        let is_due = weak_handles > 0 && tenured > 0 && self.young >= MANY_YOUNG && has_taken_long;
+        is_due.then_some(Reason::FullForWeakHandles { young: self.young, handles: weak_handles })
     }
 }

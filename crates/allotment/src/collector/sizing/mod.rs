@@ -60,11 +60,13 @@ pub(crate) struct Sizing {
     heap: WholeHeap,
 }
 
-/// The numbers that a decision begins with. All but the threads are numbers of regions.
+/// The numbers that a decision begins with. All but threads and handles are numbers of regions.
 #[derive(Clone, Copy, Debug)]
 struct HeapState {
     /// Attached threads.
     threads: usize,
+    /// Weak handles.
+    weak_handles: usize,
     /// Regions of survivors.
     survivors: usize,
     /// Regions that are old or humongous.
@@ -102,7 +104,7 @@ impl Sizing {
     /// The sizes of an empty heap to which this many threads will attach.
     pub(crate) fn first(&mut self, threads: usize) -> Decision {
         let free = self.machine.geometry.regions;
-        self.decide(&HeapState { threads, survivors: 0, tenured: 0, free }, Vec::new(), None)
+        self.decide(&HeapState { threads, weak_handles: 0, survivors: 0, tenured: 0, free }, Vec::new(), None)
     }
 
     /// The most regions that eden may have, by the goal for pauses.
@@ -144,7 +146,8 @@ impl Sizing {
         let survivors = self.machine.regions_of(done.survivor_bytes());
         let tenured = self.machine.regions_of(done.old_bytes) + done.humongous_regions;
         let tenured = tenured.min(geometry.regions - free);
-        self.decide(&HeapState { threads: done.threads, survivors, tenured, free }, reasons, failure)
+        let Collection { threads, weak_handles, .. } = *done;
+        self.decide(&HeapState { threads, weak_handles, survivors, tenured, free }, reasons, failure)
     }
 
     fn decide(&mut self, now: &HeapState, mut reasons: Vec<Reason>, failure: Option<Reason>) -> Decision {

@@ -35,6 +35,7 @@ fn collection() -> impl Strategy<Value = Collection> {
             live_bytes: if full { used / 2 } else { 0 },
             free_regions: free,
             threads,
+            weak_handles: threads / 2,
         }
     })
 }

@@ -245,6 +245,35 @@ fn a_full_collection_comes_before_young_ones_cost_more() {
     assert_eq!(free, 4, "{due}");
 }
 
+/// The number of young collections until the next one is full; `None`: more than `most`.
+fn young_until_full(sizing: &mut Sizing, done: &Collection, most: usize) -> Option<usize> {
+    (1..=most).find(|_| sizing.after(done).full)
+}
+
+#[test]
+fn weak_handles_are_cleared_after_many_young_collections() {
+    let (weak, most) = (Collection { weak_handles: 3, old_bytes: MIB, ..young() }, full::MANY_YOUNG);
+    let mut one = sizing("");
+    for _ in 0..2 {
+        assert_eq!(young_until_full(&mut one, &weak, 2 * most), Some(most));
+        let next = one.after(&weak);
+        assert!(matches!(next.reasons.last(), Some(Reason::FullForWeakHandles { .. })), "{next}");
+        assert!(next.to_string().contains("full next: 1025 young collections, 3 weak handles"), "{next}");
+        // 20 ms, and a young one takes 1 ms.
+        assert!(!one.after(&full(2040)).full, "the row begins anew");
+    }
+    // A full collection takes as long as 200 young ones.
+    let dear = Collection { pause_ns: 200_000_000, ..full(2040) };
+    let mut two = sizing("");
+    assert!(!two.after(&dear).full);
+    assert_eq!(young_until_full(&mut two, &weak, 3 * most), Some(2000));
+    for nothing_to_find in
+        [Collection { weak_handles: 0, ..weak.clone() }, Collection { old_bytes: 0, ..weak }]
+    {
+        assert_eq!(young_until_full(&mut sizing(""), &nothing_to_find, 3 * most), None);
+    }
+}
+
 #[test]
 fn workers_follow_the_work() {
     for (copied, scanned, workers) in [
