@@ -89,6 +89,27 @@ fn a_nearly_full_heap_ends_after_a_bounded_number_of_collections() {
     }
 }
 
+/// Cycles that end in stops free a little each time. They count as time of collections, and a full
+/// collection follows them.
+#[test]
+fn a_concurrent_collector_gives_up_as_well() {
+    for mode in ["satb", "generational", "passive"] {
+        for room in [HEAP / 5000 / 64, HEAP / 100 / 64] {
+            let heap = heap("shenandoah", 2, &format!("ShenandoahGCMode={mode},GCTimeLimit=0"));
+            in_nearly_full(&heap, room, |mu| {
+                let (error, collections) = waste(&heap, mu, 100 * room);
+                let error = error.unwrap_or_else(|| panic!("{mode}: {collections} collections"));
+                assert!(error.to_string().contains("GC overhead limit (UseGCOverheadLimit"), "{error}");
+                // Before the full collection of a stop: the cycle that was under way, a cycle beside
+                // the thread, and a whole one.
+                assert!(collections <= 2 * ROW * PER_STOP, "{mode}: {collections}");
+            });
+            assert!(heap.metrics().overhead_limits >= 1, "{mode}");
+            heap.verify().expect("a heap in order");
+        }
+    }
+}
+
 #[test]
 fn without_the_limit_it_makes_a_few_objects_at_a_time() {
     for collector in ["mark-compact", "parallel"] {

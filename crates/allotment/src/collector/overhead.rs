@@ -25,6 +25,9 @@ struct Counts {
     limit: OverheadLimit,
     /// The heap's age when threads began to run.
     resumed: Duration,
+    /// Time in which a thread helped a cycle, and did not run for its program. It counts with the
+    /// next collection.
+    helped: Duration,
     /// Whether a full collection of this stop has counted already.
     counted: bool,
     /// Commit requests that the system had refused by the last count.
@@ -47,6 +50,7 @@ impl Overhead {
         let inner = |settings| Counts {
             limit: OverheadLimit::new(settings),
             resumed: age,
+            helped: Duration::ZERO,
             counted: false,
             refusals: 0,
             exceeded: None,
@@ -90,15 +94,37 @@ impl Overhead {
             Cause::Zeal => Need::Test,
         };
         inner.counted |= need == Need::Allocation && extent == Extent::Full;
-        let running = start.saturating_sub(inner.resumed);
+        let between = start.saturating_sub(inner.resumed);
+        // Of several threads, some may have helped longer than the mean.
+        let helped = std::mem::take(&mut inner.helped).min(between);
         inner.resumed = start + pause;
-        let effort = Effort { extent, need, collecting: pause, running, free_bytes, heap_bytes };
+        let (collecting, running) = (pause + helped, between - helped);
+        let effort = Effort { extent, need, collecting, running, free_bytes, heap_bytes };
         let overhead = inner.limit.after(&effort);
         if overhead.exceeded {
             let times = inner.exceeded.map_or(0, |(times, _)| times);
             inner.exceeded = Some((times + 1, overhead));
         }
         Some(overhead)
+    }
+
+    /// Counts the help of threads for a cycle as time of collections: `time` is the mean of all
+    /// threads.
+    pub(crate) fn helped(&self, time: Duration) {
+        if let Some(mut inner) = self.lock() {
+            inner.helped += time;
+        }
+    }
+
+    /// Notes the end of a cycle while threads run. If the cycle left enough free, a row of full
+    /// collections that left too little has ended.
+    pub(crate) fn freed_beside(&self, free: &FreeSet<impl Backing>) {
+        let Some(mut inner) = self.lock() else { return };
+        let geometry = free.table().geometry();
+        let free_bytes = free.free_regions() << geometry.region_shift;
+        if inner.limit.leaves_enough(free_bytes, geometry.heap_bytes()) {
+            inner.limit.begin_anew();
+        }
     }
 
     /// Number of times that the limit was exceeded, and the last measurement.
@@ -117,7 +143,7 @@ impl Overhead {
     pub(crate) fn emptied(&self, age: Duration) {
         if let Some(mut inner) = self.lock() {
             inner.limit.begin_anew();
-            inner.resumed = age;
+            (inner.resumed, inner.helped) = (age, Duration::ZERO);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcOverhead {
-    /// Time in collections that an allocation needed.
+    /// Time in collections that an allocation needed, and of help for cycles.
     pub collecting: Duration,
     /// Time in which threads ran.
     pub running: Duration,
@@ -44,6 +44,12 @@ impl GcOverhead {
     /// The share of the heap that is free, in percent.
     pub fn free_percent(&self) -> f64 {
         percent(self.free_bytes as u128, self.heap_bytes as u128)
+    }
+
+    /// Whether both limits are exceeded now, however many full collections were counted.
+    pub(crate) fn is_beyond_limits(&self) -> bool {
+        self.time_percent() > f64::from(self.time_limit_percent)
+            && self.free_percent() < f64::from(self.free_limit_percent)
     }
 
     /// Writes why an allocation failed, as the end of a sentence.

@@ -56,6 +56,8 @@ impl Concurrent for Shenandoah {
         // The control thread holds this lock while workers are at work. It looks at the count
         // before it lets them work again.
         drop(self.lock());
+        self.stopped_ns.store(self.history.clock.age().as_nanos() as u64, Ordering::Relaxed);
+        self.ended_in_stop.store(false, Ordering::Relaxed);
     }
 
     fn world_stopped(&self, world: &mut World<'_>) {

@@ -44,6 +44,11 @@ impl Shenandoah {
         let account = &mut cycle.account;
         self.engine.assisted.end();
         (account.record.assists, account.record.assist_time) = self.engine.assisted.take();
+        let threads = shared.threads.registry.count().max(1) as u32;
+        self.overhead.helped(account.record.assist_time / threads);
+        if account.record.degenerated.is_none() {
+            self.overhead.freed_beside(&shared.space.free);
+        }
         let record = self.record_of(account, shared);
         // A full collection follows, and serves.
         let serves = if account.lost { 0 } else { self.progress.end() };

@@ -79,14 +79,13 @@ impl Shenandoah {
         self.control.ask(&self.workers.cpus(), watch)
     }
 
-    /// Waits, in `blocking`, for a cycle that begins from here on. Returns `false` if there is no
-    /// control thread.
-    pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>) -> bool {
+    /// Waits, in `blocking`, for the end of a cycle that serves request `number`. Returns `false` if
+    /// there is no control thread.
+    pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>, number: u64) -> bool {
         // A listener on that thread would wait for itself.
         if self.progress.is_driver() {
             return false;
         }
-        let number = self.progress.ask(Garbage::All);
         self.wake(|| mutator.downgrade()) && mutator.blocking(|| self.progress.wait_for(number))
     }
 

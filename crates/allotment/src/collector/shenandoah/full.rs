@@ -23,6 +23,9 @@ impl Shenandoah {
         let mut tables = self.tables.lock().expect(POISONED);
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
         drop(tables);
+        // All threads stand still, so all requests so far arrived before this collection began.
+        self.progress.begin_stopped();
+        self.progress.end();
         self.degenerated_in_row.store(0, Ordering::Relaxed);
         self.engine.make_all_young(shared);
         world.set_barriers(self.engine.resting_barriers());

@@ -89,7 +89,7 @@ use super::work::{Gang, StackLimits, TaskQueuePool};
 use crate::mutator::{Cause, Collector, Concurrent, GcOverhead, Mutator, Outcome, Shared, World};
 use crate::options::ShenandoahMode;
 use crate::platform::MemoryError;
-use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, POISONED};
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, POISONED};
 use assisted::Assisted;
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
@@ -148,6 +148,11 @@ pub(crate) struct Shenandoah {
     degenerated_in_row: AtomicUsize,
     /// Cycles that stops gave up since the last that ended. Relaxed: written in stops.
     given_up_in_row: AtomicUsize,
+    /// The heap's age in ns when the world stood still for the last full stop. Relaxed: written and
+    /// read in such stops.
+    stopped_ns: AtomicU64,
+    /// Whether a cycle ended in the full stop that is under way. Relaxed, as above.
+    ended_in_stop: AtomicBool,
 }
 
 impl Shenandoah {
@@ -204,6 +209,8 @@ impl Shenandoah {
             critical_free_percent: options.shenandoah_critical_free_threshold,
             degenerated_in_row: AtomicUsize::new(0),
             given_up_in_row: AtomicUsize::new(0),
+            stopped_ns: AtomicU64::new(0),
+            ended_in_stop: AtomicBool::new(false),
         }))
     }
 

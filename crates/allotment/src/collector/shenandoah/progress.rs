@@ -1,7 +1,7 @@
 //! The cycles that threads ask for, and how they wait for the end of one.
 //!
-//! Requests are numbered. A cycle serves all requests that were made before it began. They are
-//! served when its record is in the history.
+//! Requests are numbered. A cycle serves all requests that were made before it began, and so does a
+//! full collection. They are served when its record is in the history.
 
 use super::scope::Garbage;
 use crate::mutator::Cause;
@@ -118,6 +118,19 @@ impl Progress {
             false => Cause::Trigger,
         };
         CycleRequest { cause, garbage, trigger: inner.trigger.take() }
+    }
+
+    /// Notes that a collection begins in the stopped world. It finds all garbage, so it serves all
+    /// requests so far.
+    pub(super) fn begin_stopped(&self) {
+        let mut inner = self.lock();
+        inner.wanted = Garbage::default();
+        inner.begun = inner.asked;
+    }
+
+    /// Whether the collection of request `number` has ended. Its record need not be in the history.
+    pub(super) fn has_ended(&self, number: u64) -> bool {
+        self.lock().ended >= number
     }
 
     /// Notes that the cycle that began last has ended. Returns the requests that its record serves.

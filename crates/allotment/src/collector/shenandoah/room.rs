@@ -2,20 +2,24 @@
 //!
 //! ```text
 //! no room -> the world is stopped: the cycle that is under way ends there (degenerated)
-//!         -> a whole cycle in the stop
+//!         -> a whole cycle in the stop, unless the one under way freed nearly nothing
 //!         -> full; the reserve for copies, or failure if collections take nearly all time
 //!            (UseGCOverheadLimit)
 //!         -> full, every region compacted, then all in one piece
 //! ```
 
 use super::Shenandoah;
+use super::progress::Serving;
 use super::scope::{Garbage, Scope};
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
 use crate::collector::settings::USUAL;
+use crate::collector::sizing::Extent;
 use crate::mutator::{Cause, Mutator, Outcome, Shared, World};
+use crate::region::FreeSet;
 use crate::sync::Ordering;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Of the collections that zeal asks for, one of this many stops the world, and one of its square
 /// is full.
@@ -34,33 +38,65 @@ impl Shenandoah {
     ) -> Outcome {
         // A child of `fork()` may have no control thread to wait for.
         mutator.shared().after_fork_or_abort();
-        if !self.passive.load(Ordering::Relaxed) {
-            let beside = match cause {
-                Cause::Requested => self.await_cycle(mutator),
-                Cause::Zeal => {
-                    let turn = mutator.shared().threads.full_collections.load(Ordering::Relaxed);
-                    let garbage = match turn.is_multiple_of(ZEAL_GLOBAL) {
-                        true => Garbage::All,
-                        false => Garbage::Young,
-                    };
-                    !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, garbage)
-                }
-                _ => false,
-            };
-            if beside {
+        if cause == Cause::Requested {
+            return self.serve_request(mutator, satisfied);
+        }
+        if cause == Cause::Zeal && !self.passive.load(Ordering::Relaxed) {
+            let turn = mutator.shared().threads.full_collections.load(Ordering::Relaxed);
+            let garbage = if turn.is_multiple_of(ZEAL_GLOBAL) { Garbage::All } else { Garbage::Young };
+            if !turn.is_multiple_of(ZEAL_STOPPED) && self.ask_for_cycle(mutator, garbage) {
                 satisfied(mutator);
                 return Outcome::Collected;
             }
         }
+        self.stop_and_collect(mutator, cause, satisfied).unwrap_or(Outcome::Elsewhere)
+    }
+
+    /// Returns after a collection of all garbage that began after the call: a cycle beside threads,
+    /// or a collection in a stop. The requests of several threads share one.
+    fn serve_request(
+        &self,
+        mutator: &mut Mutator<'_>,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Outcome {
+        // Before the first safepoint: the next collection in a stop finds the request.
+        let number = self.progress.ask(Garbage::All);
+        if !self.passive.load(Ordering::Relaxed) && self.await_cycle(mutator, number) {
+            satisfied(mutator);
+            return Outcome::Collected;
+        }
+        loop {
+            mutator.let_others_go_on();
+            if self.progress.has_ended(number) {
+                return Outcome::Collected;
+            }
+            if let Some(outcome) = self.stop_and_collect(mutator, Cause::Requested, satisfied) {
+                return outcome;
+            }
+        }
+    }
+
+    /// Stops the world and collects. `None`: another thread's stop came first.
+    fn stop_and_collect(
+        &self,
+        mutator: &mut Mutator<'_>,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Option<Outcome> {
         self.degenerating.fetch_add(1, Ordering::Relaxed);
-        let stopped = mutator.raw_mut().stop_the_world(|world| self.collect_stopped(world, cause, satisfied));
+        let stopped = mutator.raw_mut().stop_the_world(|world| {
+            let (records, room) = self.collect_stopped(world, cause, satisfied);
+            let serves = self.served_by(&records);
+            (records, room, serves)
+        });
         self.degenerating.fetch_sub(1, Ordering::Relaxed);
         self.publish();
         self.timer.regions_were_freed(&mutator.shared().space.free);
-        let Some((records, room)) = stopped else { return Outcome::Elsewhere };
+        let (records, room, serves) = stopped?;
+        let _serving = Serving(&self.progress, serves);
         let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
-        outcome
+        Some(outcome)
     }
 
     /// As [`Collector::collect_after_interval`](crate::mutator::Collector::collect_after_interval):
@@ -76,12 +112,21 @@ impl Shenandoah {
                 return;
             }
         }
-        let stopped =
-            shared.stop_the_world(|world| self.collect_stopped(world, Cause::Interval, &mut |_| true));
+        let stopped = shared.stop_the_world(|world| {
+            let (records, _) = self.collect_stopped(world, Cause::Interval, &mut |_| true);
+            let serves = self.served_by(&records);
+            (records, serves)
+        });
         self.publish();
-        if let Ok(Some((records, _))) = stopped {
+        if let Ok(Some((records, serves))) = stopped {
+            let _serving = Serving(&self.progress, serves);
             self.history.add_stop(records);
         }
+    }
+
+    /// The requests that full collections served in the stop that is under way: all before them.
+    fn served_by(&self, records: &[CollectionRecord]) -> u64 {
+        if records.is_empty() { 0 } else { self.progress.end() }
     }
 
     /// Does everything possible to make room. Returns the records of full collections, and whether
@@ -97,26 +142,34 @@ impl Shenandoah {
         let mut satisfied = || world.stopper().is_none_or(|stopper| satisfied(&stopper));
         let mut records = Vec::new();
         self.overhead.begin_stop();
-        // The cycle that was under way may have freed enough.
-        if cause == Cause::AllocationFailure && satisfied() {
+        let needs_room = cause == Cause::AllocationFailure;
+        // The cycle that was under way may have freed enough. Or another thread has made room.
+        let stopped = Duration::from_nanos(self.stopped_ns.load(Ordering::Relaxed));
+        let mut has_gained =
+            !self.ended_in_stop.load(Ordering::Relaxed) || self.has_gained(free, cause, stopped);
+        if needs_room && has_gained && satisfied() {
             return (records, true);
         }
         self.settings.checks.before(world);
         // Cycles in stops that follow each other do not help: a full collection does more at once.
         let in_row = self.degenerated_in_row.load(Ordering::Relaxed);
-        if cause != Cause::AllocationFailure || in_row <= self.degenerated_threshold {
+        let helps = has_gained && in_row <= self.degenerated_threshold && !self.overhead.is_near(cause);
+        if !needs_room || helps {
+            let began = self.history.clock.age();
             let cycle = &mut *self.lock();
+            if cause == Cause::Requested {
+                self.progress.begin_stopped();
+            }
             self.begin_cycle(cycle, shared, cause, Scope::Global);
             cycle.account.record.degenerated = Some("Outside of Cycle");
             self.finish(cycle, world);
+            has_gained = self.has_gained(free, cause, began);
         }
         self.settings.checks.after(world);
         let all = free.table().len();
         // The cycle that was under way may have lost marks, too.
         let lost = self.lock().account.lost;
-        let critical = all * self.critical_free_percent;
-        let has_gained = free.free_regions() * 100 >= critical;
-        if !lost && (has_gained || cause != Cause::AllocationFailure) && cause != Cause::Zeal && satisfied() {
+        if !lost && (has_gained || !needs_room) && cause != Cause::Zeal && satisfied() {
             return (records, true);
         }
         let decides = self.overhead.is_near(cause);
@@ -136,5 +189,17 @@ impl Shenandoah {
             }
         }
         (records, false)
+    }
+
+    /// Counts a cycle that ended in the stop that is under way, and took the time since `began`.
+    /// Returns whether it freed so much that no full collection has to follow.
+    fn has_gained(&self, free: &FreeSet, cause: Cause, began: Duration) -> bool {
+        let critical = free.table().len() * self.critical_free_percent;
+        let pause = self.history.clock.since(began);
+        // Whatever its scope: a cycle compacts less than a full collection, so it costs time and is
+        // not counted.
+        let overhead = self.overhead.after(free, Extent::Young, cause, began, pause);
+        let is_beyond = overhead.is_some_and(|overhead| overhead.is_beyond_limits());
+        free.free_regions() * 100 >= critical && !is_beyond
     }
 }

@@ -75,5 +75,6 @@ impl Shenandoah {
         cycle.account.add_pause(pause.began_earlier(before), before);
         self.history.occupancy(&shared.space.free);
         self.cycle_ended(cycle, shared);
+        self.ended_in_stop.store(true, Ordering::Relaxed);
     }
 }

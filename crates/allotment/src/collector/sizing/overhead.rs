@@ -24,8 +24,11 @@
 //! two full collections. Such a limit is better if holes are too small, but a heap far below
 //! MaxHeapSize that grows by small steps exceeds the limit, too.
 //!
-//! A concurrent collector can use this unchanged: its cycles are the collections, `collecting` is
-//! the time for which allocations waited, and `running` is the rest.
+//! For a concurrent collector `collecting` is the time for which allocations waited: stops in which
+//! a cycle or a full collection ran, and the help of threads for a cycle. A cycle that ends in such
+//! a stop costs time, and is not counted. If cycles in stops take more than `GCTimeLimit` of the
+//! time and leave less than `GCHeapFreeLimit` free, a full collection follows at once. A cycle that
+//! ends while threads run costs no time, and ends a row if it leaves enough free.
 
 use super::Extent;
 use crate::mutator::GcOverhead;

@@ -10,6 +10,7 @@ use super::fast::{initialise, initialise_array};
 use super::initialise::zero;
 use super::refill::Content;
 use super::stall::stall;
+use crate::mutator::safepoint::share_collection;
 use crate::mutator::thread::state::State;
 use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, RawMutator, Site, Zeroing};
 use crate::object::{Header, Kind, WORD, fill};
@@ -201,7 +202,9 @@ impl<'t> Mutator<'t> {
     }
 
     /// Collects all garbage now, if the heap's collector collects at all. Returns whether there was
-    /// such a collection, by this thread or meanwhile by another. This is a safepoint.
+    /// such a collection, by this thread or meanwhile by another. This is a safepoint. Threads that
+    /// ask at the same time share a collection: one serves all requests that arrived before it
+    /// began.
     ///
     /// ```
     /// # use allotment::{Heap, NewStr, OutOfMemory, WeakRoot, alloc};
@@ -217,24 +220,29 @@ impl<'t> Mutator<'t> {
     /// ```
     pub fn collect(&mut self) -> bool {
         let shared = self.state().shared.clone();
-        let done = || shared.threads.full_collections.load(Ordering::Relaxed);
-        // A concurrent cycle that ends meanwhile may have begun before this thread let go of
-        // things.
-        let counts = shared.collector.concurrent().is_none();
-        let before = done();
-        // A requested stop may be a full collection. It begins when this thread stands still, so it
-        // finds all its garbage. And not every collector stops the world for the following
-        // collection.
-        self.safepoint();
-        if counts && done() != before {
-            return true;
+        let request = |mutator: &mut Self| mutator.collect_as(Cause::Requested, &mut |_| true);
+        if shared.collector.concurrent().is_some() {
+            return request(self) == Outcome::Collected;
         }
-        loop {
-            match self.collect_as(Cause::Requested, &mut |_| true) {
-                // The other thread's stop need not have been a full collection.
-                Outcome::Elsewhere if !counts || done() == before => continue,
-                outcome => return matches!(outcome, Outcome::Collected | Outcome::Elsewhere),
-            }
+        let outcome = share_collection(
+            self,
+            |_| shared.threads.full_collections.load(Ordering::Relaxed),
+            |mutator| {
+                mutator.let_others_go_on();
+                mutator.safepoint();
+            },
+            |mutator| Some(request(mutator)).filter(|outcome| *outcome != Outcome::Elsewhere),
+        );
+        outcome.is_none_or(|outcome| outcome == Outcome::Collected)
+    }
+
+    /// Waits, for a bounded time, for threads that the last stop held and that have yet to run. They
+    /// may be about to ask for a collection, which this thread would otherwise begin without them.
+    pub(crate) fn let_others_go_on(&mut self) {
+        let shared = self.state().shared.clone();
+        let threads = &shared.threads.registry.threads;
+        if threads.is_resuming() {
+            self.blocking(|| threads.await_resumption());
         }
     }
 

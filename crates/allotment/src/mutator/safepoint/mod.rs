@@ -28,6 +28,7 @@
 //!
 //! The protocol knows nothing of buffers and heaps, so loom can explore it (`model`).
 
+mod collection_request;
 mod identity;
 mod late;
 pub(super) mod limit;
@@ -43,6 +44,7 @@ mod unwind;
 mod volunteers;
 mod wakes;
 
+pub(in crate::mutator) use collection_request::share_collection;
 pub use identity::ThreadIdentity;
 pub(in crate::mutator) use identity::renew_system_id;
 pub use late::LateThread;

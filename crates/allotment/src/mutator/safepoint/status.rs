@@ -125,6 +125,11 @@ impl Status {
         self.0.load(Ordering::Relaxed) & (STOP | SAFE) == STOP
     }
 
+    /// Whether the stop that held this thread has ended, and the thread has yet to run.
+    pub(super) fn is_resuming(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & (SAFE | STOP | WAITS) == SAFE | WAITS
+    }
+
     /// What the thread does at about this moment.
     pub(in crate::mutator) fn activity(&self) -> ThreadActivity {
         match self.0.load(Ordering::Relaxed) {

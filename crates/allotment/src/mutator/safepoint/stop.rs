@@ -12,7 +12,7 @@ use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
 use crate::mutator::ForkError;
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, POISONED, park};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, POISONED, Waiting, park};
 use std::time::{Duration, Instant};
 
 /// A thread that takes part in stops.
@@ -87,6 +87,9 @@ pub(in crate::mutator) struct Arrival {
     pub(in crate::mutator) last: Option<ThreadIdentity>,
 }
 
+/// The longest wait for threads to go on after a stop.
+const LONGEST_RESUMPTION: Duration = Duration::from_millis(20);
+
 /// The golden ratio of 2^64: multiples of it are spread evenly.
 const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -134,6 +137,23 @@ impl<T: Participant, D> Safepoints<T, D> {
         let inner = self.lock();
         let safe = |thread: &T| thread.status().is_safe();
         inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
+    }
+
+    /// Whether a thread that the last stop held has yet to go on.
+    pub(in crate::mutator) fn is_resuming(&self) -> bool {
+        let inner = self.lock();
+        let resumes = |thread: &T| thread.status().is_resuming();
+        inner.stop.is_none() && (inner.outside > 0 || inner.threads.iter().any(resumes))
+    }
+
+    /// Waits until the threads that the last stop held have gone on, for up to
+    /// [`LONGEST_RESUMPTION`]. Such a thread may be about to ask for a stop, too, and the next stop
+    /// does not wait for it. For a thread that is safe.
+    pub(in crate::mutator) fn await_resumption(&self) {
+        let (begun, mut waiting) = (Instant::now(), Waiting::new());
+        while self.is_resuming() && begun.elapsed() < LONGEST_RESUMPTION {
+            waiting.longer();
+        }
     }
 
     pub(in crate::mutator) fn statistics(&self) -> SafepointStatistics {
