@@ -187,6 +187,53 @@ mod tests {
         }
     }
 
+    const MS: Duration = Duration::from_millis(1);
+
+    /// A free set of this many regions, and the limit with a row of one full collection that left
+    /// too little.
+    fn after_one(regions: usize) -> (FreeSet<Lends>, Overhead) {
+        let table = RegionTable::new(1 << 30, Geometry { region_shift: 12, regions });
+        let free = FreeSet::new(table, Lends(AtomicUsize::new(regions)), RefillStrategy::Cas, 1);
+        while let Some(index) = free.take_region(0) {
+            free.table().get(index).set_top(free.table().end(index));
+        }
+        let settings = OverheadSettings { time_percent: 50, free_percent: 2 };
+        let overhead = Overhead::new(Some(settings), Duration::ZERO);
+        let first = overhead.after(&free, Extent::Full, Cause::AllocationFailure, MS, MS).expect("it is on");
+        assert_eq!((first.full_collections, first.collecting, first.running), (1, MS, MS));
+        (free, overhead)
+    }
+
+    #[test]
+    fn cycles_in_stops_and_help_cost_time_and_are_not_counted() {
+        let (free, overhead) = after_one(100);
+        overhead.begin_stop();
+        overhead.helped(2 * MS);
+        // 8 ms after the last collection.
+        let cycle = overhead.after(&free, Extent::Young, Cause::AllocationFailure, 10 * MS, 3 * MS);
+        let cycle = cycle.expect("it is on");
+        assert_eq!((cycle.full_collections, cycle.collecting, cycle.running), (1, 5 * MS, 6 * MS));
+        assert!(!cycle.is_beyond_limits(), "45 % of the time");
+        overhead.helped(100 * MS);
+        let full = overhead.after(&free, Extent::Full, Cause::AllocationFailure, 14 * MS, 2 * MS);
+        let full = full.expect("it is on");
+        assert_eq!((full.full_collections, full.collecting, full.running), (2, 8 * MS, 6 * MS));
+        assert!(full.is_beyond_limits() && !full.exceeded, "57 % of the time, and nothing is free");
+    }
+
+    #[test]
+    fn a_cycle_beside_threads_that_leaves_enough_ends_the_row() {
+        for (given, row) in [(1, 2), (2, 1)] {
+            let (free, overhead) = after_one(100);
+            (0..given).for_each(|index| free.give_region(index, 0));
+            overhead.freed_beside(&free);
+            (0..given).for_each(|_| drop(free.take_region(0)));
+            overhead.begin_stop();
+            let full = overhead.after(&free, Extent::Full, Cause::AllocationFailure, 9 * MS, MS);
+            assert_eq!(full.map(|full| full.full_collections), Some(row), "{given} of 100 regions");
+        }
+    }
+
     #[test]
     fn free_bytes_are_bytes_that_the_system_provides() {
         const SHIFT: u32 = 12;

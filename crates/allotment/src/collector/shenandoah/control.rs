@@ -79,7 +79,7 @@ impl Shenandoah {
         self.control.ask(&self.workers.cpus(), watch)
     }
 
-    /// Waits, in `blocking`, for the end of a cycle that serves request `number`. Returns `false` if
+    /// Waits, in `blocking`, until a collection has served request `number`. Returns `false` if
     /// there is no control thread.
     pub(super) fn await_cycle(&self, mutator: &mut Mutator<'_>, number: u64) -> bool {
         // A listener on that thread would wait for itself.

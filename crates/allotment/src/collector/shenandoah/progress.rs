@@ -221,3 +221,81 @@ mod tests {
         assert_eq!((both.cause, both.garbage), (Cause::Requested, Garbage::All));
     }
 }
+
+/// Every interleaving of a thread that waits for a cycle, one that collects in a stop, and the
+/// control thread. The lock stands for the stopped world: no cycle is under way there.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[derive(Default)]
+    struct Heap {
+        progress: Progress,
+        cycle: Mutex<()>,
+        /// What each thread has let go of, and what collections found. The model checker does not
+        /// see these numbers.
+        dropped: [AtomicU32; 2],
+        found: [AtomicU32; 2],
+    }
+
+    impl Heap {
+        /// Lets go of something and asks for a collection. Returns the number of the request.
+        fn ask(&self, thread: usize) -> u64 {
+            self.dropped[thread].store(1, Ordering::Relaxed);
+            self.progress.ask(Garbage::All)
+        }
+
+        /// A collection that `begin` begins. It finds what threads let go of before.
+        fn collect(&self, begin: impl Fn(&Progress)) {
+            let cycle = self.cycle.lock().unwrap();
+            begin(&self.progress);
+            let found = self.dropped.each_ref().map(|dropped| dropped.load(Ordering::Relaxed));
+            for (place, found) in self.found.iter().zip(found) {
+                place.fetch_max(found, Ordering::Relaxed);
+            }
+            let serves = self.progress.end();
+            drop(cycle);
+            self.progress.serve(serves);
+        }
+
+        fn check(&self, thread: usize) {
+            assert_eq!(self.found[thread].load(Ordering::Relaxed), 1, "it began after the request");
+        }
+    }
+
+    #[test]
+    fn a_request_is_served_by_what_begins_after_it() {
+        let mut bounded = loom::model::Builder::new();
+        bounded.preemption_bound = Some(3);
+        bounded.check(|| {
+            let heap = Arc::new(Heap::default());
+            let spawn = |body: fn(&Heap)| {
+                let heap = heap.clone();
+                thread::spawn(move || body(&heap))
+            };
+            let control = spawn(|heap| {
+                while !heap.progress.has_ended(2) {
+                    match heap.progress.is_wanted() {
+                        true => heap.collect(|progress| drop(progress.begin())),
+                        false => thread::yield_now(),
+                    }
+                }
+            });
+            let stopper = spawn(|heap| {
+                let number = heap.ask(1);
+                if !heap.progress.has_ended(number) {
+                    heap.collect(Progress::begin_stopped);
+                }
+                heap.check(1);
+            });
+            let number = heap.ask(0);
+            assert!(heap.progress.wait_for(number));
+            heap.check(0);
+            stopper.join().unwrap();
+            control.join().unwrap();
+        });
+    }
+}

@@ -15,8 +15,8 @@
 //!   theorem: Charnov, "Optimal foraging", 1976. A log-structured file system cleans by the same
 //!   rule.)
 //! - **Weak handles** tell a program that an object died, and only a full collection finds dead old
-//!   objects. So a heap with weak handles has one after [`MANY_YOUNG`] young collections, as soon as
-//!   these have taken [`WEAK_SHARE`] times as long as a full one does.
+//!   objects. So a heap with weak handles has one after [`MANY_YOUNG`] young collections, as soon
+//!   as these have taken [`WEAK_SHARE`] times as long as a full one does.
 //! - **No room** for one region of eden and its copies: there is no choice. The full collection
 //!   needs no free memory, so eden may have all of it until then.
 //!

@@ -236,8 +236,9 @@ impl<'t> Mutator<'t> {
         outcome.is_none_or(|outcome| outcome == Outcome::Collected)
     }
 
-    /// Waits, for a bounded time, for threads that the last stop held and that have yet to run. They
-    /// may be about to ask for a collection, which this thread would otherwise begin without them.
+    /// Waits, for a bounded time, for threads that the last stop held and that have yet to run.
+    /// They may be about to ask for a collection, which this thread would otherwise begin without
+    /// them.
     pub(crate) fn let_others_go_on(&mut self) {
         let shared = self.state().shared.clone();
         let threads = &shared.threads.registry.threads;

@@ -5,6 +5,7 @@
 //! that has stopped the world. The model fails if two of them write at once, or one does not see
 //! the other's write. It also fails if a wake-up is lost: then no thread is left to run.
 
+mod requests;
 mod visits;
 
 use super::limit::Limit;
