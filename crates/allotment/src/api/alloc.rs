@@ -6,9 +6,10 @@
 
 use super::carry::{Carry, erase};
 use super::gc::{Gc, Object};
+use super::large::{Content, Tail, make};
 use super::local::Frame;
 use super::word::Bare;
-use crate::mutator::{ByCaller, Mutator, NoPrefetch, OutOfMemory, Reservation};
+use crate::mutator::{ByCaller, Large, Mutator, NoPrefetch, OutOfMemory, PIECE_BYTES, Reservation};
 use crate::object::{HEADER_BYTES, MIN_OBJECT_BYTES, TypeShape, reference};
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
@@ -45,6 +46,14 @@ pub unsafe trait New: Carry {
     /// # Safety
     /// - `object` heads `bytes()` bytes that belong to the caller alone.
     unsafe fn write(self, object: NonNull<u8>);
+
+    /// The tail of the object, if a large object of this type is made in pieces: its type has a tail
+    /// and no other fields.
+    #[doc(hidden)]
+    #[inline]
+    fn __al_tail(&self) -> Option<Tail> {
+        None
+    }
 
     /// The place where the derive compares the fields of the object with those of the initialiser.
     /// It is never called.
@@ -190,11 +199,11 @@ pub fn initialiser<N: New>(new: N) -> N {
 }
 
 /// The inline part of `alloc!`: takes the buffer's next bytes, if there are enough, else returns
-/// the initialiser.
+/// the initialiser. A large object takes the slow part.
 #[inline(always)]
 pub fn alloc_fast<'g, N: New>(mutator: &'g Mutator<'_>, new: N) -> Result<Gc<'g, N::Object>, N> {
     let bytes = new.bytes();
-    if bytes > MAX_OBJECT_BYTES {
+    if bytes > PIECE_BYTES {
         return Err(new);
     }
     // SAFETY: as in `try_alloc`.
@@ -240,6 +249,28 @@ unsafe fn alloc_out_of_line<N: New, L: Carry>(
     kept: &mut MaybeUninit<L>,
 ) -> Result<Gc<'static, N::Object>, OutOfMemory> {
     let mutator = &mut mutator;
+    if let Some(large) = large(&new) {
+        // SAFETY: the caller erased the values, and the frame is linked at the coming safepoints.
+        let mut frame = unsafe { Frame::of_erased((new, live)) };
+        let place = &raw mut frame;
+        // SAFETY: the frame stays here and is unlinked before it is taken. While it is linked, the
+        // values are up to date and nothing else refers to them between two safepoints. The
+        // initialiser has that tail, and its `bytes` and `type_shape` say the rest.
+        let made = unsafe {
+            let linked = Frame::link(place, mutator);
+            let tail = || Frame::value(place).0.__al_tail().expect("an initialiser keeps its tail");
+            let made = make(mutator, &large, &tail);
+            drop(linked);
+            made
+        };
+        // SAFETY: the frame was linked at each safepoint. The caller restores the live variables
+        // and the object, which was good at the last safepoint.
+        unsafe {
+            let (_, live) = frame.take();
+            kept.write(live);
+            return made.map(|object| Gc::from_header(object));
+        }
+    }
     let new = match mutator.try_alloc(new) {
         Ok(object) => {
             kept.write(live);
@@ -264,4 +295,15 @@ unsafe fn alloc_out_of_line<N: New, L: Carry>(
     };
     // SAFETY: the caller restores it.
     Ok(unsafe { erase(object) })
+}
+
+/// The object that this initialiser makes, if it is made in pieces.
+fn large<N: New>(new: &N) -> Option<Large> {
+    let (bytes, header) = (new.bytes(), N::type_shape().new_header());
+    if bytes <= PIECE_BYTES {
+        return None;
+    }
+    let Tail { length, content } = new.__al_tail()?;
+    let has_slots = matches!(content, Content::Slots(_));
+    Some(Large { header, bytes, length, has_slots }).filter(Large::has_pieces)
 }

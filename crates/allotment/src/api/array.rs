@@ -7,8 +7,10 @@ use super::alloc::New;
 use super::carry::Carry;
 use super::field::Field;
 use super::gc::{Gc, Object};
+use super::large::{Content, Tail};
+use super::local::Local;
 use super::word::{Bare, Word};
-use crate::mutator::Mutator;
+use crate::mutator::{Mutator, SLOTS_PIECE_BYTES, pieces};
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, TypeShape, WORD};
 use std::fmt;
 use std::marker::PhantomData;
@@ -80,6 +82,80 @@ fn array_shape() -> &'static TypeShape {
     crate::type_shape!(Shape::constant("Array", ELEMENTS, &[], Some(Element::Reference(SlotKind::Strong))))
 }
 
+/// The address of the first of these slots.
+fn first_word<W>(slots: &[Field<W>]) -> *mut u64 {
+    // A field is transparent over an atomic word.
+    slots.as_ptr().cast_mut().cast()
+}
+
+impl<W: Word> Array<W> {
+    /// Stores `value` in each slot of `range`. A safepoint, after each part of a large range.
+    ///
+    /// Other threads may see, and a collection may meet, an array of which a part is filled.
+    ///
+    /// ```
+    /// # use allotment::{Array, Heap, NewArray, OutOfMemory, Unboxed, alloc, pass, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, array = alloc!(mu, NewArray::new(100_000, Unboxed(0)))?);
+    /// pass!(Array::fill(mu, array, 1..100_000, =Unboxed(7)));
+    /// assert_eq!(array.get(mu).iter(mu).map(|number| number.0).sum::<i32>(), 699_993);
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the range leaves the array. No slot has changed then.
+    pub fn fill(mutator: &mut Mutator<'_>, array: Local<'_, Self>, range: Range<usize>, value: Local<'_, W>) {
+        let _in_bounds = &array.get(mutator)[range.clone()];
+        for piece in pieces(range, WORD, SLOTS_PIECE_BYTES) {
+            array.get(mutator).fill(mutator, piece, value.get(mutator));
+            mutator.end_piece();
+        }
+    }
+
+    /// Copies `from[range]` to the slots of `to` from `at` on, as if through a temporary copy: the
+    /// two may overlap. A safepoint, after each part of a large range.
+    ///
+    /// Other threads may see, and a collection may meet, an array to which a part is copied.
+    ///
+    /// ```
+    /// # use allotment::{Array, Heap, NewArray, OutOfMemory, Unboxed, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, from = alloc!(mu, NewArray::new(3, Unboxed(7)))?);
+    /// root!(mu, to = alloc!(mu, NewArray::new(4, Unboxed(0)))?);
+    /// Array::copy(mu, to, 1, from, 0..2);
+    /// assert!(to.get(mu).iter(mu).eq([0, 7, 7, 0].map(Unboxed)));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If either leaves its array. No slot has changed then.
+    pub fn copy(
+        mutator: &mut Mutator<'_>,
+        to: Local<'_, Self>,
+        at: usize,
+        from: Local<'_, Self>,
+        range: Range<usize>,
+    ) {
+        let source = &from.get(mutator)[range.clone()];
+        let _in_bounds = &to.get(mutator)[at..][..source.len()];
+        let start = range.start;
+        let backward = start < at && to.get(mutator) == from.get(mutator);
+        let pieces = pieces(range, WORD, SLOTS_PIECE_BYTES);
+        let mut copy = |piece: Range<usize>| {
+            let place = at + (piece.start - start);
+            to.get(mutator).copy_from(mutator, place, from.get(mutator), piece);
+            mutator.end_piece();
+        };
+        if backward { pieces.rev().for_each(&mut copy) } else { pieces.for_each(&mut copy) }
+    }
+}
+
 impl<'g, W: Word> Gc<'g, Array<W>> {
     /// A slot of the array, for the whole span.
     ///
@@ -121,7 +197,8 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
         self.as_ref().iter().map(move |field| field.load(mutator))
     }
 
-    /// Stores `value` in each slot of `range`.
+    /// Stores `value` in each slot of `range`. No safepoint comes in between, so a large range holds
+    /// up stops: [`Array::fill`] does not.
     ///
     /// ```
     /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
@@ -138,13 +215,15 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     /// # Panics
     /// If the range leaves the array.
     pub fn fill(self, mutator: &Mutator<'_>, range: Range<usize>, value: W::Of<'_>) {
-        for field in &self.as_ref()[range] {
-            field.store(mutator, value);
-        }
+        let slots = &self.as_ref()[range];
+        // SAFETY: slots of a live object, of the heap that the thread is attached to; the value's
+        // span makes its referent alive.
+        unsafe { mutator.raw().store_slots(first_word(slots), slots.len(), value.encode()) }
     }
 
     /// Copies `from[range]` to the slots from `at` on, as if through a temporary copy: the two may
-    /// overlap.
+    /// overlap. No safepoint comes in between, so a large range holds up stops: [`Array::copy`] does
+    /// not.
     ///
     /// ```
     /// # use allotment::{Heap, NewArray, OutOfMemory, Unboxed, alloc};
@@ -162,11 +241,10 @@ impl<'g, W: Word> Gc<'g, Array<W>> {
     /// # Panics
     /// If either leaves its array.
     pub fn copy_from(self, mutator: &Mutator<'_>, at: usize, from: Gc<'_, Array<W>>, range: Range<usize>) {
-        let source = &from.as_ref()[range.clone()];
+        let source = &from.as_ref()[range];
         let target = &self.as_ref()[at..][..source.len()];
-        let pairs = target.iter().zip(source);
-        let copy = |(to, from): (&Field<W>, &Field<W>)| to.store(mutator, from.load(mutator));
-        if self == from && range.start < at { pairs.rev().for_each(copy) } else { pairs.for_each(copy) }
+        // SAFETY: strong slots of live objects, of the heap that the thread is attached to.
+        unsafe { mutator.raw().copy_slots(first_word(target), first_word(source), source.len()) }
     }
 
     /// Copies `range` to the slots from `at` on; the two may overlap.
@@ -241,6 +319,10 @@ unsafe impl<W: Word> New for NewArray<'_, W> {
     #[inline(always)]
     fn bytes(&self) -> usize {
         tail_bytes(self.len, WORD)
+    }
+
+    fn __al_tail(&self) -> Option<Tail> {
+        Some(Tail { length: self.len, content: Content::Slots(self.fill.encode()) })
     }
 
     #[inline(always)]

@@ -49,6 +49,16 @@ impl<C: Carry> Frame<C> {
         unsafe { mutator.raw().link_root(NonNull::new_unchecked(frame).cast()) }
     }
 
+    /// The values of a frame that is linked.
+    ///
+    /// # Safety
+    /// - The frame is alive, and the result is not used after the thread's next safepoint.
+    #[inline]
+    pub(super) unsafe fn value<'f>(frame: *const Self) -> &'f C {
+        // SAFETY: a collector changes the values only while the thread is at a safepoint.
+        unsafe { &*(*frame).value.get() }
+    }
+
     /// The values.
     ///
     /// # Safety

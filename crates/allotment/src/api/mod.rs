@@ -79,6 +79,7 @@ mod fields;
 mod fixnum;
 mod gc;
 mod immediate;
+mod large;
 mod local;
 mod macros;
 mod plain;

@@ -14,6 +14,9 @@ use super::any::Downcast;
 use super::array::{ELEMENTS, elements, tail_bytes};
 use super::carry::Carry;
 use super::gc::{Gc, Object};
+use super::large::{Content, Tail, repeated};
+use super::local::Local;
+use crate::mutator::{Mutator, PIECE_BYTES, pieces};
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotVisitor, TypeShape};
 use std::fmt;
 use std::marker::PhantomData;
@@ -206,6 +209,100 @@ unsafe impl<S: Scalar> Downcast for Slots<S> {
     }
 }
 
+impl<S: Scalar> Slots<S> {
+    /// Sets each element of `range`. A safepoint, after each part of a large range.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, Slots, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, numbers = alloc!(mu, NewSlots::new(4, 0_u8))?);
+    /// Slots::fill(mu, numbers, 1..3, 7);
+    /// assert!(numbers.get(mu).iter().eq([0, 7, 7, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the range leaves the array. No element has changed then.
+    pub fn fill(mutator: &mut Mutator<'_>, slots: Local<'_, Self>, range: Range<usize>, value: S) {
+        let _in_bounds = &slots.get(mutator)[range.clone()];
+        for piece in pieces(range, size_of::<S>(), PIECE_BYTES) {
+            slots.get(mutator).fill(piece, value);
+            mutator.end_piece();
+        }
+    }
+
+    /// Sets the elements from `at` on to `values`. A safepoint, after each part of many values.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, Slots, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, numbers = alloc!(mu, NewSlots::new(4, 0_u8))?);
+    /// Slots::copy_slice(mu, numbers, 1, &[7, 8]);
+    /// assert!(numbers.get(mu).iter().eq([0, 7, 8, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If they do not fit. No element has changed then.
+    pub fn copy_slice(mutator: &mut Mutator<'_>, slots: Local<'_, Self>, at: usize, values: &[S]) {
+        let _in_bounds = &slots.get(mutator)[at..][..values.len()];
+        for piece in pieces(0..values.len(), size_of::<S>(), PIECE_BYTES) {
+            slots.get(mutator).copy_from_slice(at + piece.start, &values[piece]);
+            mutator.end_piece();
+        }
+    }
+
+    /// Copies `from[range]` to the elements of `to` from `at` on, as if through a temporary copy:
+    /// the two may overlap. A safepoint, after each part of a large range.
+    ///
+    /// ```
+    /// # use allotment::{Heap, NewSlots, OutOfMemory, Slots, alloc, root};
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// # heap.attach(|mu| {
+    /// root!(mu, numbers = alloc!(mu, NewSlots::from(&[1_u8, 2, 0, 0][..]))?);
+    /// Slots::copy(mu, numbers, 1, numbers, 0..3);
+    /// assert!(numbers.get(mu).iter().eq([1, 1, 2, 0]));
+    /// # Ok::<(), OutOfMemory>(())
+    /// # })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If either leaves its array. No element has changed then.
+    pub fn copy(
+        mutator: &mut Mutator<'_>,
+        to: Local<'_, Self>,
+        at: usize,
+        from: Local<'_, Self>,
+        range: Range<usize>,
+    ) {
+        let source = &from.get(mutator)[range.clone()];
+        let _in_bounds = &to.get(mutator)[at..][..source.len()];
+        let start = range.start;
+        let backward = start < at && to.get(mutator) == from.get(mutator);
+        let pieces = pieces(range, size_of::<S>(), PIECE_BYTES);
+        let mut copy = |piece: Range<usize>| {
+            let place = at + (piece.start - start);
+            copy_elements(&to.get(mutator)[place..][..piece.len()], &from.get(mutator)[piece], backward);
+            mutator.end_piece();
+        };
+        if backward { pieces.rev().for_each(&mut copy) } else { pieces.for_each(&mut copy) }
+    }
+}
+
+/// Copies numbers, the last one first if `backward`.
+fn copy_elements<S: Scalar>(to: &[Plain<S>], from: &[Plain<S>], backward: bool) {
+    let pairs = to.iter().zip(from);
+    let copy = |(to, from): (&Plain<S>, &Plain<S>)| to.set(from.get());
+    if backward { pairs.rev().for_each(copy) } else { pairs.for_each(copy) }
+}
+
 impl<'g, S: Scalar> Gc<'g, Slots<S>> {
     /// An element, for the whole span.
     ///
@@ -306,12 +403,7 @@ impl<'g, S: Scalar> Gc<'g, Slots<S>> {
         let all = self.as_ref();
         let backward = range.start < at;
         let source = &all[range];
-        let pairs = all[at..][..source.len()].iter().zip(source);
-        if backward {
-            pairs.rev().for_each(|(to, from)| to.set(from.get()));
-        } else {
-            pairs.for_each(|(to, from)| to.set(from.get()));
-        }
+        copy_elements(&all[at..][..source.len()], source, backward);
     }
 }
 
@@ -395,6 +487,14 @@ unsafe impl<S: Scalar> New for NewSlots<'_, S> {
     #[inline(always)]
     fn bytes(&self) -> usize {
         tail_bytes(self.len(), size_of::<S>())
+    }
+
+    fn __al_tail(&self) -> Option<Tail> {
+        let content = match self.0 {
+            Elements::Fill(_, value) => Content::Repeat(repeated(value)),
+            Elements::Copy(values) => Content::Copy(values.as_ptr().cast(), size_of_val(values)),
+        };
+        Some(Tail { length: self.len(), content })
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use super::any::Downcast;
 use super::array::{ELEMENTS, elements, tail_bytes};
 use super::carry::Carry;
 use super::gc::{Gc, Object};
+use super::large::{Content, Tail};
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotVisitor, TypeShape};
 use std::fmt;
 use std::ops::Range;
@@ -129,6 +130,17 @@ macro_rules! initialiser {
             }
         }
 
+        impl $new<'_, '_> {
+            /// The bytes to copy.
+            #[inline(always)]
+            fn source(&self) -> &[u8] {
+                match &self.0 {
+                    Source::Rust(bytes) => bytes,
+                    Source::Heap(of, range) => &<$rust as AsRef<[u8]>>::as_ref(of.as_ref())[range.clone()],
+                }
+            }
+        }
+
         impl<'g> $new<'g, 'static> {
             $(#[$part])*
             pub fn part(of: Gc<'g, $object>, range: Range<usize>) -> Self {
@@ -162,14 +174,15 @@ macro_rules! initialiser {
                 self.0.bytes()
             }
 
+            fn __al_tail(&self) -> Option<Tail> {
+                let bytes = self.source();
+                Some(Tail { length: bytes.len(), content: Content::Copy(bytes.as_ptr(), bytes.len()) })
+            }
+
             #[inline(always)]
             unsafe fn write(self, object: NonNull<u8>) {
-                let bytes = match &self.0 {
-                    Source::Rust(bytes) => bytes,
-                    Source::Heap(of, range) => &<$rust as AsRef<[u8]>>::as_ref(of.as_ref())[range.clone()],
-                };
                 // SAFETY: the caller's predicates.
-                unsafe { write(bytes, object) }
+                unsafe { write(self.source(), object) }
             }
         }
     };

@@ -4,7 +4,9 @@
 //! its identity. The unused elements of the array hold nothing, and a removed element is cleared in
 //! the array.
 
-use allotment::{Array, Field, Gc, Local, Maybe, Mutator, NewArray, Object, OutOfMemory, Plain, Word, alloc};
+use allotment::{
+    Array, Field, Gc, Local, Maybe, Mutator, NewArray, Object, OutOfMemory, Plain, Word, alloc, root,
+};
 
 /// Elements of the first array.
 const FIRST: usize = 4;
@@ -208,15 +210,17 @@ impl<W: Word> List<W> {
     ) -> Result<bool, OutOfMemory> {
         let (items, len) = list.get(mu).slots(mu);
         let larger = len.saturating_add(additional).max(items.len().saturating_mul(2)).max(FIRST);
-        let items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?;
+        root!(mu, larger_items = alloc!(mu, NewArray::<Maybe<W>>::new(larger, Maybe(None)))?);
         // The list as it is after the safepoint. It is longer only if another thread has changed
         // it.
         let this = list.get(mu);
         let old = this.items.load(mu);
         let len = this.len.get().min(old.map_or(0, |old| old.len())).min(larger - usize::from(new.is_some()));
         if let Some(old) = old {
-            items.copy_from(mu, 0, old, 0..len);
+            root!(mu, old = old);
+            Array::copy(mu, larger_items, 0, old, 0..len);
         }
+        let (this, items) = (list.get(mu), larger_items.get(mu));
         let inserted = new.is_some_and(|(index, value)| {
             insert_at(mu, items.as_ref(), len, index, value.get(mu)) == Some(true)
         });

@@ -49,11 +49,11 @@ mod tests;
 mod thread;
 mod zeal;
 
-pub(crate) use alloc::hot_bytes;
 pub use alloc::{
     Ahead, ArraySite, Burst, ByCaller, BySize, Mark, NoPrefetch, PerObject, Prefetch, Reservation, Site,
     Write, Zeroing,
 };
+pub(crate) use alloc::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, hot_bytes, pieces};
 pub use fork_error::ForkError;
 pub use gc_overhead::GcOverhead;
 pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};

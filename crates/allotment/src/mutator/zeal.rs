@@ -72,6 +72,11 @@ impl Zeal {
         self.is_on() && self.is_due()
     }
 
+    /// Whether collections come where a program does not expect them.
+    pub(super) fn collects(&self) -> bool {
+        self.schedule.interval != 0
+    }
+
     /// Whether the last counted allocation needs a collection first.
     pub(super) fn wants_collection(&self) -> bool {
         self.collection_in.get() == 0

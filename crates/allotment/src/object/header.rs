@@ -155,6 +155,13 @@ impl Header {
         ((self.0 >> SHAPE_SHIFT) & SHAPE_MASK) as u32
     }
 
+    /// This header with the shape of another one. Both are headers of objects.
+    #[must_use]
+    pub(crate) const fn with_shape_of(self, other: Header) -> Header {
+        const SHAPE: u64 = SHAPE_MASK << SHAPE_SHIFT;
+        Header(self.0 & !SHAPE | other.0 & SHAPE)
+    }
+
     /// This header, one collection older. For an object younger than [`MAX_AGE`].
     #[inline(always)]
     pub(crate) const fn older(self) -> Header {
@@ -240,6 +247,8 @@ mod tests {
             prop_assert_eq!(header.with_age(0).with_mark(0).bits() as u32 >> 8, id);
             prop_assert_eq!(header.shape_number(), id);
             prop_assert_eq!(header.is_unmarked_object(), mark == 0);
+            let renamed = Header::new(shape(1)).with_age(age).with_mark(mark).with_identity_hash(hash);
+            prop_assert_eq!(renamed.with_shape_of(Header::new(shape(id))), header);
             if age < MAX_AGE {
                 prop_assert_eq!(header.older(), header.with_age(age + 1));
             }

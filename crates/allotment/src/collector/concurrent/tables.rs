@@ -202,6 +202,28 @@ impl Tables {
         reference(bits).filter(|&address| self.is_sought(free, address)).map(|_| bits)
     }
 
+    /// Calls `found` with each word that [`hidden_by_store`](Self::hidden_by_store) gives for a slot
+    /// of this range. The slots lie in one object.
+    pub(in crate::collector) fn hidden_by_stores(
+        &self,
+        free: &FreeSet,
+        slots: &[AtomicU64],
+        found: &mut dyn FnMut(u64),
+    ) {
+        let table = free.table();
+        let mut rest = slots;
+        while let Some(first) = rest.first() {
+            let address = first.as_ptr().addr();
+            let in_region = (table.end(table.index_of(address)) - address) / size_of::<AtomicU64>();
+            let (part, after) = rest.split_at(in_region.min(rest.len()));
+            rest = after;
+            // One answer for the part: an object is born before or after a border, as a whole.
+            if self.may_hide(free, address) {
+                part.iter().filter_map(|slot| self.hidden_by_store(free, slot)).for_each(&mut *found);
+            }
+        }
+    }
+
     /// Whether the slot at `address` may be the only way to an object that marking has yet to find.
     /// `false` for slots of objects that were born since marking began. If only old objects are
     /// marked, `false` for slots of young objects: the cycle that began this marking has found

@@ -2,7 +2,7 @@
 
 use super::Shenandoah;
 use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
-use crate::object::SlotVisitor;
+use crate::object::{SlotVisitor, reference, with_reference};
 use crate::region::Space;
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
@@ -16,12 +16,31 @@ impl Concurrent for Shenandoah {
         self.engine.tables.hidden_by_store(&space.free, slot)
     }
 
+    fn hidden_by_stores(&self, space: &Space, slots: &[AtomicU64], found: &mut dyn FnMut(u64)) {
+        self.engine.tables.hidden_by_stores(&space.free, slots, found);
+    }
+
     fn is_sought(&self, space: &Space, address: usize) -> bool {
         self.engine.tables.is_sought(&space.free, address)
     }
 
     fn forward(&self, space: &Space, address: usize) -> usize {
         self.engine.evacuator(space).forward(address, space.home())
+    }
+
+    fn heal(&self, space: &Space, slots: &[AtomicU64]) {
+        let (evacuator, home) = (self.engine.evacuator(space), space.home());
+        for slot in slots {
+            // Acquire: the referent is initialised.
+            let bits = slot.load(Ordering::Acquire);
+            let Some(address) = reference(bits) else { continue };
+            let place = evacuator.forward(address, home);
+            if place != address {
+                // Otherwise another thread healed it, or stored. Release: the copy.
+                let healed = with_reference(bits, place);
+                let _ = slot.compare_exchange(bits, healed, Ordering::Release, Ordering::Relaxed);
+            }
+        }
     }
 
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>)) {

@@ -4,6 +4,7 @@ mod burst;
 mod fast;
 mod initialise;
 mod outside;
+mod pieces;
 mod prefetch;
 mod recycle;
 mod refill;
@@ -13,6 +14,7 @@ mod stall;
 
 pub use burst::Burst;
 pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
+pub(crate) use pieces::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, pieces};
 pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
 pub(crate) use recycle::hot_bytes;

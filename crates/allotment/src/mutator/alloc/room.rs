@@ -102,7 +102,11 @@ impl Mutator<'_> {
 
     /// Has the collector make room, as [`Collector::collect`](crate::mutator::Collector::collect).
     /// The thread waits for that, or does it.
-    fn collect_as(&mut self, cause: Cause, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
+    pub(super) fn collect_as(
+        &mut self,
+        cause: Cause,
+        satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> Outcome {
         let shared = self.state().shared.clone();
         let collect = || shared.collector.collect(self, cause, satisfied);
         stall(cause, &shared.threads, &shared.watch, collect)

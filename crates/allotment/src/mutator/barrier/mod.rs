@@ -15,6 +15,7 @@
 //! | `store` | MARKING | hands over what the slot held |
 //! | `load_weak` | all three | kept while marking; null if dead; or as `load` |
 //! | `compare_exchange` | FORWARDING, MARKING | both |
+//! | `store_slots`, `copy_slots` | the same, once | both, a range at a time (`range.rs`) |
 //!
 //! After a store the barrier dirties the slot's card with three unconditional instructions,
 //! whatever the collector:
@@ -37,6 +38,7 @@
 //!   for the card, and a store does not.
 
 mod entries;
+mod range;
 mod slow;
 
 use super::{Hot, RawMutator};

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Shared {
     /// The collector, as barriers see it.
-    fn concurrent(&self) -> &dyn Concurrent {
+    pub(super) fn concurrent(&self) -> &dyn Concurrent {
         self.collector.concurrent().expect("only a concurrent collector sets barriers")
     }
 

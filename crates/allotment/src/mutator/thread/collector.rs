@@ -72,6 +72,11 @@ pub(crate) trait Concurrent: Send + Sync {
     /// not read: they need not hold a word yet.
     fn hidden_by_store(&self, space: &Space, slot: &AtomicU64) -> Option<u64>;
 
+    /// [`Hot::MARKING`](super::Hot): calls `found` with each word that
+    /// [`hidden_by_store`](Self::hidden_by_store) gives for a slot of this range. The slots lie in
+    /// one object.
+    fn hidden_by_stores(&self, space: &Space, slots: &[AtomicU64], found: &mut dyn FnMut(u64));
+
     /// [`Hot::MARKING`](super::Hot): whether marking has yet to find the object at this address, if
     /// that is live. False for objects that are not being marked, whose words may be stale.
     fn is_sought(&self, space: &Space, address: usize) -> bool;
@@ -79,6 +84,9 @@ pub(crate) trait Concurrent: Send + Sync {
     /// [`Hot::FORWARDING`](super::Hot): the place of the object at this address, which is moved if
     /// it has yet to move.
     fn forward(&self, space: &Space, address: usize) -> usize;
+
+    /// [`Hot::FORWARDING`](super::Hot): gives each of these slots the new place of its referent.
+    fn heal(&self, space: &Space, slots: &[AtomicU64]);
 
     /// Visits the roots of one thread in the way that the current visit of roots needs. `visit`
     /// calls the visitor with these roots.

@@ -326,6 +326,14 @@ impl State {
     #[inline]
     pub(in crate::mutator) fn hand_over_many(&self) {
         if self.sampling.pending.are_many() {
+            self.hand_over_early();
+        }
+    }
+
+    /// Hands over all samples at a call that counts as a safepoint. If there are any, reservations
+    /// lapse.
+    pub(in crate::mutator) fn hand_over_early(&self) {
+        if !self.sampling.pending.is_empty() {
             self.shared.after_fork_or_abort();
             self.hand_over(Moment::Safepoint);
             self.safepoints.set(self.safepoints.get() + 1);
