@@ -73,7 +73,7 @@ fn texts_are_made_and_cloned_in_pieces() {
 }
 
 /// Numbers that `mark` tells apart, boxed in objects that move.
-fn fill_with_nodes(mu: &mut Mutator<'_>, model: &mut Vec<u64>) -> Result<(), OutOfMemory> {
+fn fill_with_nodes(mu: &mut Mutator<'_>, model: &mut [u64]) -> Result<(), OutOfMemory> {
     root!(mu, array = alloc!(mu, NewArray::<Maybe<Node>>::new(WORDS, Maybe(None)))?);
     for index in (0..WORDS).step_by(1001) {
         root!(mu, node = Maybe(Some(alloc_node(mu, index as u64)?)));
