@@ -4,6 +4,7 @@
 
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
+use super::freed::Freed;
 use super::old::Old;
 use super::work_list::WorkList;
 use crate::collector::concurrent::{
@@ -30,6 +31,7 @@ pub(super) struct Engine {
     /// Regions whose slots are to be updated.
     pub(super) to_update: WorkList<UpdatePiece>,
     pub(super) assisted: Assisted,
+    pub(super) freed: Freed,
     pub(super) queue_pool: TaskQueuePool,
     pub(super) stack: StackLimits,
     pub(super) choice: ChooseSettings,

@@ -23,6 +23,7 @@
 //! plan.rs         when old objects are marked, and which of them move
 //! work_list.rs    pieces of work, which workers and mutators take
 //! assisted.rs     counts of the help of mutators
+//! freed.rs        what cycles have freed, for threads that wait for memory
 //! old.rs          the parts that only a heap with generations has
 //! engine.rs       tables and lists, for all steps and for barriers
 //! old_marking.rs  the marking of old objects between cycles
@@ -35,6 +36,7 @@
 //! stopped.rs      a cycle that is ended in a stopped world
 //! full.rs         the full collection
 //! control.rs      the thread that drives cycles
+//! await_run.rs    a mutator that finds no run of regions waits for a cycle
 //! room.rs         a mutator that finds no memory, up to a full collection
 //! barriers.rs     the answers to barriers and duties
 //! ```
@@ -48,6 +50,7 @@
 mod account;
 mod assist;
 mod assisted;
+mod await_run;
 mod barriers;
 mod bookkeeping;
 mod bytes;
@@ -56,6 +59,7 @@ mod control;
 mod cycle;
 mod decayed;
 mod engine;
+mod freed;
 mod full;
 mod goal;
 mod old;
@@ -94,6 +98,7 @@ use assisted::Assisted;
 use choose::{ChooseSettings, reserve_regions};
 use cycle::Cycle;
 use engine::Engine;
+use freed::Freed;
 use goal::Goal;
 use old::Old;
 use progress::Progress;
@@ -174,6 +179,7 @@ impl Shenandoah {
             to_evacuate: WorkList::default(),
             to_update: WorkList::default(),
             assisted: Assisted::default(),
+            freed: Freed::default(),
             queue_pool: TaskQueuePool::default(),
             stack: StackLimits::for_heap(heap_bytes),
             choice,
@@ -242,6 +248,7 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.to_update.is_at_rest()
             && self.engine.old.as_ref().is_none_or(Old::is_at_rest)
             && self.engine.assisted.is_at_rest()
+            && self.engine.freed.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
             && self.timer.is_at_rest()
@@ -288,6 +295,10 @@ impl Collector for Arc<Shenandoah> {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome {
         self.make_room(mutator, cause, satisfied)
+    }
+
+    fn await_run(&self, mutator: &mut Mutator<'_>, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> bool {
+        Shenandoah::await_run(self, mutator, satisfied)
     }
 
     fn collect_after_interval(&self, shared: &Arc<Shared>) {

@@ -111,6 +111,19 @@ impl Mutator<'_> {
         let collect = || shared.collector.collect(self, cause, satisfied);
         stall(cause, &shared.threads, &shared.watch, collect)
     }
+
+    /// As [`collect_as`](Self::collect_as), for an allocation of `bytes`.
+    fn collect_for(&mut self, bytes: usize, satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool) -> Outcome {
+        let shared = self.state().shared.clone();
+        let cause = Cause::AllocationFailure;
+        let collect = || {
+            if bytes > shared.space.region_bytes() && shared.collector.await_run(self, satisfied) {
+                return Outcome::Collected;
+            }
+            shared.collector.collect(self, cause, satisfied)
+        };
+        stall(cause, &shared.threads, &shared.watch, collect)
+    }
 }
 
 impl<'t> Mutator<'t> {
@@ -162,7 +175,7 @@ impl<'t> Mutator<'t> {
                 found.is_some()
             };
             let over_limit = shared.collector.over_limit();
-            let mut outcome = self.collect_as(Cause::AllocationFailure, &mut satisfied);
+            let mut outcome = self.collect_for(rounded, &mut satisfied);
             if outcome == Outcome::Elsewhere {
                 found = self.allocate_covered(rounded);
                 if found.is_none() {

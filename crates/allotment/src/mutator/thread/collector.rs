@@ -125,6 +125,17 @@ pub(crate) trait Collector: Send + Sync {
         satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
     ) -> Outcome;
 
+    /// Waits for memory that a collection beside threads frees, because `satisfied` found no run of
+    /// regions for an object that is larger than one. Returns whether `satisfied` has found one: if
+    /// not, the thread asks to [`collect`](Self::collect). This may be a safepoint.
+    fn await_run(
+        &self,
+        _mutator: &mut Mutator<'_>,
+        _satisfied: &mut dyn FnMut(&Mutator<'_>) -> bool,
+    ) -> bool {
+        false
+    }
+
     /// Collects all garbage, because there was no collection for `GCInterval`. The caller is a
     /// thread of the heap's own, which is not attached. If another thread stops the world first,
     /// there is no collection. A collector with a thread of its own leaves the work to that thread.

@@ -24,19 +24,23 @@ impl Freeing {
     /// order whose objects are old. Returns `false` if the step was interrupted there.
     pub(super) fn run(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
-        self.free_immediate(account, shared);
+        self.free_immediate(engine, account, shared);
         account.record.moved_by_mutators += engine.copies.take_count() as usize;
         let free = &shared.space.free;
         for index in self.emptied.drain(..) {
             free.retire_region(index, free.table().get(index).home());
         }
         account.old.copied_bytes += engine.copies.close(shared);
+        engine.freed.freed(true);
         settle(engine, account, &mut self.promoted, work)
     }
 
     /// Frees the regions without live objects. No thread allocates in them.
-    pub(super) fn free_immediate(&mut self, account: &mut Account, shared: &Shared) {
+    pub(super) fn free_immediate(&mut self, engine: &Engine, account: &mut Account, shared: &Shared) {
         let (free, table) = (&shared.space.free, shared.space.free.table());
+        if self.immediate.is_empty() {
+            return;
+        }
         for index in self.immediate.drain(..) {
             if table.get(index).state() == State::HumongousStart {
                 account.record.immediate_regions += table.get(index).run();
@@ -47,5 +51,6 @@ impl Freeing {
                 free.retire_region(index, table.get(index).home());
             }
         }
+        engine.freed.freed(false);
     }
 }

@@ -11,6 +11,7 @@ use crate::object::SlotVisitor;
 /// Does the step.
 pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
     begin_marking(engine, account, stop.shared());
+    engine.freed.took_snapshot();
     // In the stopped world no thread overwrites a word that marking has yet to find.
     if let Stop::Pause(pause) = stop {
         pause.set_barriers(Hot::MARKING);

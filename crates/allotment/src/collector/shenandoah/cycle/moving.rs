@@ -38,7 +38,7 @@ impl Moving {
     /// Copies the live objects of the set. Returns `false` if some are left.
     pub(super) fn evacuate(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
-        self.freeing.free_immediate(account, shared);
+        self.freeing.free_immediate(engine, account, shared);
         match work.world {
             Some(world) => forward_roots(engine, world),
             None if !work.await_duties() => return false,

@@ -21,8 +21,8 @@ pub(super) const TWIN: usize = 16;
 const NUMBER: usize = 24;
 const NODE_BYTES: usize = 40;
 
-/// Offset of the first reference of a table.
-const FIRST: usize = 24;
+/// Offset of the first reference of a table. A word without a reference is before it.
+pub(super) const FIRST: usize = 24;
 
 /// Steps by hand, in which threads help, with as much garbage as possible worth a move.
 pub(super) const BY_HAND: &str = "Collector=shenandoah,+ZealCycles,ShenandoahGarbageThreshold=0,\

@@ -3,6 +3,7 @@
 mod choosing;
 mod full;
 mod generations;
+mod humongous;
 mod kit;
 mod numbers;
 mod roots;
