@@ -121,10 +121,11 @@ impl Progress {
     }
 
     /// Notes that a collection begins in the stopped world. It finds all garbage, so it serves all
-    /// requests so far.
+    /// requests so far, and begins the interval anew.
     pub(super) fn begin_stopped(&self) {
         let mut inner = self.lock();
         inner.wanted = Garbage::default();
+        inner.interval_is_over = false;
         inner.begun = inner.asked;
     }
 
@@ -203,6 +204,16 @@ mod tests {
         assert!(!for_all());
         progress.ask(Garbage::Young);
         assert!(!for_all());
+    }
+
+    /// Otherwise a young cycle followed, which said that it found all garbage after the interval.
+    #[test]
+    fn a_collection_in_a_stop_is_also_the_one_after_the_interval() {
+        let progress = Progress::default();
+        progress.ask_after_interval();
+        progress.begin_stopped();
+        progress.end();
+        assert!(!progress.is_wanted());
     }
 
     #[test]
