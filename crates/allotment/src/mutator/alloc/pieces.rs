@@ -23,12 +23,13 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a piece of plain data. An object without more bytes is written at once.
-pub(crate) const PIECE_BYTES: usize = 256 << 10;
+/// Bytes of a piece of plain data. An object without more bytes is written at once. Tests have small
+/// heaps.
+pub(crate) const PIECE_BYTES: usize = if cfg!(test) { 8 << 10 } else { 256 << 10 };
 
 /// Bytes of a piece of slots. While objects move, each slot of a copy may cost the copy of an
 /// object.
-pub(crate) const SLOTS_PIECE_BYTES: usize = 32 << 10;
+pub(crate) const SLOTS_PIECE_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
 /// The pieces of a range of elements, in order.
 pub(crate) fn pieces(

@@ -356,6 +356,17 @@ impl<'t> Thread<'_, '_, 't> {
                 let (holder, value) = self.follow(holder);
                 self.store(holder, value, *slot, 0, NULL);
             }
+            Step::Move(from, slot, to, other) => {
+                let (holder, holder_value) = self.follow(from);
+                let (target, target_value) = self.follow(to);
+                let Some((bits, value)) = self.slot_of(holder, holder_value, *slot) else { return };
+                self.store(target, target_value, *other, bits, value);
+                self.store(holder, holder_value, *slot, 0, NULL);
+            }
+            Step::Copy(from, start, to, at, count) => {
+                let (from, to) = (self.follow(from), self.follow(to));
+                self.copy(from, *start, to, *at, *count);
+            }
             Step::Root(from, place) => {
                 let (bits, value) = self.follow(from);
                 self.put(self.program.place(*place), bits, value);
@@ -374,6 +385,42 @@ impl<'t> Thread<'_, '_, 't> {
             Step::Safepoint => self.mutator.safepoint(),
             Step::Block => self.mutator.blocking(std::thread::yield_now),
             Step::Check => self.check(),
+        }
+    }
+
+    /// What a slot of an object holds, if the object has slots.
+    fn slot_of(&mut self, holder: u64, holder_value: Value, slot: usize) -> Option<(u64, Value)> {
+        let (Value::Object(number, _), Some(address)) = (holder_value, reference(holder)) else {
+            return None;
+        };
+        let slots = self.program.graph.nodes[&number].slots.len();
+        let (bits, value) = (slots > 0).then(|| self.slot(address, number, slot % slots))?;
+        Some((if value == NULL { 0 } else { bits }, value))
+    }
+
+    /// Copies elements of one vector to another, or to itself.
+    fn copy(&mut self, from: (u64, Value), start: usize, to: (u64, Value), at: usize, count: usize) {
+        let vector = |(bits, value)| {
+            let (Value::Object(number, _), Some(address)) = (value, reference(bits)) else { return None };
+            let node = &self.program.graph.nodes[&number];
+            (node.kind == Kind::Vector && node.length > 0).then_some((address, number, node.length))
+        };
+        let (Some((source, from, length)), Some((target, to, other))) = (vector(from), vector(to)) else {
+            return;
+        };
+        let (start, at) = (start % length, at % other);
+        let most = (length - start).min(other - at);
+        let (clears, count) = (count % 2 == 1, 1 + count / 2 % most);
+        let slot = |address, index| (address + slot_offset(Kind::Vector, 1 + index)) as *mut u64;
+        // SAFETY: slots of live vectors.
+        unsafe { self.mutator.raw().copy_slots(slot(target, at), slot(source, start), count) };
+        let copied = self.program.graph.nodes[&from].slots[1 + start..][..count].to_vec();
+        self.program.graph.nodes.get_mut(&to).expect("a node").slots[1 + at..][..count]
+            .copy_from_slice(&copied);
+        if clears && from != to {
+            // SAFETY: as above.
+            unsafe { self.mutator.raw().store_slots(slot(source, start), count, 0) };
+            self.program.graph.nodes.get_mut(&from).expect("a node").slots[1 + start..][..count].fill(NULL);
         }
     }
 

@@ -15,10 +15,10 @@ const REGIONS: usize = 240;
 const FIXED: usize = 24;
 
 /// Numbers in no order (xorshift), from a seed other than 0.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

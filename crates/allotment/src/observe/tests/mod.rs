@@ -8,12 +8,14 @@
 mod graph;
 mod interpreter;
 mod large_arrays;
+mod moves;
 mod out_of_memory;
 mod places;
 mod programs;
 mod regressions;
 mod stress;
 mod timeline;
+mod web;
 mod workers;
 mod zeal;
 

@@ -71,6 +71,16 @@ impl Frame {
         Box::new(Frame { link: RootLink::new(visit_frame), slots: Default::default() })
     }
 
+    /// What a slot holds.
+    pub(super) fn get(&self, index: usize) -> u64 {
+        self.slots[index].load(Ordering::Relaxed)
+    }
+
+    /// Writes a slot.
+    pub(super) fn set(&self, index: usize, bits: u64) {
+        self.slots[index].store(bits, Ordering::Relaxed);
+    }
+
     /// Links the frame, which stays where it is until the result is dropped.
     pub(super) fn link<'f>(self: &'f mut Box<Frame>, mutator: &Mutator<'_>) -> (&'f Frame, LinkedRoot<'f>) {
         let frame = NonNull::from(&mut **self);
@@ -122,9 +132,7 @@ impl Places {
             handle.as_ref().map_or(0, |handle| handle.get(mutator).expect("a root of this heap"))
         };
         match place {
-            PlaceKind::Frame(index) => {
-                frame.expect("a program with a frame").slots[index].load(Ordering::Relaxed)
-            }
+            PlaceKind::Frame(index) => frame.expect("a program with a frame").get(index),
             PlaceKind::Strong(index) => handle(&self.handles[index]),
             PlaceKind::Weak(index) => handle(&self.weak[index]),
             PlaceKind::Provided(index) => self.own.strong[index].load(Ordering::Relaxed),
@@ -139,7 +147,7 @@ impl Places {
         let object = reference(bits);
         match place {
             PlaceKind::Frame(index) => {
-                frame.expect("a program with a frame").slots[index].store(bits, Ordering::Relaxed);
+                frame.expect("a program with a frame").set(index, bits);
             }
             // Every other time a handle is made anew, so that slots of the table change hands.
             // SAFETY: the caller's reference is good until the next safepoint.

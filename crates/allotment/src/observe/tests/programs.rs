@@ -27,6 +27,12 @@ pub(super) enum Step {
     /// Holder, slot, what; the tag of the reference.
     Store(Path, usize, Path, u64),
     Clear(Path, usize),
+    /// Holder, slot; holder, slot: a word goes from the first slot to the second, and the first one
+    /// is cleared.
+    Move(Path, usize, Path, usize),
+    /// Holder, first slot; holder, first slot; how many: words are copied from the first vector to
+    /// the second, and the others of the first are cleared if the last number is odd.
+    Copy(Path, usize, Path, usize, usize),
     Root(Path, usize),
     Drop(usize),
     Hash(Path),
@@ -66,6 +72,11 @@ pub(super) fn step(longest: usize) -> impl Strategy<Value = Step> {
         20 => (path(), number(), path(), tag())
             .prop_map(|(holder, slot, from, tag)| Step::Store(holder, slot, from, tag)),
         4 => (path(), number()).prop_map(|(holder, slot)| Step::Clear(holder, slot)),
+        8 => (path(), number(), path(), number())
+            .prop_map(|(from, slot, to, other)| Step::Move(from, slot, to, other)),
+        4 => (path(), any::<u16>(), path(), any::<u16>(), any::<u16>()).prop_map(|(from, slot, to, other, count)| {
+            Step::Copy(from, slot.into(), to, other.into(), count.into())
+        }),
         10 => (path(), number()).prop_map(|(from, place)| Step::Root(from, place)),
         4 => number().prop_map(Step::Drop),
         2 => path().prop_map(Step::Hash),
