@@ -232,8 +232,9 @@ impl Parallel {
         };
         let demand = inner.sizing.worker_demand(eden_regions, world.threads());
         let workers = self.workers(demand).helped_by(world.volunteers());
+        shared.threads.roots.begin_young_visit();
         let roots = Roots {
-            slots: &mut |slots| world.visit_roots(slots),
+            slots: &mut |slots| world.visit_young_roots(slots),
             pinned: &mut |pinned| world.visit_pinned(pinned),
         };
         let prepared = prepare.end();
@@ -242,6 +243,7 @@ impl Parallel {
         // heap only. The tables are this heap's.
         let mut done = unsafe { evacuation.run(roots, workers) }.ok()?;
         done.phases.insert(0, prepared);
+        shared.threads.roots.end_young_visit(&|address| !table.is_old(table.index_of(address)));
         let uncommitted = self.settings.conclude(world);
         let occupancy = free.occupancy();
         let sum = &done.sum;
@@ -312,6 +314,8 @@ impl Parallel {
         let workers = Workers::new(&self.gang, done.workers).helped_by(world.volunteers());
         // SAFETY: everything live was moved, and every region is parsable.
         unsafe { adopt_all(&shared.space, &tables, &inner.old, workers) };
+        shared.threads.roots.begin_young_visit();
+        shared.threads.roots.end_young_visit(&|address| !free.table().is_old(free.table().index_of(address)));
         let adopted = adopt.end();
         let uncommitted = self.settings.conclude(world);
         let mut record = CollectionRecord::of_full(world, cause, (wanted, done), uncommitted);

@@ -60,6 +60,9 @@ pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSl
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
 pub use raw::RawMutator;
+#[cfg(test)]
+pub(crate) use roots::CHUNK;
+pub(crate) use roots::HandleExtent;
 pub use roots::{
     GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
 };

@@ -6,9 +6,9 @@
 
 use crate::Heap;
 use crate::collector::kernel::Roots;
-use crate::collector::verify::{CheckedObjects, Fault, Level, VerifySummary, verify};
+use crate::collector::verify::{CheckedObjects, Fault, Level, VerifySummary, verify, verify_handles};
 use crate::heap::StillAttached;
-use crate::mutator::{ForkError, Halted, World};
+use crate::mutator::{ForkError, Halted, HandleExtent, World};
 
 /// The reason why a heap failed the check.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,12 +60,14 @@ impl Heap {
         let objects = CheckedObjects::of(&*shared.collector);
         let mut roots = Roots {
             // SAFETY: no thread is attached, so none has a frame.
-            slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
+            slots: &mut |slots| unsafe { shared.threads.roots.visit(HandleExtent::All, slots, &[]) },
             // SAFETY: as above.
             pinned: &mut |pinned| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) },
         };
         // SAFETY: no thread is attached. Handles are readable, and so are the slots that providers
         // visit.
-        Ok(unsafe { verify(&shared.space, &mut roots, level, objects) }?)
+        let summary = unsafe { verify(&shared.space, &mut roots, level, objects) }?;
+        verify_handles(shared, level)?;
+        Ok(summary)
     }
 }

@@ -83,6 +83,7 @@ impl Inner {
                 shared.space.free.offer_region(index, top);
             }
         }
+        shared.threads.roots.all_may_be_young();
         // No table has the old objects that refer into these regions: each of them may.
         for index in 0..table.len() {
             if table.is_old(index) && table.get(index).state().begins_objects() {

@@ -1,6 +1,7 @@
 //! Generational heaps through the low-level interface: which collection comes when, and what its
 //! record says.
 
+mod handles;
 mod idle;
 mod records;
 

@@ -70,6 +70,7 @@ impl Engine {
             return;
         }
         self.no_object_is_old(shared);
+        shared.threads.roots.all_may_be_young();
         let (free, table) = (&shared.space.free, shared.space.free.table());
         for index in free.in_use() {
             let region = table.get(index);

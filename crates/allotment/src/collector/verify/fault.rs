@@ -167,6 +167,11 @@ pub enum Problem {
         /// Address of the slot.
         slot: usize,
     },
+    /// The object is young, and young collections do not look at the handle that refers to it.
+    #[error(
+        "is young, and the handle is not among those that young collections visit: it was stored to without a note of that"
+    )]
+    ForgottenHandle,
 }
 
 crate::debug::debug_is_display!(Problem);

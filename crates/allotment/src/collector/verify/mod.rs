@@ -17,7 +17,7 @@
 //! | level | checks |
 //! |---|---|
 //! | 1 | the free set, states of regions, every region parsable |
-//! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots |
+//! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots, handles of young objects |
 //! | 3 | and the weak ones, and that no code wrote to memory without objects |
 //!
 //! [`CheckedObjects`] are the objects of levels 2 and 3. Level 1 checks all objects.
@@ -27,6 +27,7 @@
 
 mod fault;
 mod freed;
+mod handles;
 mod reach;
 mod starts;
 mod stopped;
@@ -35,6 +36,7 @@ mod summary;
 mod tests;
 
 pub use fault::{BadReference, Fault, Holder, Problem, SlotPlace};
+pub(crate) use handles::verify_handles;
 pub(crate) use stopped::Checks;
 pub use summary::VerifySummary;
 

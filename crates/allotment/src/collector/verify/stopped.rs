@@ -1,6 +1,6 @@
 //! The check of a stopped world, before and after a collection.
 
-use super::{CheckedObjects, Fault, Level, VerifySummary, verify};
+use super::{CheckedObjects, Fault, Level, VerifySummary, verify, verify_handles};
 use crate::collector::kernel::Roots;
 use crate::mutator::World;
 use crate::platform::abort_because;
@@ -48,5 +48,7 @@ pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<VerifySumm
         pinned: &mut |pinned| world.visit_pinned(pinned),
     };
     // SAFETY: a `World` is the proof that no mutator runs and that every buffer was given up.
-    unsafe { verify(&shared.space, &mut roots, level, objects) }
+    let summary = unsafe { verify(&shared.space, &mut roots, level, objects) }?;
+    verify_handles(shared, level)?;
+    Ok(summary)
 }

@@ -2,6 +2,7 @@
 
 use crate::mutator::roots::{RootSlot, RootTable};
 use crate::mutator::{Mutator, RawMutator, Shared};
+use crate::object::reference;
 use std::sync::Arc;
 
 /// An owned root: a word that a collector keeps up to date, strong or weak.
@@ -34,6 +35,9 @@ impl RootHandle {
         if own {
             // SAFETY: a root of this heap, and the caller's predicate.
             unsafe { mutator.raw().store_root(self.slot.word(), bits) };
+            if reference(bits).is_some() {
+                self.table().stored(self.slot);
+            }
         }
         own
     }

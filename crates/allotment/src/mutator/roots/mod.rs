@@ -13,17 +13,23 @@
 //! **Invariant:** a word in a root has the form of a word in a slot. A collector that moves its
 //! referent updates the word. A pin is not updated, because its referent does not move.
 
+mod chunk;
 mod frame;
 mod links;
 mod pins;
 mod providers;
 mod table;
+mod young;
 
+#[cfg(test)]
+pub(crate) use chunk::CHUNK;
+pub(super) use chunk::RootSlot;
 pub use frame::GeneratedFrame;
 pub(super) use links::{LinkEntry, OUTSIDE, VISITED, below, take_off, visit_links};
 pub use links::{RootLink, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
-pub(super) use table::{Changed, RootSlot, RootTable};
+pub(crate) use table::HandleExtent;
+pub(super) use table::{Changed, RootTable};
 
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::platform::abort_because;
@@ -80,6 +86,17 @@ pub struct RootCounts {
     pub pinned_objects: usize,
 }
 
+/// A handle that refers to a young object and that young collections would miss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForgottenHandle {
+    /// Address of the slot.
+    pub(crate) slot: usize,
+    /// The word in it.
+    pub(crate) bits: u64,
+    /// How it keeps its referent.
+    pub(crate) kind: SlotKind,
+}
+
 /// Takes the kind of a root, the address that it refers to, and how it keeps its referent.
 pub(crate) type RootTargets<'v> = dyn FnMut(RootKind, usize, SlotKind) + 'v;
 
@@ -106,6 +123,11 @@ impl Roots {
         if weak { &self.weak } else { &self.strong }
     }
 
+    /// All tables of handles, and how their slots keep their referents.
+    fn tables(&self) -> [(&RootTable, SlotKind); 3] {
+        [(&self.strong, SlotKind::Strong), (&self.weak, SlotKind::Weak), (&self.sampled, SlotKind::Weak)]
+    }
+
     /// Whether no thread holds a lock. Asked in a child of `fork()`, where a held lock is never
     /// released.
     pub(super) fn is_at_rest(&self) -> bool {
@@ -126,14 +148,19 @@ impl Roots {
         }
     }
 
-    /// Visits the slots of handles and providers.
+    /// Visits the slots of providers and of the handles of this extent.
     ///
     /// # Safety
     /// - As for [`Providers::visit`].
-    pub(crate) unsafe fn visit(&self, slots: &mut SlotVisitor<'_>, frames: &[*const GeneratedFrame]) {
-        self.strong.visit(|slot| slots.slot(slot, SlotKind::Strong));
-        self.weak.visit(|slot| slots.slot(slot, SlotKind::Weak));
-        self.sampled.visit(|slot| slots.slot(slot, SlotKind::Weak));
+    pub(crate) unsafe fn visit(
+        &self,
+        extent: HandleExtent,
+        slots: &mut SlotVisitor<'_>,
+        frames: &[*const GeneratedFrame],
+    ) {
+        for (table, kind) in self.tables() {
+            table.visit(extent, |slot| slots.slot(slot, kind));
+        }
         // SAFETY: the caller's predicate.
         unsafe { self.providers.visit(slots, &mut |_| {}, frames) };
     }
@@ -150,8 +177,8 @@ impl Roots {
                 (targets.borrow_mut())(root, address, kind);
             }
         };
-        self.strong.visit(|word| slot(RootKind::Handle, word, SlotKind::Strong));
-        self.weak.visit(|word| slot(RootKind::WeakHandle, word, SlotKind::Weak));
+        self.strong.visit(HandleExtent::All, |word| slot(RootKind::Handle, word, SlotKind::Strong));
+        self.weak.visit(HandleExtent::All, |word| slot(RootKind::WeakHandle, word, SlotKind::Weak));
         let pinned = |root| {
             let targets = &targets;
             move |address| (targets.borrow_mut())(root, address, SlotKind::Strong)
@@ -165,22 +192,53 @@ impl Roots {
 
     /// Puts these barriers in force for handles and pins. In a stop.
     pub(super) fn set_barriers(&self, barriers: u32) {
-        self.strong.set_barriers(barriers);
-        self.weak.set_barriers(barriers);
-        self.sampled.set_barriers(barriers);
+        self.tables().iter().for_each(|(table, _)| table.set_barriers(barriers));
         self.pins.set_barriers(barriers);
     }
 
-    /// Calls `visit` with the slots of the strong or weak handles, chunk by chunk, and with those
-    /// that were copied meanwhile. Threads may use handles between two chunks.
-    pub(crate) fn visit_handles(&self, weak: bool, mut visit: impl FnMut(&AtomicU64)) {
+    /// Calls `visit` with the slots of the strong or weak handles of this extent, chunk by chunk,
+    /// and with those that were copied meanwhile. Threads may use handles between two chunks.
+    pub(crate) fn visit_handles(&self, weak: bool, extent: HandleExtent, mut visit: impl FnMut(&AtomicU64)) {
         let tables = if weak { &[&self.weak, &self.sampled][..] } else { &[&self.strong] };
         for table in tables {
             let mut number = 0;
-            while table.visit_chunk(number, &mut visit) {
+            while table.visit_chunk(extent, number, &mut visit) {
                 number += 1;
             }
         }
+    }
+
+    /// Begins a collection that may visit the handles of young objects alone
+    /// ([`HandleExtent::Young`]). In a stop.
+    pub(crate) fn begin_young_visit(&self) {
+        self.tables().iter().for_each(|(table, _)| table.begin_young_visit());
+    }
+
+    /// Ends that collection: from now on, a handle whose referent is old is not visited with those
+    /// of young objects. The referents are where they stay, and `is_young` says which are young.
+    /// Threads may use handles meanwhile.
+    pub(crate) fn end_young_visit(&self, is_young: &dyn Fn(usize) -> bool) {
+        self.tables().iter().for_each(|(table, _)| table.end_young_visit(is_young));
+    }
+
+    /// Notes that old objects have become young. In a stop.
+    pub(crate) fn all_may_be_young(&self) {
+        self.tables().iter().for_each(|(table, _)| table.all_may_be_young());
+    }
+
+    /// The slot of a handle that refers to a young object and that a visit of the handles of young
+    /// objects would miss, if there is one. For the verifier.
+    pub(crate) fn forgotten(&self, is_young: &dyn Fn(usize) -> bool) -> Option<ForgottenHandle> {
+        self.tables().into_iter().find_map(|(table, kind)| {
+            let (slot, bits) = table.forgotten(is_young)?;
+            Some(ForgottenHandle { slot, bits, kind })
+        })
+    }
+
+    /// Slots of handles that visits have looked at since the last call.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn take_visited(&self) -> usize {
+        self.tables().iter().map(|(table, _)| table.take_visited()).sum()
     }
 
     /// Clears weak handles before every object dies. If strong handles or pins hold objects, it

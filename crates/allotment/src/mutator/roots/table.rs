@@ -10,30 +10,35 @@
 //! may clone and drop handles meanwhile. So the table knows the barriers in force, under its lock,
 //! and a change tells what it takes away or copies ([`Changed`]).
 
+use super::chunk::{CHUNK, Chunk, FREE, RootSlot};
+use super::young::YoungChunks;
 use crate::mutator::barrier_bits::FORWARDING;
 use crate::object::reference;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{AtomicU64 as EpochWord, Mutex, MutexGuard};
 use std::alloc::{Layout, handle_alloc_error};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of slots made at a time.
-const CHUNK: usize = 64;
-
-/// The value of a free slot: no reference.
-const FREE: u64 = 1;
-
 /// All handles of one kind.
-#[derive(Default)]
 pub(in crate::mutator) struct RootTable {
     inner: Mutex<TableSlots>,
     /// Number of slots with a handle. Written under the lock, Relaxed: for readers without it.
     in_use: AtomicUsize,
+    /// How many visits of the handles of young objects were begun, plus one. Written in stops, under
+    /// the lock. Relaxed: a thread that reads it without the lock was stopped meanwhile.
+    pub(super) epoch: EpochWord,
+}
+
+impl Default for RootTable {
+    fn default() -> RootTable {
+        RootTable { inner: Mutex::default(), in_use: AtomicUsize::new(0), epoch: EpochWord::new(1) }
+    }
 }
 
 #[derive(Default)]
-struct TableSlots {
-    chunks: Vec<Chunk>,
+pub(super) struct TableSlots {
+    pub(super) chunks: Vec<Chunk>,
+    /// Those of the chunks that young collections visit.
+    pub(super) young: YoungChunks,
     /// Slots without a handle.
     free: Vec<RootSlot>,
     /// The barriers in force, as bits of [`Hot`](crate::mutator::Hot). Changed in stops.
@@ -41,8 +46,20 @@ struct TableSlots {
     /// Slots that were made by copying while references are being updated. The update's visit of
     /// the chunks may have passed them.
     copies: Vec<RootSlot>,
-    /// Visits of all slots that ended.
+    /// Visits of all slots that ended, and visits of the slots of young chunks.
     visits: u64,
+    /// Slots that visits looked at.
+    #[cfg(all(test, not(loom)))]
+    visited: usize,
+}
+
+/// The handles that a visit looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HandleExtent {
+    /// All of them.
+    All,
+    /// Those that may refer to young objects, and some others.
+    Young,
 }
 
 /// The news of a change of the table, for a collector that works meanwhile.
@@ -54,66 +71,6 @@ pub(in crate::mutator) struct Changed {
     pub(in crate::mutator) word: u64,
 }
 
-/// Slots that were made together, in memory of their own. The chunk has a pointer and no `Box`. A
-/// box is the only way to its contents, so moving a box (into a vector, or with it) would
-/// invalidate the pointer of every slot.
-struct Chunk(NonNull<[AtomicU64; CHUNK]>);
-
-// SAFETY: it owns atomics.
-unsafe impl Send for Chunk {}
-// SAFETY: as above.
-unsafe impl Sync for Chunk {}
-
-impl Chunk {
-    /// A chunk of free slots; `None`: the system has no memory.
-    fn new() -> Option<Chunk> {
-        let mut words = Vec::new();
-        words.try_reserve_exact(CHUNK).ok()?;
-        words.extend((0..CHUNK).map(|_| AtomicU64::new(FREE)));
-        let words: Box<[AtomicU64; CHUNK]> = words.into_boxed_slice().try_into().ok()?;
-        Some(Chunk(NonNull::from(Box::leak(words))))
-    }
-
-    /// The chunk's slots. Their pointers are valid as long as the chunk, wherever the chunk is
-    /// moved.
-    fn slots(&self) -> impl DoubleEndedIterator<Item = RootSlot> + use<> {
-        let first = self.0.cast::<AtomicU64>();
-        // SAFETY: the elements of the array.
-        (0..CHUNK).map(move |index| RootSlot(unsafe { first.add(index) }))
-    }
-
-    fn words(&self) -> &[AtomicU64; CHUNK] {
-        // SAFETY: its own memory, of which there are only shared references.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        // SAFETY: `new` made it from a box; the table goes, which outlives the holders of its
-        // slots.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
-
-/// A slot of a table, valid as long as the table.
-#[derive(Clone, Copy)]
-pub(in crate::mutator) struct RootSlot(NonNull<AtomicU64>);
-
-// SAFETY: an atomic in a table that every holder keeps alive.
-unsafe impl Send for RootSlot {}
-// SAFETY: as above.
-unsafe impl Sync for RootSlot {}
-
-impl RootSlot {
-    pub(in crate::mutator) fn word(&self) -> &AtomicU64 {
-        // SAFETY: the table outlives its slots' holders, and its chunks do not free their memory
-        // before that. The pointer came from the chunk's own pointer, which nothing has
-        // invalidated: only shared references to the words exist.
-        unsafe { self.0.as_ref() }
-    }
-}
-
 impl TableSlots {
     /// A free slot; `None`: the system has no memory.
     fn free(&mut self) -> Option<RootSlot> {
@@ -121,11 +78,27 @@ impl TableSlots {
             self.chunks.try_reserve(1).ok()?;
             // Room for all slots, so that giving one back takes no memory.
             self.free.try_reserve((self.chunks.len() + 1) * CHUNK).ok()?;
+            self.young.reserve(self.chunks.len() + 1)?;
             let chunk = Chunk::new()?;
             self.free.extend(chunk.slots().rev());
             self.chunks.push(chunk);
         }
         self.free.pop()
+    }
+
+    /// Counts a visit of this number of slots.
+    fn count_visited(&mut self, _slots: usize) {
+        #[cfg(all(test, not(loom)))]
+        {
+            self.visited += _slots;
+        }
+    }
+}
+
+impl Drop for TableSlots {
+    fn drop(&mut self) {
+        // SAFETY: the table goes, which outlives the holders of its slots.
+        self.chunks.drain(..).for_each(|chunk| unsafe { chunk.free() });
     }
 }
 
@@ -139,7 +112,7 @@ impl RootTable {
         self.inner.try_lock().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, TableSlots> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, TableSlots> {
         super::lock_roots(&self.inner, "a thread panicked while it changed the table of roots")
     }
 
@@ -153,6 +126,25 @@ impl RootTable {
         self.in_use.store(inner.chunks.len() * CHUNK - inner.free.len(), Ordering::Relaxed);
     }
 
+    /// Lets young collections visit the slot, which is being written.
+    fn remember(&self, inner: &mut TableSlots, slot: RootSlot) {
+        inner.young.add(slot.chunk(), self.epoch.load(Ordering::Relaxed));
+    }
+
+    /// Lets young collections visit the slot, to which the calling thread has stored a reference
+    /// since its last safepoint.
+    #[inline]
+    pub(in crate::mutator) fn stored(&self, slot: RootSlot) {
+        if !slot.chunk().is_of(self.epoch.load(Ordering::Relaxed)) {
+            self.remember_stored(slot);
+        }
+    }
+
+    #[cold]
+    fn remember_stored(&self, slot: RootSlot) {
+        self.remember(&mut self.lock(), slot);
+    }
+
     /// A slot that holds `bits`. Ends the process if the system has no memory.
     pub(in crate::mutator) fn take(&self, bits: u64) -> RootSlot {
         self.try_take(bits).unwrap_or_else(|| out_of_memory())
@@ -163,6 +155,7 @@ impl RootTable {
         let mut inner = self.lock();
         let slot = inner.free()?;
         self.count(&inner);
+        self.remember(&mut inner, slot);
         slot.word().store(bits, Ordering::Release);
         Some(slot)
     }
@@ -173,6 +166,7 @@ impl RootTable {
         let mut inner = self.lock();
         let slot = inner.free().unwrap_or_else(|| out_of_memory());
         self.count(&inner);
+        self.remember(&mut inner, slot);
         let (barriers, word) = (inner.barriers, other.word().load(Ordering::Acquire));
         slot.word().store(copied(Changed { barriers, word }), Ordering::Release);
         if barriers & FORWARDING != 0 {
@@ -215,15 +209,25 @@ impl RootTable {
         inner.copies.clear();
     }
 
-    /// Calls `visit` with the slots of chunk `number`, and those that were copied meanwhile.
-    /// `false`: there is no such chunk. The lock is held during the visit only.
-    pub(super) fn visit_chunk(&self, number: usize, mut visit: impl FnMut(&AtomicU64)) -> bool {
+    /// Calls `visit` with the slots of chunk `number` of the handles of this `extent`, and those
+    /// that were copied meanwhile. `false`: there is no such chunk. The lock is held during the
+    /// visit only.
+    pub(super) fn visit_chunk(
+        &self,
+        extent: HandleExtent,
+        number: usize,
+        mut visit: impl FnMut(&AtomicU64),
+    ) -> bool {
         let mut inner = self.lock();
         std::mem::take(&mut inner.copies).iter().for_each(|slot| visit(slot.word()));
-        let chunk = inner.chunks.get(number);
+        let chunk = match extent {
+            HandleExtent::All => inner.chunks.get(number).copied(),
+            HandleExtent::Young => inner.young.get(number),
+        };
         let is_there = chunk.is_some();
-        chunk.into_iter().flat_map(Chunk::words).for_each(visit);
+        chunk.iter().flat_map(Chunk::words).for_each(visit);
         inner.visits += u64::from(!is_there);
+        inner.count_visited(if is_there { CHUNK } else { 0 });
         is_there
     }
 
@@ -245,13 +249,26 @@ impl RootTable {
         }
     }
 
-    /// Calls `visit` with every slot that is in use, and some that are not.
-    pub(super) fn visit(&self, mut visit: impl FnMut(*mut u64)) {
-        let mut inner = self.lock();
+    /// Calls `visit` with every slot of this extent that is in use, and some that are not.
+    pub(super) fn visit(&self, extent: HandleExtent, mut visit: impl FnMut(*mut u64)) {
+        let inner = &mut *self.lock();
         inner.visits += 1;
-        for chunk in &inner.chunks {
+        let mut chunks = 0;
+        let mut visit = |chunk: Chunk| {
+            chunks += 1;
             chunk.slots().for_each(|slot| visit(slot.word().as_ptr()));
+        };
+        match extent {
+            HandleExtent::All => inner.chunks.iter().copied().for_each(&mut visit),
+            HandleExtent::Young => inner.young.all().for_each(&mut visit),
         }
+        inner.count_visited(chunks * CHUNK);
+    }
+
+    /// Slots that visits have looked at since the last call.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn take_visited(&self) -> usize {
+        std::mem::take(&mut self.lock().visited)
     }
 }
 
@@ -272,7 +289,7 @@ mod tests {
             assert_eq!(copy.word().load(Ordering::Relaxed), 2 * number as u64 + 1);
         }
         let mut visited = 0;
-        table.visit(|slot| {
+        table.visit(HandleExtent::All, |slot| {
             // SAFETY: a slot of the table, which no other code uses.
             unsafe { *slot += 8 };
             visited += 1;
@@ -300,11 +317,11 @@ mod tests {
         assert_eq!(table.in_use(), 1);
         assert_eq!(dies.word().load(Ordering::Relaxed), FREE);
         assert_eq!(table.visits(), 0);
-        table.visit(|_| ());
+        table.visit(HandleExtent::All, |_| ());
         assert_eq!(table.visits(), 1);
-        assert!(table.visit_chunk(0, |_| ()));
+        assert!(table.visit_chunk(HandleExtent::All, 0, |_| ()));
         assert_eq!(table.visits(), 1, "not all chunks were visited");
-        assert!(!table.visit_chunk(1, |_| ()));
+        assert!(!table.visit_chunk(HandleExtent::All, 1, |_| ()));
         table.clear();
         assert_eq!(table.visits(), 3);
         assert!(table.give_if_cleared(lives));

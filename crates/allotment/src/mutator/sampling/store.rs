@@ -10,9 +10,6 @@
 //! whole number, and no average over sizes distorts it (Go's profiles are kept in the same way).
 //! The weak slots are in a table of roots of their own: every collector follows and clears them as
 //! it does those of weak handles.
-//!
-//! Refused: a list of young samples beside the old ones. A young collection looks at a slot in a
-//! few ns, and a heap of 10 GiB has 20,000 of them.
 
 use super::SampleMemory;
 use crate::mutator::roots::{RootSlot, RootTable};

@@ -11,7 +11,7 @@
 
 use super::Halted;
 use crate::mutator::Shared;
-use crate::mutator::roots::{RootKind, RootTargets, visit_links};
+use crate::mutator::roots::{HandleExtent, RootKind, RootTargets, visit_links};
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
 use crate::mutator::thread::registry::{Attached, runs_attached};
 use crate::mutator::thread::state::State;
@@ -126,9 +126,20 @@ impl<'w> World<'w> {
 
     /// Visits every root slot: those in the frames of all threads, of handles and of providers.
     pub(crate) fn visit_roots(&self, slots: &mut SlotVisitor<'_>) {
+        self.visit_roots_of(HandleExtent::All, slots);
+    }
+
+    /// Visits every root slot that may refer to a young object, and some others. To be called
+    /// between `begin_young_visit` and `end_young_visit` of the [roots](crate::mutator::roots).
+    pub(crate) fn visit_young_roots(&self, slots: &mut SlotVisitor<'_>) {
+        self.visit_roots_of(HandleExtent::Young, slots);
+    }
+
+    /// Visits root slots: all of threads and providers, and those of the handles of this extent.
+    fn visit_roots_of(&self, extent: HandleExtent, slots: &mut SlotVisitor<'_>) {
         self.visit_frames(slots);
         // SAFETY: the frames are of threads that this world keeps.
-        unsafe { self.shared.threads.roots.visit(slots, &self.frames) };
+        unsafe { self.shared.threads.roots.visit(extent, slots, &self.frames) };
     }
 
     /// Calls `visit` with the kind and the referent of every root that refers to an object.

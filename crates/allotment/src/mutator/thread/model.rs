@@ -5,8 +5,8 @@
 //! where the visit may have been already.
 
 use super::satb::{SatbBuffer, SatbQueue};
-use crate::mutator::Hot;
-use crate::mutator::roots::{Changed, RootSlot, Roots};
+use crate::mutator::roots::{CHUNK, Changed, RootSlot, Roots};
+use crate::mutator::{HandleExtent, Hot};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -18,11 +18,11 @@ const NEW: u64 = 128;
 /// A table in which the next slot is in chunk 0, and its handle in chunk 1.
 fn table(barriers: u32) -> (Arc<Roots>, RootSlot) {
     let roots = Roots::default();
-    let slots: Vec<_> = (0..65).map(|number| roots.strong.take(2 * number + 1)).collect();
-    let handle = slots[64];
+    let slots: Vec<_> = (0..=CHUNK as u64).map(|number| roots.strong.take(2 * number + 1)).collect();
+    let handle = slots[CHUNK];
     handle.word().store(OLD, Ordering::Relaxed);
     roots.set_barriers(barriers);
-    roots.strong.give(slots[3], |_| ());
+    roots.strong.give(slots[1], |_| ());
     (Arc::new(roots), handle)
 }
 
@@ -52,7 +52,7 @@ fn a_handle_that_changes_its_place_is_marked() {
             })
         };
         let mut found = Vec::new();
-        roots.visit_handles(false, |slot| found.push(slot.load(Ordering::Relaxed)));
+        roots.visit_handles(false, HandleExtent::All, |slot| found.push(slot.load(Ordering::Relaxed)));
         // Final mark, in a stop that does not stop the other thread.
         roots.set_barriers(0);
         found.extend(drain(&queue));
@@ -75,7 +75,7 @@ fn a_copy_of_a_handle_gets_the_new_place() {
                 [copy, again]
             })
         };
-        roots.visit_handles(false, |slot| {
+        roots.visit_handles(false, HandleExtent::All, |slot| {
             let _ = slot.compare_exchange(OLD, NEW, Ordering::Relaxed, Ordering::Relaxed);
         });
         let copies = outside.join().unwrap();
@@ -98,10 +98,60 @@ fn a_copy_of_a_dead_word_is_null() {
                 roots.strong.copy(handle, live)
             })
         };
-        roots.visit_handles(false, |slot| {
+        roots.visit_handles(false, HandleExtent::All, |slot| {
             let _ = slot.compare_exchange(OLD, 0, Ordering::Relaxed, Ordering::Relaxed);
         });
         assert_eq!(outside.join().unwrap().word().load(Ordering::Relaxed), 0);
+    });
+}
+
+/// A thread stores a young object to a handle while the end of a young visit looks at its chunk.
+#[test]
+fn a_store_beside_the_end_of_a_young_visit_is_remembered() {
+    loom::model(|| {
+        let roots = Arc::new(Roots::default());
+        let handle = roots.strong.take(OLD);
+        // In a stop.
+        roots.begin_young_visit();
+        let storing = {
+            let roots = roots.clone();
+            thread::spawn(move || {
+                handle.word().store(NEW, Ordering::Release);
+                roots.strong.stored(handle);
+            })
+        };
+        let is_young = |address| address == NEW as usize;
+        roots.end_young_visit(&is_young);
+        storing.join().unwrap();
+        assert!(roots.forgotten(&is_young).is_none());
+        let mut found = Vec::new();
+        roots.visit_handles(false, HandleExtent::Young, |slot| found.push(slot.load(Ordering::Relaxed)));
+        assert!(found.contains(&NEW));
+    });
+}
+
+/// A visit of the handles of young objects, beside a thread that is not attached and copies one of
+/// them to a chunk without any.
+#[test]
+fn a_copy_beside_a_young_visit_gets_the_new_place() {
+    loom::model(|| {
+        let (roots, handle) = table(0);
+        roots.begin_young_visit();
+        roots.end_young_visit(&|address| address == OLD as usize);
+        roots.begin_young_visit();
+        roots.set_barriers(Hot::FORWARDING);
+        let outside = {
+            let roots = roots.clone();
+            thread::spawn(move || roots.strong.copy(handle, |copied| copied.word))
+        };
+        roots.visit_handles(false, HandleExtent::Young, |slot| {
+            let _ = slot.compare_exchange(OLD, NEW, Ordering::Relaxed, Ordering::Relaxed);
+        });
+        let is_young = |address| address == NEW as usize;
+        roots.end_young_visit(&is_young);
+        let copy = outside.join().unwrap();
+        assert_eq!([handle, copy].map(|slot| slot.word().load(Ordering::Relaxed)), [NEW; 2]);
+        assert!(roots.forgotten(&is_young).is_none());
     });
 }
 

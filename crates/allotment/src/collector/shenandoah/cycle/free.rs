@@ -32,6 +32,10 @@ impl Freeing {
         }
         account.old.copied_bytes += engine.copies.close(shared);
         engine.freed.freed(true);
+        if engine.old.is_some() {
+            let table = free.table();
+            shared.threads.roots.end_young_visit(&|address| !table.is_old(table.index_of(address)));
+        }
         settle(engine, account, &mut self.promoted, work)
     }
 

@@ -23,6 +23,9 @@ pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
 /// Sets the borders of regions, and forgets the rest of earlier markings.
 fn begin_marking(engine: &Engine, account: &mut Account, shared: &Shared) {
     let (free, table) = (&shared.space.free, shared.space.free.table());
+    if engine.old.is_some() {
+        shared.threads.roots.begin_young_visit();
+    }
     engine.left.forget();
     engine.take_over_old(account, shared);
     free.forget_spares();

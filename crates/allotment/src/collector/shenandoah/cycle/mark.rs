@@ -6,8 +6,9 @@
 use super::super::account::Account;
 use super::super::engine::Engine;
 use super::super::place::{Stop, Work};
+use super::super::scope::Scope;
 use crate::collector::concurrent::{Found, Marker, Sought};
-use crate::mutator::{Hot, Shared, World};
+use crate::mutator::{HandleExtent, Hot, Shared, World};
 use crate::object::{SlotKind, SlotVisitor};
 use crate::sync::yield_now;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ impl Marking {
         match work.world {
             Some(world) => note_all_roots(engine, world),
             None if !work.await_duties() => return false,
-            None => note_handles_and_pins(engine, shared),
+            None => note_handles_and_pins(engine, account.scope, shared),
         }
         loop {
             self.trace(engine, account, work);
@@ -109,10 +110,12 @@ impl Marking {
 }
 
 /// Lets marking find the referents of handles and pins. Threads have visited their frames.
-fn note_handles_and_pins(engine: &Engine, shared: &Shared) {
+fn note_handles_and_pins(engine: &Engine, scope: Scope, shared: &Shared) {
     let roots = &shared.threads.roots;
+    // The marking of old objects noted their handles when it began.
+    let extent = if scope.begins_old() { HandleExtent::All } else { HandleExtent::Young };
     engine.note_roots(shared, |note| {
-        roots.visit_handles(false, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
+        roots.visit_handles(false, extent, |slot| note(slot.load(std::sync::atomic::Ordering::Acquire)));
         roots.pins.visit(&mut |address| note(address as u64));
     });
 }

@@ -10,7 +10,7 @@ use super::super::place::{Stop, Work};
 use super::super::work_list::WorkList;
 use super::free::Freeing;
 use crate::collector::concurrent::{Copier, Interrupt, Membership, UpdatePiece, Updater};
-use crate::mutator::{Shared, World};
+use crate::mutator::{HandleExtent, Shared, World};
 use crate::object::SlotVisitor;
 use crate::region::State;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Waiting};
@@ -42,7 +42,7 @@ impl Moving {
         match work.world {
             Some(world) => forward_roots(engine, world),
             None if !work.await_duties() => return false,
-            None => heal_handles(engine, shared),
+            None => heal_handles(engine, account, shared),
         }
         let done = copy(engine, account, work);
         // The loads of a stopped world need no barrier, and the set is free when it ends.
@@ -127,10 +127,12 @@ fn await_end<T>(list: &WorkList<T>, interrupt: &Interrupt) -> bool {
 }
 
 /// Gives handles the new places of their referents.
-fn heal_handles(engine: &Engine, shared: &Shared) {
+fn heal_handles(engine: &Engine, account: &Account, shared: &Shared) {
+    let old_stay = engine.old.is_some() && account.old.set_regions == 0;
+    let extent = if old_stay { HandleExtent::Young } else { HandleExtent::All };
     let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
     for weak in [false, true] {
-        shared.threads.roots.visit_handles(weak, |slot| updater.slot(slot));
+        shared.threads.roots.visit_handles(weak, extent, |slot| updater.slot(slot));
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::select::{Effort, FreeRegions, select, sort};
 use super::measure::measure;
 use crate::collector::concurrent::{Clearing, passage};
 use crate::collector::work::Claimer;
-use crate::mutator::{Cause, World};
+use crate::mutator::{Cause, HandleExtent, World};
 use crate::object::{SlotKind, SlotVisitor, reference};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -115,7 +115,8 @@ fn clear(engine: &Engine, account: &mut Account, work: Work<'_>) {
         cleared.fetch_add(clearing.cleared, Ordering::Relaxed);
     });
     let mut clearing = Clearing::new(space, &engine.tables);
-    work.shared.threads.roots.visit_handles(true, |slot| clearing.slot(slot));
+    let extent = if account.scope.ends_old() { HandleExtent::All } else { HandleExtent::Young };
+    work.shared.threads.roots.visit_handles(true, extent, |slot| clearing.slot(slot));
     account.weak_cleared += cleared.into_inner() + clearing.cleared;
 }
 

@@ -1,7 +1,7 @@
 //! Traps about roots, one by one: handles, pins, weak words, and words in frames.
 
 use super::super::cycle::Stage;
-use super::kit::{BY_HAND, Kit, Lists, STAGES, TWIN, in_both_modes, slot};
+use super::kit::{BY_HAND, Kit, Lists, STAGES, TWIN, generational, in_both_modes, slot};
 use crate::mutator::{Mutator, RootWord};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -211,5 +211,42 @@ fn buffers_keep_their_size_and_little_is_wasted() {
             );
         });
         run.unwrap();
+    });
+}
+
+/// The fewest slots of handles that a cycle looks at, with this many handles of an old object and
+/// some of young ones.
+fn visited_beside_old(handles: usize) -> usize {
+    let kit = Kit::new(4096, 64, BY_HAND);
+    let fewest = kit.heap.attach(|mutator| {
+        let mut lists = Lists::new(&kit, mutator, 2, 1);
+        assert!(lists.push(&kit, mutator, 0));
+        let old: Vec<_> = (0..handles).map(|_| lists.table.clone()).collect();
+        let mut young = Vec::new();
+        let visits: Vec<_> = (0..60)
+            .map(|_| {
+                let node = kit.node(mutator).expect("room");
+                // SAFETY: a live object, whose words are null.
+                young.push(unsafe { mutator.raw().new_root(node) });
+                lists.add_half_dead(&kit, mutator, 4);
+                kit.shared().threads.roots.take_visited();
+                mutator.blocking(|| kit.cycle());
+                lists.check(mutator);
+                kit.shared().threads.roots.take_visited()
+            })
+            .collect();
+        assert!(old.iter().all(|handle| handle.get(mutator) == lists.table.get(mutator)));
+        visits.into_iter().min().expect("cycles")
+    });
+    kit.heap.verify().unwrap();
+    fewest.unwrap()
+}
+
+/// A young cycle looks at handles of young objects, and at few others.
+#[test]
+fn handles_of_old_objects_cost_a_young_cycle_nothing() {
+    generational(|| {
+        let (few, many) = (visited_beside_old(200), visited_beside_old(10_000));
+        assert!(few > 0 && many <= 2 * few, "{few} of 200, {many} of 10,000");
     });
 }

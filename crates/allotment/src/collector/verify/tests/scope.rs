@@ -4,7 +4,7 @@ use super::*;
 use crate::collector::kernel::Roots;
 use crate::collector::verify::reach::Reached;
 use crate::collector::verify::stopped::verify_world;
-use crate::mutator::{Cause, Outcome, Pin, RootHandle};
+use crate::mutator::{Cause, HandleExtent, Outcome, Pin, RootHandle};
 use std::sync::Arc;
 
 /// An address at which no object begins: the object was freed, or moved.
@@ -16,7 +16,7 @@ impl World {
         let level = Level::from_number(self.heap.options().values().verify_gc_level);
         let mut roots = Roots {
             // SAFETY: no thread is attached, so none has a frame.
-            slots: &mut |slots| unsafe { shared.threads.roots.visit(slots, &[]) },
+            slots: &mut |slots| unsafe { shared.threads.roots.visit(HandleExtent::All, slots, &[]) },
             // SAFETY: as above.
             pinned: &mut |pinned| unsafe { shared.threads.roots.visit_pinned(pinned, &[]) },
         };
@@ -309,5 +309,27 @@ fn the_collector_chooses_the_scope() {
         assert_eq!((world.fault().is_some(), stopped()), (keeps, keeps));
         let _root = world.root(pair);
         assert_eq!((world.fault().is_some(), stopped()), (true, true));
+    }
+}
+
+/// A handle of a young object that young collections would not look at.
+#[test]
+fn a_handle_that_young_collections_would_miss_is_found() {
+    let world = world("Collector=parallel");
+    let [object] = world.objects([(world.pair, 0)]);
+    for (handle, kind) in [(world.root(object), SlotKind::Strong), (world.weak_root(object), SlotKind::Weak)]
+    {
+        assert_eq!(world.fault(), None);
+        let roots = &world.heap.shared.threads.roots;
+        roots.begin_young_visit();
+        assert_eq!(world.fault(), None, "a visit is under way");
+        // No object is young: a lie.
+        roots.end_young_visit(&|_| false);
+        let bad = world.bad_reference();
+        assert_eq!((bad.target, bad.problem), (object, Problem::ForgottenHandle));
+        assert!(matches!(bad.holder, Holder::Root { kind: of, .. } if of == kind), "{:?}", bad.holder);
+        roots.all_may_be_young();
+        assert_eq!(world.fault(), None);
+        drop(handle);
     }
 }
