@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// Cycles take much of the time if they run for more than one part in this many.
 const MUCH: u32 = 4;
+/// The goal grows by at most this factor after one cycle.
+const MOST_GROWTH: f64 = 2.0;
 /// Otherwise the goal shrinks by one part in this many after each cycle.
 const SHRINK: usize = 16;
 
@@ -49,9 +51,10 @@ impl Goal {
     pub(super) fn cycle_ended(&self, cycle: Range<Duration>, in_use: usize, capacity: usize) {
         let Range { start: began, end: ended } = cycle;
         let last = Duration::from_nanos(self.ended_ns.swap(ended.as_nanos() as u64, Ordering::Relaxed));
-        let is_busy = ended.saturating_sub(began) * MUCH > ended.saturating_sub(last);
+        let should_last = ended.saturating_sub(began) * MUCH;
+        let growth = should_last.div_duration_f64(ended.saturating_sub(last)).min(MOST_GROWTH);
         let now = self.regions.load(Ordering::Relaxed);
-        let other = if is_busy { now + now / 2 } else { now - now / SHRINK };
+        let other = if growth > 1.0 { (now as f64 * growth) as usize } else { now - now / SHRINK };
         self.regions.store(self.rule.after(in_use).max(other).min(capacity), Ordering::Relaxed);
     }
 }
@@ -78,9 +81,11 @@ mod tests {
         // It shrinks slowly.
         goal.cycle_ended(ms(300)..ms(310), 20, 1000);
         assert_eq!(goal.regions(1000), 188);
-        // Half of the time is cycles.
-        goal.cycle_ended(ms(330)..ms(350), 20, 1000);
-        assert_eq!(goal.regions(1000), 282);
+        // Cycles take a third of the time, and then half of it.
+        goal.cycle_ended(ms(330)..ms(340), 20, 1000);
+        assert_eq!(goal.regions(1000), 250);
+        goal.cycle_ended(ms(360)..ms(380), 20, 1000);
+        assert_eq!(goal.regions(1000), 500);
         // The goal is at most the heap.
         (4..20).for_each(|turn| goal.cycle_ended(ms(turn * 100)..ms(turn * 100 + 90), 20, 1000));
         assert_eq!(goal.regions(2000), 1000);
