@@ -71,6 +71,8 @@ pub(super) struct Collector {
     pub(super) next_visited: usize,
     pub(super) began: u64,
     pub(super) free_at_begin: usize,
+    /// Bytes of regions that were ever taken, when the cycle began.
+    pub(super) taken_before: u64,
     /// Whether the cycle marks all objects.
     pub(super) all: bool,
     /// Whether the next cycle marks all objects, because the last one has left little free.
@@ -112,6 +114,7 @@ impl Collector {
             next_visited: usize::MAX,
             began: 0,
             free_at_begin: 0,
+            taken_before: 0,
             all: false,
             all_next: false,
             trigger: Trigger::new(TriggerSettings::from(&options)),
@@ -197,9 +200,24 @@ impl Engine {
     pub(super) fn learn(&mut self, kind: CycleKind, began: u64, ended: u64) {
         let size = self.regions.size as usize;
         let (free_bytes, capacity_bytes) = (self.regions.left() * size, self.regions.capacity * size);
-        let (began, ended) = (Duration::from_nanos(began), Duration::from_nanos(ended));
+        let taken = self.regions.taken * self.regions.size;
+        let taken_bytes = taken.saturating_sub(self.collector.taken_before) as usize;
+        let freed_bytes = (free_bytes + taken_bytes).saturating_sub(self.collector.free_at_begin * size);
+        let (time, ended) = (Duration::from_nanos(ended - began), Duration::from_nanos(ended));
         let trigger = &mut self.collector.trigger;
-        trigger.sample(ended, capacity_bytes, self.regions.taken * self.regions.size);
-        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
+        trigger.sample(ended, capacity_bytes, taken);
+        let was_behind = false;
+        // The model prints no log.
+        let _ = trigger.cycle_ended(Ended {
+            ended,
+            time,
+            kind,
+            was_behind,
+            taken_bytes,
+            freed_bytes,
+            free_bytes,
+            capacity_bytes,
+            left_bytes: free_bytes,
+        });
     }
 }

@@ -67,6 +67,7 @@ impl Engine {
             || self.scenario.collector == CollectorModel::Shenandoah;
         (collector.phase, collector.left) = (Phase::Reset, RESET);
         (collector.began, collector.free_at_begin) = (self.now, free);
+        collector.taken_before = self.regions.taken * self.regions.size;
     }
 
     /// The work of this phase is done: goes to the next. Returns whether the cycle goes on.

@@ -151,6 +151,8 @@ impl Engine {
         self.end_buffers();
         let live = self.live_bytes();
         self.count_survivors();
+        self.collector.free_at_begin = self.regions.left();
+        self.collector.taken_before = self.regions.taken * self.regions.size;
         self.empty(live);
         let time = work(live as f64, self.scenario.costs.full) / self.scenario.workers as u64;
         if self.scenario.collector.is_concurrent() {

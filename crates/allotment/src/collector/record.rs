@@ -67,7 +67,7 @@ pub(crate) enum Details {
     /// Of a full collection.
     Full(FullDetails),
     /// Of a concurrent cycle.
-    Cycle(CycleDetails),
+    Cycle(Box<CycleDetails>),
 }
 
 /// One collection that ended. [`Heap::collections`](crate::Heap::collections) keeps the latest, and
@@ -128,10 +128,10 @@ pub struct CollectionRecord {
 impl CollectionRecord {
     /// The part of the heap that the collection looked at.
     pub fn kind(&self) -> CollectionKind {
-        match self.details {
+        match &self.details {
             Details::Young(_) => CollectionKind::Young,
             Details::Full(_) => CollectionKind::Full,
-            Details::Cycle(CycleDetails { degenerated: Some(_), .. }) => CollectionKind::Degenerated,
+            Details::Cycle(cycle) if cycle.degenerated.is_some() => CollectionKind::Degenerated,
             Details::Cycle(_) => CollectionKind::Concurrent,
         }
     }

@@ -74,8 +74,11 @@ pub(crate) struct FreeSet<B = Committer> {
     pub(super) humongous: Mutex<()>,
     /// Regions that the system ever refused to commit. Written on failure only.
     pub(super) commit_failures: AtomicUsize,
-    /// Regions that were ever taken to be allocated in. Relaxed: a count.
+    /// Regions that were ever taken to be allocated in, without those for copies. Relaxed: a count.
     pub(super) taken: AtomicUsize,
+    /// Regions of the longest run that an allocation wanted of late. Written by allocations of
+    /// humongous objects, and at the ends of cycles. Relaxed: a hint.
+    pub(super) wanted_run: AtomicUsize,
     /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
     /// hint.
     pub(super) capacity: AtomicUsize,
@@ -102,6 +105,7 @@ impl<B: Backing> FreeSet<B> {
             humongous: Mutex::new(()),
             commit_failures: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
+            wanted_run: AtomicUsize::new(0),
             capacity: AtomicUsize::new(regions),
             disposal: Disposal::default(),
             quarantine: Quarantine::default(),
@@ -242,6 +246,11 @@ impl<B: Backing> FreeSet<B> {
         self.taken.fetch_add(1, Ordering::Relaxed);
         probe!(region_taken, index);
         Some(index)
+    }
+
+    /// Counts `regions` that were taken for copies as not taken.
+    pub(crate) fn taken_for_copies(&self, regions: usize) {
+        self.taken.fetch_sub(regions, Ordering::Relaxed);
     }
 
     /// Bytes of the regions that were ever taken to be allocated in.

@@ -16,6 +16,7 @@ impl<B: Backing> FreeSet<B> {
     /// `None` if there is no run.
     pub(crate) fn allocate_humongous(&self, home: usize, bytes: usize) -> Option<Carve> {
         let regions = bytes.div_ceil(self.table.geometry().region_bytes());
+        self.want_run(regions);
         if !self.may_take(regions) {
             return None;
         }

@@ -22,7 +22,7 @@
 //! spares                         rests of buffers
 //! table                          the state of each region
 //! free_set                       who may allocate where
-//! capacity, collection, disposal, extend, humongous, occupancy, supply, verify   what it does
+//! capacity, collection, disposal, extend, humongous, occupancy, runs, supply, verify  what it does
 //! space                          all of it, as a collector sees it
 //! early                          headers that were written before their types had ids
 //! ```
@@ -43,6 +43,7 @@ mod humongous;
 mod occupancy;
 mod quarantine;
 mod refill_lock;
+mod runs;
 mod space;
 mod spares;
 mod starts;
@@ -68,6 +69,7 @@ pub(crate) use humongous::Run;
 pub(crate) use occupancy::Occupancy;
 pub use occupancy::RegionUse;
 pub(crate) use quarantine::Disposal;
+pub(crate) use runs::WantedRun;
 pub(crate) use space::Space;
 pub(crate) use starts::StartTable;
 pub(crate) use table::{Region, RegionTable, State};

@@ -97,6 +97,8 @@ impl CopySpace {
         }
         for _ in 0..missing {
             let Some(index) = free.take_region(0) else { break };
+            // Copies are no part of the rate of allocation.
+            free.taken_for_copies(1);
             regions.unused.push(index);
         }
         Ok(regions.unused.len())

@@ -20,6 +20,9 @@ pub struct CycleDetails {
     pub times_to_safepoint: Vec<Duration>,
     /// The trigger of the cycle, with its numbers; empty if a program asked for the cycle.
     pub trigger: String,
+    /// What to change, where no trigger could have begun this cycle early enough, or where cycles
+    /// gain nothing: once for each of these causes, and otherwise empty.
+    pub advice: String,
     /// The step in which threads had to be stopped until the end of the cycle; `None` if threads
     /// ran in all steps.
     pub degenerated: Option<&'static str>,

@@ -51,7 +51,8 @@ impl CollectionRecord {
         self.phases.iter().map(|phase| self.phase_line(phase))
     }
 
-    /// All lines of the log up to `level`, in order. The line of the record is the last.
+    /// All lines of the log up to `level`, in order. The line of the record comes after its
+    /// details.
     pub(in crate::collector) fn log_lines(&self, level: LogLevel) -> Vec<(LogLevel, String)> {
         let is_cycle = self.cycle().is_some();
         let mut lines: Vec<(LogLevel, String)> =
@@ -61,6 +62,9 @@ impl CollectionRecord {
             lines.extend(phases.chain(self.lines_after_phases()).map(|line| (LogLevel::Debug, line)));
         }
         lines.push((LogLevel::Info, self.to_string()));
+        if let Some(cycle) = self.cycle().filter(|cycle| !cycle.advice.is_empty()) {
+            lines.push((LogLevel::Warning, format!("GC({}) {}", self.number, cycle.advice)));
+        }
         lines
     }
 

@@ -113,6 +113,7 @@ fn cycle() -> CollectionRecord {
         concurrent_time: Duration::from_micros(900),
         times_to_safepoint: vec![Duration::from_micros(20); 2],
         trigger: "Trigger: Free (1M) is below minimum threshold (2M)".into(),
+        advice: String::new(),
         degenerated: None,
         before_stop: None,
         set_regions: 5,
@@ -134,7 +135,12 @@ fn cycle() -> CollectionRecord {
         phase("Pause Final Mark", 300),
         phase("Concurrent evacuation", 50),
     ];
-    CollectionRecord { cause: Cause::Trigger, phases, weak_cleared: 9, ..record(Details::Cycle(cycle)) }
+    CollectionRecord {
+        cause: Cause::Trigger,
+        phases,
+        weak_cleared: 9,
+        ..record(Details::Cycle(Box::new(cycle)))
+    }
 }
 
 /// [`cycle`], ended in a stop after its last phase but one.
@@ -261,6 +267,17 @@ fn workers_that_are_missing_are_told() {
     let text = record.shortage().expect("one is missing");
     assert!(text.starts_with("1 worker instead of 2: the system started no more threads ("), "{text}");
     assert!(full().shortage().is_none());
+}
+
+#[test]
+fn what_to_change_is_a_warning_after_the_line_of_the_cycle() {
+    let mut record = cycle();
+    let before = record.log_lines(LogLevel::Info);
+    let Details::Cycle(cycle) = &mut record.details else { panic!("a cycle") };
+    cycle.advice = "set MaxHeapSize to more".into();
+    let mut expected = before;
+    expected.push((LogLevel::Warning, "GC(3) set MaxHeapSize to more".into()));
+    assert_eq!(record.log_lines(LogLevel::Info), expected);
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) struct Account {
     pub(super) start: Duration,
     /// Bytes in use when the cycle began.
     pub(super) used_before: usize,
+    pub(super) before: Before,
     /// Pauses and the parts between them.
     pub(super) phases: Vec<Phase>,
     pub(super) record: CycleDetails,
@@ -27,6 +28,17 @@ pub(super) struct Account {
     /// Marking has lost entries: a full collection follows.
     pub(super) lost: bool,
     pub(super) old: OldAccount,
+}
+
+/// The heap when a collection began, for what it gains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// Bytes of regions in use.
+    pub(super) in_use_bytes: usize,
+    /// Bytes of regions that were ever taken to be allocated in.
+    pub(super) taken_bytes: u64,
+    /// Regions that may be in use before a cycle begins.
+    pub(super) goal_regions: usize,
 }
 
 /// The results of a cycle for old objects.
@@ -49,6 +61,7 @@ impl Account {
             scope,
             start,
             used_before,
+            before: Before::default(),
             phases: Vec::new(),
             record: CycleDetails::default(),
             found: Found::default(),

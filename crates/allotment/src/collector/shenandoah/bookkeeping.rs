@@ -5,11 +5,12 @@
 //! until it is [published](Shenandoah::publish).
 
 use super::Shenandoah;
-use super::account::Account;
+use super::account::{Account, Before};
+use super::advice::{Line, Setup};
 use super::cycle::Cycle;
 use super::progress::Serving;
 use super::scope::Scope;
-use super::trigger::{CycleKind, Ended};
+use super::trigger::{Advice, CycleKind, Ended};
 use crate::collector::record::{CollectionRecord, CycleDetails, Details, WantedWorkers};
 use crate::mutator::{Cause, Shared};
 use crate::region::FreeSet;
@@ -21,6 +22,18 @@ use std::time::Duration;
 pub(super) struct GoalMemory {
     pub(super) free_bytes: usize,
     pub(super) capacity_bytes: usize,
+}
+
+/// A collection that ends, for the trigger.
+pub(super) struct Lesson {
+    pub(super) kind: CycleKind,
+    /// When it began, in the heap's age.
+    pub(super) began: Duration,
+    /// The time of the stop in which it ended; 0 if it ended beside mutators.
+    pub(super) stopped: Duration,
+    /// Mutators helped it.
+    pub(super) was_behind: bool,
+    pub(super) before: Before,
 }
 
 impl Shenandoah {
@@ -36,19 +49,35 @@ impl Shenandoah {
             self.engine.forget_old(shared);
         }
         let (start, used_before) = (self.history.begin(free), free.occupancy().used_bytes);
-        *cycle = Cycle::begin(Account::new(cause, scope, start, used_before));
+        let before = self.before(free);
+        *cycle = Cycle::begin(Account { before, ..Account::new(cause, scope, start, used_before) });
+    }
+
+    /// The heap before a collection.
+    pub(super) fn before(&self, free: &FreeSet) -> Before {
+        Before {
+            in_use_bytes: free.regions_in_use() << free.table().geometry().region_shift,
+            taken_bytes: free.taken_bytes(),
+            goal_regions: self.goal.regions(free.capacity()),
+        }
     }
 
     /// Notes the end of a cycle.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
         let account = &mut cycle.account;
-        self.engine.assisted.end();
         (account.record.assists, account.record.assist_time) = self.engine.assisted.take();
         let threads = shared.threads.registry.count().max(1) as u32;
         self.overhead.helped(account.record.assist_time / threads);
         if account.record.degenerated.is_none() {
             self.overhead.freed_beside(&shared.space.free);
         }
+        match account.record.before_stop {
+            None => self.fit_capacity_beside(shared),
+            Some(_) => self.fit_capacity(shared),
+        }
+        account.record.advice = self.learn_from_cycle(account, shared);
+        // Not before: a mutator would look with the numbers of the last cycle, and fire.
+        self.engine.assisted.end();
         let record = self.record_of(account, shared);
         // A full collection follows, and serves.
         let serves = if account.lost { 0 } else { self.progress.end() };
@@ -61,17 +90,37 @@ impl Shenandoah {
             None => self.degenerated_in_row.store(0, Ordering::Relaxed),
             Some(_) => drop(self.degenerated_in_row.fetch_add(1, Ordering::Relaxed)),
         }
-        self.fit_capacity(shared);
         if let Some(old) = &self.engine.old {
             let (percent, is_marking) = (self.engine.choice.min_free_percent, self.engine.marks_old());
             old.plan().cycle_ended(account, &shared.space.free, percent, is_marking);
         }
+    }
+
+    /// Tells the trigger of a cycle that ends. Returns the line for its record, mostly empty.
+    fn learn_from_cycle(&self, account: &Account, shared: &Shared) -> String {
+        // Other stops than those for memory find a cycle under way that would have come in time.
+        let is_for_memory = self.degenerating.load(Ordering::Relaxed) > 0;
         let kind = match account.record {
-            CycleDetails { degenerated: Some(_), .. } => CycleKind::Degenerated,
+            CycleDetails { degenerated: Some(_), .. } if is_for_memory => CycleKind::Degenerated,
             CycleDetails { set_regions: 0, .. } => CycleKind::Abbreviated,
             _ => CycleKind::Concurrent,
         };
-        self.learn(kind, account.start, shared);
+        let pauses = &account.record.pauses;
+        let in_stop = pauses.last().filter(|_| account.record.before_stop.is_some());
+        let lesson = Lesson {
+            kind,
+            began: account.start,
+            stopped: in_stop.map_or(Duration::ZERO, |pause| pause.time),
+            was_behind: account.record.assists > 0,
+            before: account.before,
+        };
+        let setup = Setup {
+            heap_bytes: shared.space.free.table().geometry().heap_bytes(),
+            workers: self.workers.most(),
+            most_workers: self.gang.most(),
+        };
+        let advice = self.learn(lesson, shared);
+        advice.map_or_else(String::new, |advice| Line(advice, setup).to_string())
     }
 
     /// Notes that a cycle ends without a record.
@@ -106,21 +155,52 @@ impl Shenandoah {
             weak_cleared: weak_cleared as usize,
             uncommitted: 0,
             buffers: TlabTotals::default(),
-            details: Details::Cycle(CycleDetails { recorded_words: found.recorded, generations, ..details }),
+            details: Details::Cycle(Box::new(CycleDetails {
+                recorded_words: found.recorded,
+                generations,
+                ..details
+            })),
             sizing: None,
             overhead: None,
         }
     }
 
-    /// Tells the trigger how long the cycle took that began at `began`, and how it ended.
-    pub(super) fn learn(&self, kind: CycleKind, began: Duration, shared: &Shared) {
+    /// Tells the trigger how a collection went that ends now.
+    ///
+    /// A stop of `s` with `p` workers does the work of `s * p / c` beside mutators, where `c`
+    /// workers are at it. So a cycle of which `b` ran beside mutators would have taken
+    /// `b + s * p / c`. Where work cannot be shared (a long list), this is too much: then the next
+    /// cycle begins too early, and its time is learnt.
+    pub(super) fn learn(&self, lesson: Lesson, shared: &Shared) -> Option<Advice> {
+        let Lesson { kind, began, stopped, was_behind, before } = lesson;
         let free = &shared.space.free;
         let ended = self.history.clock.age();
+        let stopped = stopped.min(ended.saturating_sub(began));
+        let fewer = self.gang.most().max(1) as f64 / self.workers.most().max(1) as f64;
+        let time = ended.saturating_sub(began) - stopped + stopped.mul_f64(fewer.max(1.0));
         self.goal.cycle_ended(began..ended, free.regions_in_use(), free.capacity());
         let GoalMemory { free_bytes, capacity_bytes } = self.goal_memory(free);
+        let left_bytes = free.regions_left() << free.table().geometry().region_shift;
+        let now = self.before(free);
+        free.forget_wanted_run();
+        let taken_bytes = now.taken_bytes.saturating_sub(before.taken_bytes) as usize;
+        let freed_bytes = (before.in_use_bytes + taken_bytes).saturating_sub(now.in_use_bytes);
+        // If it fired for a cycle that a stop has made meanwhile, another one would find little.
+        self.progress.forget_trigger();
         let mut trigger = self.trigger.lock().expect(POISONED);
-        trigger.sample(ended, capacity_bytes, free.taken_bytes());
-        trigger.cycle_ended(Ended { began, ended, kind, free_bytes, capacity_bytes });
+        trigger.stood_still(stopped);
+        trigger.sample(ended, capacity_bytes, now.taken_bytes);
+        trigger.cycle_ended(Ended {
+            ended,
+            time,
+            kind,
+            was_behind,
+            taken_bytes,
+            freed_bytes,
+            free_bytes,
+            capacity_bytes,
+            left_bytes,
+        })
     }
 
     /// The memory within the goal.
@@ -137,6 +217,16 @@ impl Shenandoah {
         let all = free.table().len();
         let few = free.free_regions() <= 2 * self.engine.reserve;
         free.set_capacity(if few { all } else { all - self.engine.reserve });
+    }
+
+    /// Lets mutators use the heap after a cycle that ended beside them: at least half of the free
+    /// regions. The others are the reserve for copies, without which the next cycle could move
+    /// nothing. After a cycle that came too late a full collection makes more room than a small
+    /// reserve ([`fit_capacity`](Self::fit_capacity)).
+    fn fit_capacity_beside(&self, shared: &Shared) {
+        let free = &shared.space.free;
+        let reserve = self.engine.reserve.min(free.free_regions() / 2);
+        free.set_capacity(free.table().len() - reserve);
     }
 
     /// Adds the records of ended cycles to the history. Tells listeners and the threads that wait.

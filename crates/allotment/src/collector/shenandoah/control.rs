@@ -17,6 +17,7 @@ use crate::collector::kernel::Phase;
 use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::mutator::{AbortOnUnwind, Mutator, Shared, World};
+use crate::region::WantedRun;
 use crate::sync::{MutexGuard, Ordering, POISONED};
 use std::sync::Weak;
 use std::time::Duration;
@@ -62,8 +63,14 @@ impl Shenandoah {
         if self.engine.assisted.has_cycle() {
             return trigger.sample(now, capacity_bytes, free.taken_bytes());
         }
-        let Some(reason) = trigger.look(now, free_bytes, capacity_bytes, free.taken_bytes()) else { return };
+        let mut reason = trigger.look(now, free_bytes, capacity_bytes, free.taken_bytes());
+        if reason.is_none()
+            && let Some(WantedRun { regions, free_bytes }) = free.wanted_run()
+        {
+            reason = trigger.look_for_runs(regions, free_bytes, free.table().geometry().region_bytes());
+        }
         drop(trigger);
+        let Some(reason) = reason else { return };
         if self.progress.fire(reason) {
             self.wake(|| mutator.downgrade());
         }

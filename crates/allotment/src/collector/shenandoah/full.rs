@@ -1,6 +1,7 @@
 //! The full collection, which all collectors share, in this collector: it leaves no old object.
 
 use super::Shenandoah;
+use super::bookkeeping::Lesson;
 use super::trigger::CycleKind;
 use crate::collector::full::Compaction;
 use crate::collector::record::CollectionRecord;
@@ -19,6 +20,7 @@ impl Shenandoah {
     ) -> Option<CollectionRecord> {
         let shared = world.shared();
         let start = self.history.begin(&shared.space.free);
+        let before = self.before(&shared.space.free);
         self.settings.checks.before(world);
         let mut tables = self.tables.lock().expect(POISONED);
         let done = self.settings.collect_fully(world, &mut tables, &self.gang, compaction)?;
@@ -37,7 +39,10 @@ impl Shenandoah {
         let overhead = self.overhead.after(&shared.space.free, Extent::Full, cause, start, pause);
         // Only this cause means that cycles began too late.
         if cause == Cause::AllocationFailure {
-            self.learn(CycleKind::Full, start, shared);
+            let lesson =
+                Lesson { kind: CycleKind::Full, began: start, stopped: pause, was_behind: false, before };
+            // The record of the cycle before it says what to change.
+            self.learn(lesson, shared);
         }
         Some(CollectionRecord { start, pause, overhead, ..record })
     }

@@ -14,6 +14,8 @@
 //! ```text
 //! bytes.rs, decayed.rs              shares of sizes; means that fade        (numbers only)
 //! rate.rs, reason.rs                how fast threads allocate; why a cycle begins (numbers only)
+//! caution.rs, worth.rs              what late cycles teach, and poor ones   (numbers only)
+//! advice.rs                         what only the user can change            (numbers only)
 //! trigger.rs, goal.rs               when a cycle begins; the memory that the heap should do with
 //! choose.rs, tenuring.rs            which regions move; when objects become old (numbers only)
 //! select.rs                         the choice from what marking found       (numbers only)
@@ -48,12 +50,14 @@
 //! by these.
 
 mod account;
+mod advice;
 mod assist;
 mod assisted;
 mod await_run;
 mod barriers;
 mod bookkeeping;
 mod bytes;
+mod caution;
 pub(crate) mod choose;
 mod control;
 mod cycle;
@@ -79,6 +83,7 @@ mod tenuring;
 mod tests;
 pub(crate) mod trigger;
 mod work_list;
+mod worth;
 
 use super::concurrent::{CopySpace, Interrupt, MarkLeftover, Tables};
 use super::control::ControlThread;

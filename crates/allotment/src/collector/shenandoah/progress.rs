@@ -87,6 +87,11 @@ impl Progress {
         is_first
     }
 
+    /// Forgets that a trigger has fired.
+    pub(super) fn forget_trigger(&self) {
+        self.lock().trigger = None;
+    }
+
     /// Asks for a cycle that finds all garbage, because there was none for `GCInterval`. No thread
     /// waits for it.
     pub(super) fn ask_after_interval(&self) {
@@ -214,6 +219,18 @@ mod tests {
         progress.begin_stopped();
         progress.end();
         assert!(!progress.is_wanted());
+    }
+
+    #[test]
+    fn a_trigger_that_is_forgotten_wants_no_cycle() {
+        let progress = Progress::default();
+        assert!(progress.fire("a trigger"));
+        progress.forget_trigger();
+        assert!(!progress.is_wanted());
+        progress.ask(Garbage::Young);
+        progress.forget_trigger();
+        assert!(progress.is_wanted(), "requests stay");
+        assert!(progress.fire("another trigger"));
     }
 
     #[test]

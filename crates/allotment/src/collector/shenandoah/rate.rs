@@ -56,6 +56,14 @@ impl Rate {
         self.means.add(self.mean.mean, weight(HALF_LIFE));
     }
 
+    /// Leaves out `time`, for which threads stood still in a stop: a thread that cannot run has no
+    /// rate. A heap whose cycles all end in stops would seem to allocate little otherwise.
+    pub(super) fn leave_out(&mut self, time: Duration) {
+        if let Some((begin, _)) = &mut self.begin {
+            *begin += time;
+        }
+    }
+
     /// A rate that will hardly be exceeded: the mean, and this number of deviations of the means.
     pub(super) fn padded(&self, deviations: f64) -> f64 {
         self.mean.mean + deviations * self.means.deviation()

@@ -30,6 +30,13 @@ pub enum Reason {
         /// Bytes below which such a cycle begins.
         least_bytes: usize,
     },
+    /// While a recent cycle ran, mutators took more than the headroom.
+    Demand {
+        /// Bytes that they took.
+        demand_bytes: usize,
+        /// The bytes that they may allocate.
+        headroom: Headroom,
+    },
     /// At the mean rate, mutators would allocate the headroom before a cycle ends.
     AverageRate {
         /// The time of a cycle, with a margin.
@@ -51,6 +58,15 @@ pub enum Reason {
         headroom: Headroom,
         /// Standard deviations above which a rate is unusual.
         threshold: f64,
+    },
+    /// Little is free in runs of regions for humongous objects.
+    Runs {
+        /// Regions of a run.
+        regions: usize,
+        /// Bytes that are free in such runs.
+        free_bytes: usize,
+        /// Bytes that should be free there.
+        least_bytes: usize,
     },
     /// The last cycle was long ago.
     GuaranteedInterval {
@@ -105,6 +121,11 @@ impl fmt::Display for Reason {
                 let (free, least) = (Shown(*free_bytes), Shown(*least_bytes));
                 write!(f, "Learning {step} of {steps}. Free ({free}) is below initial threshold ({least})")
             }
+            Reason::Demand { demand_bytes, headroom } => write!(
+                f,
+                "Free headroom ({headroom}) is below the allocation during a recent GC ({})",
+                Shown(*demand_bytes)
+            ),
             Reason::AverageRate { cycle, rate, headroom, margin } => write!(
                 f,
                 "Average GC time ({:.2} ms) is above the time for average allocation rate ({}/s) to deplete free headroom \
@@ -119,6 +140,10 @@ impl fmt::Display for Reason {
                 ms(*cycle),
                 Shown(*rate as usize),
             ),
+            Reason::Runs { regions, free_bytes, least_bytes } => {
+                let (free, least) = (Shown(*free_bytes), Shown(*least_bytes));
+                write!(f, "Free in runs of {regions} regions ({free}) is below threshold ({least})")
+            }
             Reason::GuaranteedInterval { since, interval } => write!(
                 f,
                 "Time since last GC ({:.0} ms) is larger than guaranteed interval ({:.0} ms)",

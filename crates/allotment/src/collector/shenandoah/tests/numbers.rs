@@ -62,6 +62,15 @@ fn a_sample_ends_after_one_to_ten_milliseconds() {
 }
 
 #[test]
+fn the_time_of_stops_is_no_part_of_a_rate() {
+    let mut rate = Rate::default();
+    rate.look(ms(1000), 0, 64 * MIB);
+    rate.leave_out(ms(50));
+    rate.look(ms(1060), 10 * MIB as u64, 64 * MIB);
+    assert_eq!(rate.latest, 10.0 * MIB as f64 / 0.01);
+}
+
+#[test]
 fn the_rate_of_an_idle_heap_falls() {
     let mut rate = Rate::default();
     for tick in 0..100 {

@@ -17,6 +17,8 @@ const PATROL: u32 = 50;
 pub(super) struct Load {
     /// Bytes a second that the mutator allocates at first, and at last.
     pub(super) rate: (f64, f64),
+    /// Regions of each object that it allocates: 1, or a run for a humongous object.
+    pub(super) regions: usize,
     /// The length of a cycle.
     pub(super) cycle: Duration,
     /// How long it lasts.
@@ -34,23 +36,36 @@ pub(super) struct Account {
     pub(super) missed: usize,
     /// Bytes that were allocated.
     pub(super) allocated: u64,
+    /// What only a user could have changed.
+    pub(super) advice: Vec<Advice>,
 }
 
 /// A mutator in a heap.
 pub(super) struct Simulator {
-    trigger: Trigger,
+    pub(super) trigger: Trigger,
     capacity: usize,
     live: usize,
+    /// Free bytes that are in no run of regions.
+    pub(super) scattered: usize,
     now: Duration,
     steps: u32,
-    /// Bytes that are owed to the mutator: less than a region.
+    /// Bytes that are owed to the mutator: less than an object.
     due: f64,
     allocated: u64,
     free: usize,
     /// Bytes that became garbage before the cycle began, and since.
     garbage: (usize, usize),
-    /// When the cycle under way began, and when it ends.
-    cycle: Option<(Duration, Duration)>,
+    cycle: Option<UnderWay>,
+}
+
+/// A cycle under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    began: Duration,
+    ends: Duration,
+    /// Bytes that were ever allocated when it began, and bytes that were free.
+    allocated: u64,
+    free: usize,
 }
 
 impl Simulator {
@@ -59,6 +74,7 @@ impl Simulator {
             trigger: Trigger::new(TriggerSettings::from(&options(list))),
             capacity,
             live,
+            scattered: 0,
             now: Duration::ZERO,
             steps: 0,
             due: 0.0,
@@ -75,65 +91,95 @@ impl Simulator {
             let part = (self.now - start).as_secs_f64() / load.time.as_secs_f64();
             let rate = load.rate.0 + part * (load.rate.1 - load.rate.0);
             self.due += rate * STEP.as_secs_f64();
-            while self.due >= REGION as f64 {
-                self.due -= REGION as f64;
-                self.take_region(load.cycle, &mut account);
+            let bytes = load.regions * REGION;
+            while self.due >= bytes as f64 {
+                self.due -= bytes as f64;
+                self.take(load, &mut account);
             }
             self.now += STEP;
             self.steps += 1;
-            if let Some((began, ends)) = self.cycle
-                && self.now >= ends
+            if let Some(cycle) = self.cycle
+                && self.now >= cycle.ends
             {
-                self.end(began, CycleKind::Concurrent);
+                self.end(cycle, Duration::ZERO, CycleKind::Concurrent, &mut account);
             }
             if self.steps.is_multiple_of(PATROL) {
-                self.look(load.cycle, &mut account);
+                self.look(load, &mut account);
             }
         }
         account.allocated = self.allocated - allocated;
         account
     }
 
-    fn take_region(&mut self, length: Duration, account: &mut Account) {
-        if self.free < REGION {
+    /// Bytes that objects of this number of regions can have.
+    fn room(&self, regions: usize) -> usize {
+        if regions == 1 { self.free } else { self.free.saturating_sub(self.scattered) }
+    }
+
+    fn take(&mut self, load: Load, account: &mut Account) {
+        let bytes = load.regions * REGION;
+        if self.room(load.regions) < bytes {
             match self.cycle {
-                Some((began, ends)) => {
+                Some(cycle) => {
                     account.degenerated += 1;
-                    self.now = self.now.max(ends);
-                    self.end(began, CycleKind::Degenerated);
+                    let stopped = cycle.ends.saturating_sub(self.now);
+                    self.now += stopped;
+                    self.end(cycle, stopped, CycleKind::Degenerated, account);
                 }
                 None => account.missed += 1,
             }
         }
-        if self.free < REGION {
+        if self.room(load.regions) < bytes {
             // All that is free was allocated while the cycle ran, or there was none.
-            let began = self.now;
-            self.garbage = (self.garbage.0 + self.garbage.1, 0);
-            self.now += length;
-            self.end(began, CycleKind::Full);
+            let full = self.begin(load.cycle);
+            self.now = full.ends;
+            self.end(full, load.cycle, CycleKind::Full, account);
         }
-        self.free -= REGION;
-        self.garbage.1 += REGION;
-        self.allocated += REGION as u64;
-        self.look(length, account);
+        self.free -= bytes;
+        self.garbage.1 += bytes;
+        self.allocated += bytes as u64;
+        self.look(load, account);
     }
 
-    fn look(&mut self, length: Duration, account: &mut Account) {
+    fn look(&mut self, load: Load, account: &mut Account) {
         if self.cycle.is_some() {
-            self.trigger.sample(self.now, self.capacity, self.allocated);
-        } else if let Some(reason) = self.trigger.look(self.now, self.free, self.capacity, self.allocated) {
+            return self.trigger.sample(self.now, self.capacity, self.allocated);
+        }
+        let mut reason = self.trigger.look(self.now, self.free, self.capacity, self.allocated);
+        if reason.is_none() && load.regions > 1 {
+            reason = self.trigger.look_for_runs(load.regions, self.room(load.regions), REGION);
+        }
+        if let Some(reason) = reason {
             account.reasons.push((reason, self.free));
-            self.garbage = (self.garbage.0 + self.garbage.1, 0);
-            self.cycle = Some((self.now, self.now + length));
+            self.cycle = Some(self.begin(load.cycle));
         }
     }
 
-    fn end(&mut self, began: Duration, kind: CycleKind) {
+    fn begin(&mut self, length: Duration) -> UnderWay {
+        self.garbage = (self.garbage.0 + self.garbage.1, 0);
+        UnderWay { began: self.now, ends: self.now + length, allocated: self.allocated, free: self.free }
+    }
+
+    /// Ends a cycle, whose end was a stop of the time `stopped`.
+    fn end(&mut self, cycle: UnderWay, stopped: Duration, kind: CycleKind, account: &mut Account) {
         self.cycle = None;
-        self.free += std::mem::take(&mut self.garbage.0);
+        let freed_bytes = std::mem::take(&mut self.garbage.0);
+        self.free += freed_bytes;
         assert!(self.free <= self.capacity - self.live);
-        let (free_bytes, capacity_bytes) = (self.free, self.capacity);
+        let taken_bytes = (self.allocated - cycle.allocated) as usize;
+        assert_eq!(self.free + taken_bytes, cycle.free + freed_bytes);
+        self.trigger.stood_still(stopped);
         self.trigger.sample(self.now, self.capacity, self.allocated);
-        self.trigger.cycle_ended(Ended { began, ended: self.now, kind, free_bytes, capacity_bytes });
+        account.advice.extend(self.trigger.cycle_ended(Ended {
+            ended: self.now,
+            time: self.now - cycle.began,
+            kind,
+            was_behind: false,
+            taken_bytes,
+            freed_bytes,
+            free_bytes: self.free,
+            capacity_bytes: self.capacity,
+            left_bytes: self.free,
+        }));
     }
 }

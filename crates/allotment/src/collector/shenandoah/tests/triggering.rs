@@ -5,11 +5,15 @@ use proptest::prelude::*;
 
 const HEAP: usize = 1000 * MIB;
 const CONCURRENT: Ended = Ended {
-    began: Duration::ZERO,
     ended: Duration::from_millis(20),
+    time: Duration::from_millis(20),
     kind: CycleKind::Concurrent,
+    was_behind: false,
+    taken_bytes: 0,
+    freed_bytes: HEAP,
     free_bytes: 600 * MIB,
     capacity_bytes: HEAP,
+    left_bytes: 600 * MIB,
 };
 
 fn trigger(list: &str) -> Trigger {
@@ -63,31 +67,139 @@ fn little_free_memory_comes_first() {
 }
 
 #[test]
-fn the_first_cycles_begin_early() {
-    let mut trigger = trigger("ShenandoahLearningSteps=2");
-    let least_bytes = 700 * MIB;
-    assert_eq!(trigger.look(ms(1), least_bytes, HEAP, 1), None);
-    let free_bytes = least_bytes - 1;
-    for step in 1..=2 {
-        let reason = trigger.look(ms(1), free_bytes, HEAP, step * 100 * MIB as u64);
-        let step = step as usize;
-        assert_eq!(reason, Some(Reason::Learning { step, steps: 2, free_bytes, least_bytes }));
+fn the_first_cycles_begin_early_each_a_little_later() {
+    let mut trigger = trigger("ShenandoahLearningSteps=3");
+    assert_eq!(trigger.look(ms(1), 700 * MIB, HEAP, 1), None);
+    for (step, percent) in [(1, 70), (2, 50), (3, 30)] {
+        let least_bytes = percent * 10 * MIB;
+        let allocated = step * 100 * MIB as u64;
+        assert_eq!(trigger.look(ms(1), least_bytes, HEAP, allocated), None, "{step}");
+        let (step, free_bytes) = (step as usize, least_bytes - 1);
+        let reason = trigger.look(ms(1), free_bytes, HEAP, allocated);
+        assert_eq!(reason, Some(Reason::Learning { step, steps: 3, free_bytes, least_bytes }));
         trigger.cycle_ended(CONCURRENT);
     }
-    assert_eq!(trigger.look(ms(1), free_bytes, HEAP, 300 * MIB as u64), None);
+    assert_eq!(trigger.look(ms(1), 101 * MIB, HEAP, 400 * MIB as u64), None);
     let reason = Reason::Learning { step: 1, steps: 5, free_bytes: 691 * MIB, least_bytes: 716 * MIB };
     let text = "Trigger: Learning 1 of 5. Free (691M) is below initial threshold (716M)";
     assert_eq!(reason.to_string(), text);
 }
 
 #[test]
-fn cycles_that_were_not_in_time_are_none_to_learn_from() {
-    let mut trigger = trigger("");
-    for kind in [CycleKind::Full, CycleKind::Degenerated].repeat(9) {
-        trigger.cycle_ended(Ended { kind, ..CONCURRENT });
+fn a_first_threshold_below_the_least_is_for_all_steps() {
+    let list = "ShenandoahInitFreeThreshold=20,ShenandoahMinFreeThreshold=30";
+    let mut trigger = trigger(list);
+    for step in 1..=9_u64 {
+        let reason = trigger.look(ms(1), 250 * MIB, HEAP, step * 100 * MIB as u64);
+        assert!(matches!(reason, Some(Reason::MinFree { .. })), "{reason:?}");
+        trigger.cycle_ended(CONCURRENT);
     }
-    let reason = trigger.look(ms(30), 600 * MIB, HEAP, 100 * MIB as u64);
-    assert!(matches!(reason, Some(Reason::Learning { step: 1, .. })), "{reason:?}");
+}
+
+/// A heap that has never had a cycle in time. The trigger knows how long a cycle takes, and begins
+/// the next one as early as it can.
+#[test]
+fn cycles_that_were_not_in_time_teach_at_once() {
+    for kind in [CycleKind::Degenerated, CycleKind::Full] {
+        let mut trigger = trigger("");
+        trigger.cycle_ended(Ended { kind, taken_bytes: 450 * MIB, ..CONCURRENT });
+        // A sixteenth of 600 MiB later.
+        let reason = trigger.look(ms(30), 500 * MIB, HEAP, 100 * MIB as u64);
+        assert!(matches!(reason, Some(Reason::Learning { step: 2, .. })), "{reason:?}");
+        for _ in 0..4 {
+            trigger.cycle_ended(CONCURRENT);
+        }
+        let reason = trigger.look(ms(30), 500 * MIB, HEAP, 200 * MIB as u64);
+        let Some(Reason::Demand { demand_bytes, headroom }) = reason else { panic!("{reason:?}") };
+        assert!((600 * MIB..900 * MIB).contains(&demand_bytes), "{demand_bytes}");
+        assert!((1..20).contains(&(headroom.penalty_bytes / (10 * MIB))), "{headroom}");
+        for _ in 0..26 {
+            trigger.cycle_ended(Ended { kind, ..CONCURRENT });
+        }
+        let reason = trigger.look(ms(30), 500 * MIB, HEAP, 300 * MIB as u64);
+        assert!(!matches!(reason, Some(Reason::Learning { .. }) | None), "{reason:?}");
+    }
+}
+
+#[test]
+fn what_mutators_took_while_a_cycle_ran_is_kept_for_the_next() {
+    let (mut trigger, now, allocated) = learnt("ShenandoahMinFreeThreshold=0");
+    assert_eq!(trigger.look(now, 300 * MIB, HEAP, allocated), None);
+    trigger.cycle_ended(Ended { taken_bytes: 250 * MIB, ..CONCURRENT });
+    assert_eq!(trigger.demand_bytes(), 250 * MIB);
+    let allocated = allocated + 100 * MIB as u64;
+    assert_eq!(trigger.look(now + ms(100), 300 * MIB, HEAP, allocated), None);
+    let reason = trigger.look(now + ms(100), 300 * MIB - 1, HEAP, allocated);
+    let expected = Headroom { free_bytes: 300 * MIB - 1, spike_bytes: 50 * MIB, penalty_bytes: 0 };
+    assert_eq!(reason, Some(Reason::Demand { demand_bytes: 250 * MIB, headroom: expected }));
+    let text = "Trigger: Free headroom (249M: 299M free - 50M spike - 0B penalties) is below the allocation during a \
+                recent GC (250M)";
+    assert_eq!(reason.map(|reason| reason.to_string()).as_deref(), Some(text));
+    // It fades with cycles that see less, not with those that are nearly too late.
+    trigger.cycle_ended(Ended { taken_bytes: 90 * MIB, was_behind: true, ..CONCURRENT });
+    assert_eq!(trigger.demand_bytes(), 250 * MIB);
+    trigger.cycle_ended(Ended { taken_bytes: 90 * MIB, ..CONCURRENT });
+    assert_eq!(trigger.demand_bytes(), 240 * MIB);
+}
+
+#[test]
+fn runs_for_humongous_objects_are_used_up_by_half_at_least() {
+    let (mut trigger, now, allocated) = learnt("ShenandoahAllocSpikeFactor=0");
+    let look = |trigger: &mut Trigger, free| trigger.look_for_runs(8, free * MIB, MIB);
+    // One more object, and nothing is known about what a cycle takes.
+    assert_eq!([100, 50, 8].map(|free| look(&mut trigger, free)), [None, None, None]);
+    let reason = look(&mut trigger, 7);
+    let expected = Reason::Runs { regions: 8, free_bytes: 7 * MIB, least_bytes: 8 * MIB };
+    assert_eq!(reason, Some(expected));
+    let text = "Trigger: Free in runs of 8 regions (7168K) is below threshold (8192K)";
+    assert_eq!(reason.map(|reason| reason.to_string()).as_deref(), Some(text));
+    trigger.cycle_ended(Ended { taken_bytes: 42 * MIB, ..CONCURRENT });
+    // Nothing was allocated since.
+    assert_eq!([120, 0].map(|free| look(&mut trigger, free)), [None, None]);
+    assert_eq!(trigger.look(now, 500 * MIB, HEAP, allocated + 50 * MIB as u64), None);
+    assert_eq!(look(&mut trigger, 50), None);
+    assert!(look(&mut trigger, 49).is_some());
+    // A cycle that leaves hardly any runs makes no other one necessary at once.
+    trigger.cycle_ended(Ended { taken_bytes: 42 * MIB, ..CONCURRENT });
+    assert_eq!(trigger.look(now, 500 * MIB, HEAP, allocated + 100 * MIB as u64), None);
+    assert_eq!([16, 8].map(|free| look(&mut trigger, free)), [None, None]);
+    assert!(look(&mut trigger, 7).is_some());
+    trigger.cycle_ended(CONCURRENT);
+    assert_eq!(trigger.look(now, 500 * MIB, HEAP, allocated + 150 * MIB as u64), None);
+    assert_eq!(look(&mut trigger, 0), None);
+    // 50 MiB are kept for bursts, too.
+    let (mut usual, ..) = learnt("");
+    assert_eq!([300, 58].map(|free| look(&mut usual, free)), [None, None]);
+    assert!(look(&mut usual, 57).is_some());
+}
+
+#[test]
+fn cycles_that_gain_nothing_begin_later_and_are_told_once() {
+    let mut trigger = trigger("");
+    let mut allocated = 0;
+    // In sixteenths of the 160 MiB that each leaves.
+    for (cycle, sixteenths) in [1, 1, 2, 4, 8, 8, 8].into_iter().enumerate() {
+        let least = sixteenths * 10 * MIB as u64;
+        if cycle > 0 {
+            let reason = trigger.look(ms(100), 80 * MIB, HEAP, allocated + least - 1);
+            assert_eq!(reason, None, "{cycle}");
+        }
+        allocated += least;
+        assert!(trigger.look(ms(100), 80 * MIB, HEAP, allocated).is_some(), "{cycle}");
+        let freed_bytes = least as usize / 16 - 1;
+        let advice = trigger.cycle_ended(Ended {
+            time: Duration::ZERO,
+            freed_bytes,
+            free_bytes: 160 * MIB,
+            left_bytes: 160 * MIB,
+            ..CONCURRENT
+        });
+        let expected = Advice::Fruitless { cycles: 4, left_bytes: 160 * MIB };
+        assert_eq!(advice, (cycle == 3).then_some(expected), "{cycle}");
+    }
+    // One that gains is enough.
+    trigger.cycle_ended(Ended { free_bytes: 160 * MIB, ..CONCURRENT });
+    assert!(trigger.look(ms(100), 80 * MIB, HEAP, allocated + 10 * MIB as u64).is_some());
 }
 
 #[test]
@@ -141,7 +253,7 @@ fn the_interval_counts_from_the_last_cycle_and_0_is_never() {
     assert_eq!(idle.look(ms(1001), HEAP, HEAP, 0), Some(reason.clone()));
     let text = "Trigger: Time since last GC (1001 ms) is larger than guaranteed interval (1000 ms)";
     assert_eq!(reason.to_string(), text);
-    idle.cycle_ended(Ended { began: ms(1001), ended: ms(1500), ..CONCURRENT });
+    idle.cycle_ended(Ended { ended: ms(1500), ..CONCURRENT });
     assert_eq!(idle.look(ms(2500), HEAP, HEAP, 0), None);
     assert!(idle.look(ms(2501), HEAP, HEAP, 0).is_some());
     assert_eq!(trigger("ShenandoahGuaranteedGCInterval=0").look(ms(u64::MAX), HEAP, HEAP, 0), None);
@@ -172,8 +284,8 @@ fn cycles_that_come_too_late_widen_the_margins() {
     assert_eq!(parameters(CycleKind::Concurrent), (18, 18, 0));
     assert_eq!(parameters(CycleKind::Degenerated), (19, 17, 10));
     assert_eq!(parameters(CycleKind::Full), (21, 15, 30));
-    assert_eq!(parameters(CycleKind::Concurrent), (21, 15, 29));
-    assert_eq!(parameters(CycleKind::Abbreviated), (21, 15, 28));
+    assert_eq!(parameters(CycleKind::Concurrent), (21, 15, 27));
+    assert_eq!(parameters(CycleKind::Abbreviated), (21, 15, 24));
     for _ in 0..20 {
         parameters(CycleKind::Full);
     }
@@ -229,20 +341,38 @@ proptest! {
         for (kind, free_bytes, time, bytes) in history {
             (now, allocated) = (now + ms(time), allocated + bytes);
             let reason = trigger.look(now, free_bytes, HEAP, allocated);
-            if free_bytes < HEAP / 10 && bytes as usize > HEAP / 16 {
+            if free_bytes < HEAP / 10 && bytes as usize > HEAP / 2 {
                 prop_assert!(matches!(reason, Some(Reason::MinFree { .. })), "{reason:?}");
             }
             prop_assert!(bytes > 0 || reason.is_none(), "{reason:?}");
             let kinds = [CycleKind::Concurrent, CycleKind::Abbreviated, CycleKind::Degenerated, CycleKind::Full];
-            let began = now;
             now += ms(time);
-            let done = Ended { began, ended: now, kind: kinds[kind], free_bytes, capacity_bytes: HEAP };
-            trigger.cycle_ended(done);
+            trigger.cycle_ended(Ended {
+                ended: now,
+                time: ms(time),
+                kind: kinds[kind],
+                was_behind: time % 2 == 0,
+                taken_bytes: bytes as usize,
+                freed_bytes: free_bytes,
+                free_bytes,
+                capacity_bytes: HEAP,
+                left_bytes: free_bytes,
+            });
+            prop_assert!(trigger.demand_bytes() <= HEAP);
             let (margin, threshold, penalty) = trigger.parameters();
             for deviations in [margin, threshold] {
                 prop_assert!((0.319..=3.291).contains(&deviations), "{deviations}");
             }
             prop_assert!(penalty <= 100);
         }
+        // All come back with cycles in time.
+        let bad = trigger.parameters();
+        for _ in 0..200 {
+            now += ms(100);
+            trigger.cycle_ended(Ended { ended: now, ..CONCURRENT });
+        }
+        let (margin, threshold, penalty) = trigger.parameters();
+        prop_assert_eq!((margin, threshold, penalty), (bad.0, bad.1, 0));
+        prop_assert!(trigger.demand_bytes() < HEAP / 1000);
     }
 }
