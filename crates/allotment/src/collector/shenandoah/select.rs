@@ -3,7 +3,8 @@
 //!
 //! [`choose`](super::choose) has HotSpot's rule for the set. This file has the surroundings of the
 //! rule: the candidates, the changes by `ZealMove` and requests, and the old regions of mixed
-//! cycles. Numbers only: `cycle/measure.rs` gathers them.
+//! cycles. It also decides whether to move anything at all ([`pays`]). Numbers only:
+//! `cycle/measure.rs` gathers them.
 
 use super::bytes::percent_of;
 use super::choose::{
@@ -35,6 +36,10 @@ pub(super) enum Effort {
     /// Each region with live objects: `ZealMove`.
     All,
 }
+
+/// A set has to free at least one part in this many of the memory that mutators have until the
+/// next cycle without it.
+const PAYS: usize = 4;
 
 /// Measured regions, by their fate.
 pub(super) struct Sorted {
@@ -68,6 +73,24 @@ pub(super) struct FreeRegions {
     pub(super) regions_left: usize,
     /// Free regions that are kept for copies.
     pub(super) reserve_regions: usize,
+    /// Regions that mutators may take before the next cycle begins, if this one frees nothing. 0:
+    /// they need memory now, and each region counts.
+    pub(super) regions_to_next: usize,
+}
+
+/// Whether to move a set with `gained_bytes` of garbage, where mutators have `left_bytes` until the
+/// next cycle without the move.
+///
+/// A cycle marks at the cost `m`, and a move costs `u` more: the copies, and an update of all
+/// slots. Without the move, a byte that mutators allocate costs `m / left`. With it, the byte costs
+/// `(m + u) / (left + gained)`. So the move pays if `gained / left > u / m`. An update visits the
+/// objects that marking has visited, in the order of their addresses, which takes a quarter to all
+/// of the time. Here the quarter counts: a move also gathers what lives, which this sum leaves out.
+///
+/// Garbage that stays is not lost. It adds up until it is worth a move, and where nothing is left,
+/// all garbage is.
+fn pays(gained_bytes: usize, left_bytes: usize) -> bool {
+    gained_bytes.saturating_mul(PAYS) >= left_bytes
 }
 
 /// Sorts measured regions. A young region that has stayed for `tenuring_threshold` cycles becomes
@@ -100,7 +123,7 @@ pub(super) fn select(
     memory: &FreeRegions,
     is_old: impl Fn(usize) -> bool,
 ) -> Selection {
-    let &FreeRegions { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions } = memory;
+    let &FreeRegions { region_bytes, heap_bytes, free_regions, regions_left, reserve_regions, .. } = memory;
     let settings = match effort {
         Effort::Usual => *options,
         Effort::Thorough | Effort::All => {
@@ -120,18 +143,21 @@ pub(super) fn select(
         immediate_bytes: if moves_all { 0 } else { sorted.immediate_bytes },
         reserve_regions: if moves_all { free_regions / 2 } else { free_regions.min(reserve_regions) },
     };
-    let chosen = choose(&mut candidates, &settings, &space);
+    let mut chosen = choose(&mut candidates, &settings, &space);
     let spare = free_regions.saturating_sub(chosen.copy_regions) / 2;
     let budget = old_reserve(options, space.reserve_regions).min(spare);
     let worth = percent_of(region_bytes, options.old_garbage_percent);
     candidates.retain(|candidate| is_old(candidate.region) && candidate.garbage_bytes >= worth);
-    Selection {
-        set: chosen.set,
-        old_set: choose_old(waiting, options, region_bytes, budget),
-        settings,
-        region_bytes,
-        old_candidates: candidates,
+    let old_set = choose_old(waiting, options, region_bytes, budget);
+    let left_bytes = match memory.regions_to_next {
+        0 => 0,
+        regions => regions * region_bytes + sorted.immediate_bytes,
+    };
+    // With old regions in the set, all slots are updated anyway.
+    if effort == Effort::Usual && old_set.is_empty() && !pays(chosen.garbage_bytes, left_bytes) {
+        chosen.set.clear();
     }
+    Selection { set: chosen.set, old_set, settings, region_bytes, old_candidates: candidates }
 }
 
 impl Selection {

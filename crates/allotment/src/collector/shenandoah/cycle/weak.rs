@@ -73,6 +73,10 @@ impl Weak {
             free_regions: free.free_regions(),
             regions_left: free.regions_left(),
             reserve_regions: engine.reserve,
+            regions_to_next: match work.world {
+                Some(_) => 0,
+                None => account.before.goal_regions.saturating_sub(free.regions_in_use()),
+            },
         };
         let plan = engine.old.as_ref().map(Old::plan);
         let waiting = match &plan {

@@ -248,6 +248,7 @@ fn measured_regions_are_sorted_by_what_becomes_of_them() {
             free_regions: 50,
             regions_left: 50,
             reserve_regions: 5,
+            regions_to_next: 50,
         };
         let options = settings("");
         let selection = select(&mut sorted, &[], &options, Effort::All, &memory, |region| region == 5);
@@ -257,4 +258,52 @@ fn measured_regions_are_sorted_by_what_becomes_of_them() {
         set.sort_unstable();
         assert_eq!(set, others, "{threshold:?}");
     }
+}
+
+/// The garbage that a move has to free depends on the memory that is free without it.
+#[test]
+fn a_set_moves_if_it_frees_a_quarter_of_what_is_left_without_it() {
+    let region = |region, live_bytes| Measured {
+        region,
+        used_bytes: 100,
+        live_bytes,
+        young_age: Some(0),
+        may_move: true,
+    };
+    // 40 bytes of garbage in the first two, and 100 in the third.
+    let measured = [region(1, 80), region(2, 80), region(3, 0)];
+    let set = |regions_to_next, effort, waiting: &[Candidate]| {
+        let mut sorted = sort(&measured[..2], None, 25);
+        let memory = FreeRegions {
+            region_bytes: 100,
+            heap_bytes: 10_000,
+            // So little is free that even regions with little garbage are chosen.
+            free_regions: 9,
+            regions_left: 0,
+            reserve_regions: 5,
+            regions_to_next,
+        };
+        let selection = select(&mut sorted, waiting, &settings(""), effort, &memory, |region| region > 5);
+        selection.fitting(usize::MAX)
+    };
+    for (regions_to_next, expected) in [(0, vec![1, 2]), (1, vec![1, 2]), (2, vec![])] {
+        assert_eq!(set(regions_to_next, Effort::Usual, &[]), expected, "{regions_to_next}");
+        assert_eq!(set(regions_to_next, Effort::Thorough, &[]), [1, 2], "{regions_to_next}");
+    }
+    // Old regions that move make an update necessary in any case.
+    let old = Candidate { region: 7, live_bytes: 50, garbage_bytes: 50 };
+    assert_eq!(set(2, Effort::Usual, &[old]), [1, 2, 7]);
+    // Immediate garbage is free without a move.
+    let mut sorted = sort(&measured, None, 25);
+    let memory = FreeRegions {
+        region_bytes: 100,
+        heap_bytes: 10_000,
+        free_regions: 9,
+        regions_left: 0,
+        reserve_regions: 5,
+        regions_to_next: 1,
+    };
+    let options = settings("ShenandoahImmediateThreshold=100");
+    let selection = select(&mut sorted, &[], &options, Effort::Usual, &memory, |_| false);
+    assert!(selection.fitting(usize::MAX).is_empty(), "40 bytes of 200");
 }
