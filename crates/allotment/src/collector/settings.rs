@@ -83,9 +83,15 @@ impl Settings {
     /// Ends every collection: gives idle memory back and checks the heap. Returns the bytes given
     /// back.
     pub(crate) fn conclude(&self, world: &World<'_>) -> usize {
+        self.conclude_keeping(world, 0)
+    }
+
+    /// As [`conclude`](Self::conclude), in a heap of which the program will want `wanted_bytes` soon.
+    pub(crate) fn conclude_keeping(&self, world: &World<'_>, wanted_bytes: usize) -> usize {
         let shared = world.shared();
         let (free, now_ms) = (&shared.space.free, shared.watch.clock.coarse_ms());
-        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, self.keep_bytes, |_| true);
+        let keep_bytes = self.keep_bytes.max(wanted_bytes);
+        let uncommitted = free.uncommit_idle(now_ms, self.uncommit_delay_ms, keep_bytes, |_| true);
         self.checks.after(world);
         uncommitted
     }

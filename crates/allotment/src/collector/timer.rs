@@ -8,6 +8,7 @@
 //!
 //! The thread has low priority. A collection that another thread makes begins the interval anew.
 //! Memory goes back in pieces, so that a thread that stops the world waits for one piece at most.
+//! Memory that the program will want soon stays, and the thread looks again later.
 //!
 //! A heap that decides by the program's clock repeats itself. A thread that waits in real time would
 //! end that. So such a heap has the thread only with `GCInterval`, which asks for it.
@@ -30,6 +31,9 @@ const LOOKS: u32 = 8;
 
 /// Least time between two looks, and between two pieces of memory.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
+
+/// Time between two looks while the program will want memory soon.
+const BUSY_WAIT: Duration = Duration::from_millis(125);
 
 /// Bytes that go back at a time, or one region.
 const PIECE_BYTES: usize = 8 << 20;
@@ -167,7 +171,8 @@ impl Timer {
     /// the next piece may be due; `None` if no free memory is left.
     fn give_memory_back(&self, shared: &Shared) -> Option<Duration> {
         let free = &shared.space.free;
-        let bytes = if self.has_memory_to_give(free) { self.give_piece(shared) } else { 0 };
+        let wanted_bytes = shared.collector.bytes_wanted_soon(shared);
+        let bytes = if self.has_memory_to_give(free) { self.give_piece(shared, wanted_bytes) } else { 0 };
         if bytes > 0 {
             self.given_bytes.fetch_add(bytes, Ordering::Relaxed);
             return Some(LEAST_WAIT);
@@ -177,18 +182,20 @@ impl Timer {
             self.history.memory_given_back(given_bytes, free);
         }
         let wait = Duration::from_millis(self.settings.uncommit_delay_ms) / LOOKS;
-        self.has_memory_to_give(free).then(|| wait.max(LEAST_WAIT))
+        let least = if wanted_bytes > 0 { BUSY_WAIT } else { LEAST_WAIT };
+        self.has_memory_to_give(free).then(|| wait.max(least))
     }
 
-    /// Gives back at most a piece. Returns its bytes.
-    fn give_piece(&self, shared: &Shared) -> usize {
+    /// Gives back at most a piece, and leaves `wanted_bytes` committed. Returns the bytes that went
+    /// back.
+    fn give_piece(&self, shared: &Shared, wanted_bytes: usize) -> usize {
         // A thread that stops the world has the lock, and gives memory back by itself.
         let Some(_regions) = shared.space.try_lock_regions() else { return 0 };
         let TimerSettings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
         let free = &shared.space.free;
         let most = (PIECE_BYTES / free.table().geometry().region_bytes()).max(1);
         let now_ms = shared.watch.clock.coarse_ms();
-        free.uncommit_idle(now_ms, uncommit_delay_ms, keep_bytes, |given| given < most)
+        free.uncommit_idle(now_ms, uncommit_delay_ms, keep_bytes.max(wanted_bytes), |given| given < most)
     }
 }
 

@@ -28,6 +28,8 @@ mod hook;
 pub(crate) mod limit;
 mod linux;
 mod local_socket;
+#[cfg(all(test, not(loom), not(miri)))]
+mod looks_tests;
 #[cfg(all(test, not(loom)))]
 mod machine_tests;
 mod own_thread;

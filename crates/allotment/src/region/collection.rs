@@ -110,7 +110,9 @@ impl<B: Backing> FreeSet<B> {
         let keep = keep_bytes.div_ceil(self.table.geometry().region_bytes());
         let (spare, mut given) = (self.committed_regions().saturating_sub(keep), 0);
         self.uncommit_if(|index| {
-            let idle = given < spare && goes_on(given) && self.table.get(index).idle_ms(now_ms) >= delay_ms;
+            // First: the delay begins even if the memory stays for now.
+            let is_due = self.table.get(index).idle_ms(now_ms) >= delay_ms;
+            let idle = is_due && given < spare && goes_on(given);
             given += usize::from(idle);
             idle
         })

@@ -79,6 +79,8 @@ pub(crate) struct FreeSet<B = Committer> {
     /// Regions of the longest run that an allocation wanted of late. Written by allocations of
     /// humongous objects, and at the ends of cycles. Relaxed: a hint.
     pub(super) wanted_run: AtomicUsize,
+    /// Regions whose memory went back to the system. Relaxed: a count.
+    pub(super) given_back: AtomicUsize,
     /// Number of regions that may be in use. Collectors write it, and the constructor. Relaxed: a
     /// hint.
     pub(super) capacity: AtomicUsize,
@@ -106,6 +108,7 @@ impl<B: Backing> FreeSet<B> {
             commit_failures: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             wanted_run: AtomicUsize::new(0),
+            given_back: AtomicUsize::new(0),
             capacity: AtomicUsize::new(regions),
             disposal: Disposal::default(),
             quarantine: Quarantine::default(),

@@ -34,7 +34,14 @@ impl<B: Backing> FreeSet<B> {
                 moving.finish();
             }
         }
+        self.given_back.fetch_add(regions, Ordering::Relaxed);
         regions << self.table.geometry().region_shift
+    }
+
+    /// Regions whose memory went back to the system since the heap began.
+    #[cfg(test)]
+    pub(crate) fn given_back_regions(&self) -> usize {
+        self.given_back.load(Ordering::Relaxed)
     }
 
     /// Commits the lowest untouched regions until `bytes` of the heap are committed. Returns

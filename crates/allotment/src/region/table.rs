@@ -221,6 +221,7 @@ impl Region {
 /// Both are the region's top at a stop, exactly, or the bottom of a region that was empty then. Set
 /// by the stopper, and by the thread that empties the region. Relaxed: ordered by the stop, or by
 /// the way in which the region is obtained.
+#[repr(C)]
 struct Borders {
     /// Objects below it existed when marking began: they are live if they are marked. Objects above
     /// it are live.
@@ -238,6 +239,9 @@ pub(crate) struct RegionTable {
 }
 
 impl RegionTable {
+    /// Bytes from a region's [`mark_start`](Self::mark_start) to that of the next.
+    pub(crate) const BORDERS_BYTES: usize = size_of::<Borders>();
+
     /// A table over the heap that begins at `base` (aligned to a region). No region is committed.
     pub(crate) fn new(base: usize, geometry: Geometry) -> RegionTable {
         debug_assert!(base.is_multiple_of(geometry.region_bytes()));
@@ -326,6 +330,12 @@ impl RegionTable {
     #[inline(always)]
     pub(crate) fn mark_start(&self, index: usize) -> usize {
         self.borders[index].mark_start.load(Ordering::Relaxed)
+    }
+
+    /// The address of the first region's [`mark_start`](Self::mark_start). Those of other regions
+    /// follow at a distance of [`BORDERS_BYTES`](Self::BORDERS_BYTES). For machine code.
+    pub(crate) fn borders(&self) -> usize {
+        self.borders.as_ptr().expose_provenance()
     }
 
     /// The region's top when evacuation began, or its bottom if it was empty then.

@@ -1,6 +1,7 @@
 //! The tables of a concurrent collection, about each object and region. Barriers read them, too.
 
 use crate::collector::kernel::{LiveMap, Pages};
+use crate::mutator::BarrierTables;
 use crate::object::reference;
 use crate::platform::MemoryError;
 use crate::region::{FreeSet, RegionTable, State};
@@ -45,6 +46,10 @@ const YOUNG: u8 = 1;
 const OLD: u8 = 2;
 const OLD_LIVE: u8 = 4;
 
+// The atomics of the model checker are larger. It runs no machine code.
+#[cfg(not(loom))]
+const _: () = assert!(RegionTable::BORDERS_BYTES == BarrierTables::ENTRY_BYTES);
+
 impl Sought {
     const ALL: [Sought; 6] =
         [Sought::Ended, Sought::All, Sought::YoungEnded, Sought::Young, Sought::Old, Sought::YoungBesideOld];
@@ -76,7 +81,7 @@ pub(in crate::collector) struct Tables {
     /// The live words below the top at mark start of each region.
     pub(in crate::collector) map: LiveMap,
     /// A [`Membership`] for each region. Written in stops, except from `InSet` to `Kept`. Relaxed:
-    /// a thread that asks has left the stop.
+    /// a thread that asks has left the stop. Barriers read it by its address, and know 0.
     members: Box<[AtomicU8]>,
     /// Not 0: the map of the region may have been written since it was cleared. Written in a stop
     /// and by the worker that clears. Relaxed: a thread that asks has left the stop.
@@ -104,6 +109,19 @@ impl Tables {
         map.open_for_good()?;
         let bytes = || (0..regions).map(|_| AtomicU8::new(0)).collect();
         Ok(Tables { map, members: bytes(), marked: bytes(), large: bytes(), sought: AtomicU8::new(0) })
+    }
+
+    /// The addresses of the tables that barriers read without a call. They never change.
+    pub(in crate::collector) fn barrier_tables(&self, free: &FreeSet) -> BarrierTables {
+        let table = free.table();
+        BarrierTables {
+            heap: table.base(),
+            heap_bytes: table.geometry().heap_bytes(),
+            region_shift: table.geometry().region_shift as usize,
+            moving: self.members.as_ptr().expose_provenance(),
+            borders: table.borders(),
+            marks: self.map.first_block(),
+        }
     }
 
     /// The objects that marking looks for.

@@ -17,6 +17,7 @@
 
 use super::broken::broken;
 use crate::collector::work::{Claimer, Workers};
+use crate::mutator::BarrierTables;
 use crate::object::WORD;
 use crate::platform::{
     MemoryError, PopulationCount, Reservation, huge_page_size, page_size, prefetch_read, prefetch_write,
@@ -46,6 +47,11 @@ pub(in crate::collector) struct Block {
     /// the block; 0 until then. Relaxed, as above.
     destination: AtomicU64,
 }
+
+const _: () = {
+    assert!(size_of::<Block>() == BarrierTables::ENTRY_BYTES && std::mem::offset_of!(Block, live) == 0);
+    assert!(BLOCK_BYTES == BarrierTables::MARK_BYTES);
+};
 
 /// The destination of a block's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +212,11 @@ impl LiveMap {
         // SAFETY: the map is open whenever a caller has an address: `open` is the first step of a
         // collection. The memory holds `blocks` blocks, and any bits are two numbers.
         unsafe { &*self.memory.base().cast::<Block>().add(index) }
+    }
+
+    /// The address of the first block, for barriers, which know the form of a block.
+    pub(in crate::collector) fn first_block(&self) -> usize {
+        self.memory.base().expose_provenance()
     }
 
     /// Fetches the block of any address, for a later look-up.

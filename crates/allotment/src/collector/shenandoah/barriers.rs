@@ -1,13 +1,17 @@
 //! The collector's answers to barriers and duties.
 
 use super::Shenandoah;
-use crate::mutator::{Concurrent, Hot, Mutator, Shared, World};
+use crate::mutator::{BarrierTables, Concurrent, Hot, Mutator, Shared, World};
 use crate::object::{SlotVisitor, reference, with_reference};
 use crate::region::Space;
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
 
 impl Concurrent for Shenandoah {
+    fn barrier_tables(&self, space: &Space) -> BarrierTables {
+        self.engine.tables.barrier_tables(&space.free)
+    }
+
     fn is_live(&self, space: &Space, address: usize) -> bool {
         self.engine.tables.is_live(&space.free, address)
     }

@@ -210,6 +210,12 @@ impl Shenandoah {
         GoalMemory { free_bytes, capacity_bytes: goal * bytes }
     }
 
+    /// Bytes of the heap that the program will want soon.
+    pub(super) fn bytes_wanted_soon(&self, free: &FreeSet) -> usize {
+        let regions = self.goal.regions_wanted_soon(self.history.clock.age(), free.capacity());
+        regions * free.table().geometry().region_bytes()
+    }
+
     /// Lets mutators use the heap except the reserve for copies, or all of the heap if live objects
     /// leave no room for a reserve.
     pub(super) fn fit_capacity(&self, shared: &Shared) {

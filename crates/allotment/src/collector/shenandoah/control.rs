@@ -14,7 +14,6 @@ use super::scope::{Garbage, Scope};
 use crate::collector::concurrent::passage;
 use crate::collector::control::Watch;
 use crate::collector::kernel::Phase;
-use crate::collector::settings::Settings;
 use crate::collector::verify::Checks;
 use crate::mutator::{AbortOnUnwind, Mutator, Shared, World};
 use crate::region::WantedRun;
@@ -169,18 +168,16 @@ impl Shenandoah {
         self.history.between_cycles(self.engine.mark_old(shared, self.workers.all()));
     }
 
-    /// Gives memory that was free for long back to the system, until a thread stops the world.
+    /// Gives memory that was free for long back to the system, until a thread stops the world. What
+    /// the program will want soon stays.
     fn uncommit(&self, shared: &Shared) {
         // A thread whose stop came first has the lock, and uncommits by itself.
         let Some(_regions) = shared.space.try_lock_regions() else { return };
-        let Settings { uncommit_delay_ms, keep_bytes, .. } = self.settings;
+        let (settings, free) = (&self.settings, &shared.space.free);
+        let keep_bytes = settings.keep_bytes.max(self.bytes_wanted_soon(free));
         let goes_on = |_| !self.engine.interrupt.is_set();
-        shared.space.free.uncommit_idle(
-            shared.watch.clock.coarse_ms(),
-            uncommit_delay_ms,
-            keep_bytes,
-            goes_on,
-        );
+        let now_ms = shared.watch.clock.coarse_ms();
+        free.uncommit_idle(now_ms, settings.uncommit_delay_ms, keep_bytes, goes_on);
     }
 
     /// Does a step in a pause, unless another thread has ended the cycle meanwhile.

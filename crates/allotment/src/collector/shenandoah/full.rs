@@ -32,7 +32,7 @@ impl Shenandoah {
         self.engine.make_all_young(shared);
         world.set_barriers(self.engine.resting_barriers());
         self.fit_capacity(shared);
-        let uncommitted = self.settings.conclude(world);
+        let uncommitted = self.settings.conclude_keeping(world, self.bytes_wanted_soon(&shared.space.free));
         let record = CollectionRecord::of_full(world, cause, done, uncommitted);
         self.history.occupancy(&shared.space.free);
         let pause = self.history.clock.since(start);

@@ -306,6 +306,10 @@ impl Collector for Arc<Shenandoah> {
         Shenandoah::await_run(self, mutator, satisfied)
     }
 
+    fn bytes_wanted_soon(&self, shared: &Shared) -> usize {
+        Shenandoah::bytes_wanted_soon(self, &shared.space.free)
+    }
+
     fn collect_after_interval(&self, shared: &Arc<Shared>) {
         self.make_room_after_interval(shared);
     }

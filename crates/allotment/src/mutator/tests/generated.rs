@@ -262,6 +262,31 @@ fn the_hot_part_has_the_slow_paths_of_barriers() {
     .unwrap();
 }
 
+/// The numbers in a hot part are those that the collector tells.
+#[test]
+fn the_hot_part_has_the_tables_of_a_concurrent_collector() {
+    for collector in crate::options::CollectorKind::ALL {
+        let heap = heap(&format!("Collector={}", collector.name()));
+        let concurrent = heap.shared.collector.concurrent();
+        let tables = concurrent.map(|concurrent| concurrent.barrier_tables(&heap.shared.space));
+        assert_eq!(tables.is_some(), heap.collector() == "shenandoah");
+        let tables = tables.unwrap_or_default();
+        heap.attach(|mutator| {
+            for (offset, number) in [
+                (Hot::HEAP_OFFSET, tables.heap),
+                (Hot::HEAP_BYTES_OFFSET, tables.heap_bytes),
+                (Hot::REGION_SHIFT_OFFSET, tables.region_shift),
+                (Hot::MOVING_OFFSET, tables.moving),
+                (Hot::BORDERS_OFFSET, tables.borders),
+                (Hot::MARKS_OFFSET, tables.marks),
+            ] {
+                assert_eq!(word(mutator.raw().hot(), offset), number, "{offset}");
+            }
+        })
+        .unwrap();
+    }
+}
+
 /// Generated code may test more bits than a barrier has.
 #[test]
 fn slow_paths_of_barriers_do_the_plain_access_while_no_barrier_is_in_force() {

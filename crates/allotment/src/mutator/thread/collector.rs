@@ -1,6 +1,6 @@
 //! The interface between this layer and a collector.
 
-use super::Shared;
+use super::{BarrierTables, Shared};
 use crate::mutator::{GcOverhead, Mutator, World};
 use crate::object::SlotVisitor;
 use crate::region::Space;
@@ -64,6 +64,13 @@ pub(crate) enum Outcome {
 ///
 /// No function waits, reaches a safepoint, or fails.
 pub(crate) trait Concurrent: Send + Sync {
+    /// The tables of [`is_sought`](Self::is_sought) and [`forward`](Self::forward), at addresses that
+    /// never change. They answer for a part of the objects:
+    ///
+    /// - An object at or above the border of its region, or with its mark, is not sought.
+    /// - An object of a region whose byte is 0 stays where it is.
+    fn barrier_tables(&self, space: &Space) -> BarrierTables;
+
     /// [`Hot::WEAK`](super::Hot): whether the object at this address is live.
     fn is_live(&self, space: &Space, address: usize) -> bool;
 
@@ -140,6 +147,12 @@ pub(crate) trait Collector: Send + Sync {
     /// thread of the heap's own, which is not attached. If another thread stops the world first,
     /// there is no collection. A collector with a thread of its own leaves the work to that thread.
     fn collect_after_interval(&self, _shared: &Arc<Shared>) {}
+
+    /// Bytes of the heap that the program will want within a second, as far as the collector knows.
+    /// The timer leaves them committed.
+    fn bytes_wanted_soon(&self, _shared: &Shared) -> usize {
+        0
+    }
 
     /// The heap of this collector is ready. The collector may have threads that look at the heap,
     /// but must not keep the heap alive.

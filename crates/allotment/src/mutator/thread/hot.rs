@@ -12,11 +12,14 @@
 //! ```
 
 use super::barrier_calls::BarrierCalls;
+use super::barrier_tables::BarrierTables;
 use super::pointer::Pointer;
 use crate::mutator::barrier_bits;
 use crate::mutator::safepoint::limit::Limit;
+use crate::object::ADDRESS_MASK;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
+use std::mem::offset_of;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -61,6 +64,8 @@ pub struct Hot {
     barrier_calls: BarrierCalls,
     /// The source of objects without a buffer (`UseTLAB=false`).
     pub(in crate::mutator) pointer: Pointer,
+    /// The tables that the slow paths of barriers look at first. They never change.
+    barrier_tables: BarrierTables,
 }
 
 impl Hot {
@@ -132,8 +137,23 @@ impl Hot {
     /// The byte that the barrier stores.
     pub const DIRTY_CARD: u8 = DIRTY;
 
+    /// The bits of a reference that are its address, for the library's own machine code.
+    pub(in crate::mutator) const ADDRESS_MASK: u64 = ADDRESS_MASK;
+    /// Offset in bytes of [`BarrierTables::heap`], for the library's own machine code.
+    pub(in crate::mutator) const HEAP_OFFSET: usize = offset_of!(Hot, barrier_tables.heap);
+    /// Offset in bytes of [`BarrierTables::heap_bytes`].
+    pub(in crate::mutator) const HEAP_BYTES_OFFSET: usize = offset_of!(Hot, barrier_tables.heap_bytes);
+    /// Offset in bytes of [`BarrierTables::region_shift`].
+    pub(in crate::mutator) const REGION_SHIFT_OFFSET: usize = offset_of!(Hot, barrier_tables.region_shift);
+    /// Offset in bytes of [`BarrierTables::moving`].
+    pub(in crate::mutator) const MOVING_OFFSET: usize = offset_of!(Hot, barrier_tables.moving);
+    /// Offset in bytes of [`BarrierTables::borders`].
+    pub(in crate::mutator) const BORDERS_OFFSET: usize = offset_of!(Hot, barrier_tables.borders);
+    /// Offset in bytes of [`BarrierTables::marks`].
+    pub(in crate::mutator) const MARKS_OFFSET: usize = offset_of!(Hot, barrier_tables.marks);
+
     /// A hot part without a buffer, in the heap whose biased card table is at `cards`.
-    pub(in crate::mutator) fn new(cards: usize) -> Hot {
+    pub(in crate::mutator) fn new(cards: usize, barrier_tables: BarrierTables) -> Hot {
         Hot {
             top: AtomicUsize::new(0),
             limit: Limit::default(),
@@ -147,6 +167,7 @@ impl Hot {
             frame: AtomicUsize::new(0),
             barrier_calls: BarrierCalls::new(),
             pointer: Pointer::default(),
+            barrier_tables,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod attached;
 mod barrier_calls;
+mod barrier_tables;
 mod blocking;
 mod collector;
 mod forked;
@@ -26,6 +27,7 @@ mod watch;
 
 pub use attached::AttachedThread;
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
+pub(crate) use barrier_tables::BarrierTables;
 pub use collector::Cause;
 pub(crate) use collector::{Collector, Concurrent, Outcome};
 pub(crate) use forked::HERE;

@@ -122,8 +122,10 @@ impl Published {
 impl State {
     /// The state of the `thread`-th thread that attaches.
     pub(in crate::mutator) fn new(shared: Arc<Shared>, sizing: Sizing, thread: u64) -> State {
+        let concurrent = shared.collector.concurrent();
+        let tables = concurrent.map(|collector| collector.barrier_tables(&shared.space));
         State {
-            hot: Hot::new(shared.space.cards.biased()),
+            hot: Hot::new(shared.space.cards.biased(), tables.unwrap_or_default()),
             links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),

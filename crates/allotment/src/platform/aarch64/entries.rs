@@ -44,22 +44,120 @@ macro_rules! generated_entry {
 ///
 /// An entry that returns a word was called after a plain load of a slot. The load becomes an acquire
 /// by the fence in front.
+///
+/// An entry that `loads` returns a word, and one that `stores` keeps all registers. These two first
+/// look whether there is anything to do. `$hot` has the bits, and the offsets of a hot part and of
+/// its `BarrierTables`. A look changes x16, x17, and x0 of a load. `$target` runs if the look has no
+/// answer.
+///
+/// A look needs no fence. Tables that change beside mutators are read at addresses that depend on
+/// the word of the slot, and the word that a load returns is the word that was loaded.
 macro_rules! barrier_entry {
+    (loads $target:path, $hot:ty) => {
+        $crate::platform::barrier_entry!(
+            [
+                "ldr w16, [x0, {barriers}]",
+                "tst w16, {forwarding}",
+                "b.eq 4f",
+                // An immediate, or null.
+                "tbnz w2, #0, 4f",
+                "ands x16, x2, {address_mask}",
+                "b.eq 4f",
+                // The referent's region.
+                "ldr x17, [x0, {heap}]",
+                "sub x16, x16, x17",
+                "ldr x17, [x0, {heap_bytes}]",
+                "cmp x16, x17",
+                "b.hs 5f",
+                "ldr x17, [x0, {region_shift}]",
+                "lsr x16, x16, x17",
+                // Its objects stay.
+                "ldr x17, [x0, {moving}]",
+                "ldrb w16, [x17, x16]",
+                "cbnz w16, 5f",
+                "4:",
+                "mov x0, x2",
+                "ret",
+                "5:",
+                "dmb ishld",
+            ]
+            "", $target, $crate::platform::HAS_LONG_VECTORS,
+            barriers = const <$hot>::BARRIERS_OFFSET,
+            forwarding = const <$hot>::FORWARDING,
+            address_mask = const <$hot>::ADDRESS_MASK,
+            heap = const <$hot>::HEAP_OFFSET,
+            heap_bytes = const <$hot>::HEAP_BYTES_OFFSET,
+            region_shift = const <$hot>::REGION_SHIFT_OFFSET,
+            moving = const <$hot>::MOVING_OFFSET,
+        )
+    };
+    (stores $target:path, $hot:ty) => {
+        $crate::platform::barrier_entry!(
+            [
+                "ldr w16, [x0, {barriers}]",
+                "tst w16, {marking}",
+                "b.eq 4f",
+                // An immediate, or null.
+                "ldr x16, [x1]",
+                "tbnz w16, #0, 4f",
+                "ands x16, x16, {address_mask}",
+                "b.eq 4f",
+                // The referent's region. The slot of a new object may hold anything.
+                "stp x2, x3, [sp, #-16]!",
+                "ldr x17, [x0, {heap}]",
+                "sub x2, x16, x17",
+                "ldr x17, [x0, {heap_bytes}]",
+                "cmp x2, x17",
+                "b.hs 5f",
+                "ldr x17, [x0, {region_shift}]",
+                "lsr x3, x2, x17",
+                // At or above the border.
+                "ldr x17, [x0, {borders}]",
+                "add x17, x17, x3, lsl #4",
+                "ldr x17, [x17]",
+                "cmp x16, x17",
+                "b.hs 6f",
+                // Marked.
+                "ldr x17, [x0, {marks}]",
+                "lsr x2, x2, #9",
+                "add x17, x17, x2, lsl #4",
+                "ldr x17, [x17]",
+                "lsr x16, x16, #3",
+                "lsr x17, x17, x16",
+                "tbz w17, #0, 5f",
+                "6:",
+                "ldp x2, x3, [sp], #16",
+                "4:",
+                "ret",
+                "5:",
+                "ldp x2, x3, [sp], #16",
+            ]
+            "ldr x0, [sp]", $target, $crate::platform::HAS_LONG_VECTORS,
+            barriers = const <$hot>::BARRIERS_OFFSET,
+            marking = const <$hot>::MARKING,
+            address_mask = const <$hot>::ADDRESS_MASK,
+            heap = const <$hot>::HEAP_OFFSET,
+            heap_bytes = const <$hot>::HEAP_BYTES_OFFSET,
+            region_shift = const <$hot>::REGION_SHIFT_OFFSET,
+            borders = const <$hot>::BORDERS_OFFSET,
+            marks = const <$hot>::MARKS_OFFSET,
+        )
+    };
     ($kind:ident $target:path) => {
         $crate::platform::barrier_entry!($kind $target, $crate::platform::HAS_LONG_VECTORS)
     };
     (returns $target:path, $longer:path) => {
-        $crate::platform::barrier_entry!("dmb ishld", "", $target, $longer)
+        $crate::platform::barrier_entry!(["dmb ishld",] "", $target, $longer,)
     };
     (keeps $target:path, $longer:path) => {
-        $crate::platform::barrier_entry!("", "ldr x0, [sp]", $target, $longer)
+        $crate::platform::barrier_entry!([] "ldr x0, [sp]", $target, $longer,)
     };
-    ($fence:literal, $restore:literal, $target:path, $longer:path) => {
+    ([$($first:literal,)*] $restore:literal, $target:path, $longer:path, $($operand:tt)*) => {
         std::arch::naked_asm!(
             ".arch_extension sve",
             // A landing pad, for a program whose indirect calls demand one (BTI).
             "hint #34",
-            $fence,
+            $($first,)*
             "stp x29, x30, [sp, #-16]!",
             "mov x29, sp",
             "sub sp, sp, #144",
@@ -116,6 +214,7 @@ macro_rules! barrier_entry {
             ".arch_extension nosve",
             target = sym $target,
             longer = sym $longer,
+            $($operand)*
         )
     };
 }
@@ -163,8 +262,10 @@ pub(crate) use {barrier_entry, call_barrier_entry, call_load_entry, call_store_e
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
+    use super::super::super::looks_tests::{LookHot, for_each_look};
     use crate::platform::AArch64;
     use std::arch::naked_asm;
+    use std::cell::Cell;
     use std::hint::black_box;
     use std::ptr;
     use std::sync::atomic::AtomicU8;
@@ -220,6 +321,33 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn short_store_like(_state: *const u8, _slot: *const u64) {
         barrier_entry!(keeps changes_all, SHORT)
+    }
+
+    /// As a load that looks first.
+    #[unsafe(naked)]
+    unsafe extern "C" fn looking_load(_hot: *const LookHot, _slot: *const u64, _bits: u64) -> u64 {
+        barrier_entry!(loads changes_all, LookHot)
+    }
+
+    /// As a store that looks first.
+    #[unsafe(naked)]
+    unsafe extern "C" fn looking_store(_hot: *const LookHot, _slot: *const u64) {
+        barrier_entry!(stores changes_all, LookHot)
+    }
+
+    /// As a store that looks first, and counts what has no answer.
+    #[unsafe(naked)]
+    unsafe extern "C" fn counting_store(_hot: *const LookHot, _slot: *const u64) {
+        barrier_entry!(stores count, LookHot)
+    }
+
+    thread_local! {
+        /// Stores without an answer.
+        static COUNT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    extern "C" fn count() {
+        COUNT.set(COUNT.get() + 1);
     }
 
     /// Calls `entry` with these registers.
@@ -287,6 +415,39 @@ mod tests {
             expected.general[0] = result;
             assert_eq!(registers, expected);
         }
+    }
+
+    #[test]
+    fn a_look_keeps_all_registers_and_answers_as_the_model_says() {
+        let word = |number: usize| (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut before = Registers {
+            general: std::array::from_fn(word),
+            vectors: std::array::from_fn(|number| u128::from(word(number + 9)) << 64 | 5),
+        };
+        before.general[17] = 0;
+        // A heap that is built asks for the processor before an entry runs.
+        AArch64::detect();
+        for_each_look(|look| {
+            let slot = look.word;
+            before.general[0] = ptr::from_ref(look.hot).expose_provenance() as u64;
+            before.general[1] = ptr::from_ref(&slot).expose_provenance() as u64;
+            before.general[2] = look.word;
+            let loaded = if look.load_is_answered { look.word } else { 77 };
+            let entries: [(*const (), u64); 2] =
+                [(looking_load as *const (), loaded), (looking_store as *const (), before.general[0])];
+            for (entry, result) in entries {
+                let mut registers = before.clone();
+                // SAFETY: an entry above, with a hot part and a slot.
+                unsafe { run(ptr::from_mut(&mut registers), entry) };
+                let mut expected = before.clone();
+                expected.general[0] = result;
+                assert_eq!(registers, expected, "{:#x}", look.word);
+            }
+            COUNT.set(0);
+            // SAFETY: as above.
+            unsafe { counting_store(look.hot, &raw const slot) };
+            assert_eq!(COUNT.get(), usize::from(!look.store_is_answered), "{:#x}", look.word);
+        });
     }
 
     /// The loop of a program: sums, and a barrier after each. In a function for SVE the compiler keeps

@@ -28,12 +28,117 @@ macro_rules! generated_entry {
 /// The body of an entry that keeps all registers except the result's: `rax` where the entry
 /// `returns` one, none where it `keeps` that, too.
 ///
+/// An entry that `loads` returns a word, and one that `stores` keeps all registers. These two first
+/// look whether there is anything to do. `$hot` has the bits, and the offsets of a hot part and of
+/// its `BarrierTables`. A look changes no register but `rax` of a load, and `$target` runs if the
+/// look has no answer.
+///
 /// `rbp` leads back to the nine saved words, so the alignment of the stack need not be known.
 macro_rules! barrier_entry {
-    (returns $target:path) => { $crate::platform::barrier_entry!("add rsp, 8", $target) };
-    (keeps $target:path) => { $crate::platform::barrier_entry!("pop rax", $target) };
-    ($restore_rax:literal, $target:path) => {
+    (returns $target:path) => { $crate::platform::barrier_entry!([] "add rsp, 8", $target,) };
+    (keeps $target:path) => { $crate::platform::barrier_entry!([] "pop rax", $target,) };
+    (loads $target:path, $hot:ty) => {
+        $crate::platform::barrier_entry!(
+            [
+                "mov rax, rdx",
+                "test byte ptr [rdi + {barriers}], {forwarding}",
+                "jz 2f",
+                // An immediate, or null.
+                "test dl, 1",
+                "jnz 2f",
+                "mov rax, {address_mask}",
+                "and rax, rdx",
+                "jz 3f",
+                // The referent's region.
+                "sub rax, [rdi + {heap}]",
+                "cmp rax, [rdi + {heap_bytes}]",
+                "jae 4f",
+                "push rcx",
+                "mov rcx, [rdi + {region_shift}]",
+                "shr rax, cl",
+                "pop rcx",
+                // Its objects stay.
+                "add rax, [rdi + {moving}]",
+                "cmp byte ptr [rax], 0",
+                "jne 4f",
+                "3:",
+                "mov rax, rdx",
+                "2:",
+                "ret",
+                "4:",
+            ]
+            "add rsp, 8", $target,
+            barriers = const <$hot>::BARRIERS_OFFSET,
+            forwarding = const <$hot>::FORWARDING,
+            address_mask = const <$hot>::ADDRESS_MASK,
+            heap = const <$hot>::HEAP_OFFSET,
+            heap_bytes = const <$hot>::HEAP_BYTES_OFFSET,
+            region_shift = const <$hot>::REGION_SHIFT_OFFSET,
+            moving = const <$hot>::MOVING_OFFSET,
+        )
+    };
+    (stores $target:path, $hot:ty) => {
+        $crate::platform::barrier_entry!(
+            [
+                "test byte ptr [rdi + {barriers}], {marking}",
+                "jz 2f",
+                "push rax",
+                "push rcx",
+                "push rdx",
+                // An immediate, or null.
+                "mov rax, [rsi]",
+                "test al, 1",
+                "jnz 3f",
+                "mov rcx, {address_mask}",
+                "and rax, rcx",
+                "jz 3f",
+                // The referent's region. The slot of a new object may hold anything.
+                "mov rdx, rax",
+                "sub rdx, [rdi + {heap}]",
+                "cmp rdx, [rdi + {heap_bytes}]",
+                "jae 4f",
+                "mov rcx, [rdi + {region_shift}]",
+                "shr rdx, cl",
+                // At or above the border.
+                "shl rdx, 4",
+                "add rdx, [rdi + {borders}]",
+                "cmp rax, [rdx]",
+                "jae 3f",
+                // Marked.
+                "mov rdx, rax",
+                "sub rdx, [rdi + {heap}]",
+                "shr rdx, 9",
+                "shl rdx, 4",
+                "add rdx, [rdi + {marks}]",
+                "mov rdx, [rdx]",
+                "shr rax, 3",
+                "bt rdx, rax",
+                "jnc 4f",
+                "3:",
+                "pop rdx",
+                "pop rcx",
+                "pop rax",
+                "2:",
+                "ret",
+                "4:",
+                "pop rdx",
+                "pop rcx",
+                "pop rax",
+            ]
+            "pop rax", $target,
+            barriers = const <$hot>::BARRIERS_OFFSET,
+            marking = const <$hot>::MARKING,
+            address_mask = const <$hot>::ADDRESS_MASK,
+            heap = const <$hot>::HEAP_OFFSET,
+            heap_bytes = const <$hot>::HEAP_BYTES_OFFSET,
+            region_shift = const <$hot>::REGION_SHIFT_OFFSET,
+            borders = const <$hot>::BORDERS_OFFSET,
+            marks = const <$hot>::MARKS_OFFSET,
+        )
+    };
+    ([$($look:literal,)*] $restore_rax:literal, $target:path, $($operand:tt)*) => {
         std::arch::naked_asm!(
+            $($look,)*
             "push rbp",
             "mov rbp, rsp",
             ".irp register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11",
@@ -56,6 +161,7 @@ macro_rules! barrier_entry {
             "pop rbp",
             "ret",
             target = sym $target,
+            $($operand)*
         )
     };
 }
@@ -114,8 +220,10 @@ pub(crate) use {barrier_entry, call_barrier_entry, call_load_entry, call_store_e
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
+    use super::super::super::looks_tests::{LookHot, for_each_look};
     use std::arch::naked_asm;
     use std::arch::x86_64::{__m512i, _mm512_cmpeq_epi8_mask, _mm512_movm_epi8};
+    use std::cell::Cell;
     use std::ptr;
 
     /// The registers that a C function may change, in the order of their places in `run`.
@@ -152,6 +260,33 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn store_like(_state: *const u8, _slot: *const u64) {
         barrier_entry!(keeps changes_all)
+    }
+
+    /// As a load that looks first.
+    #[unsafe(naked)]
+    unsafe extern "C" fn looking_load(_hot: *const LookHot, _slot: *const u64, _bits: u64) -> u64 {
+        barrier_entry!(loads changes_all, LookHot)
+    }
+
+    /// As a store that looks first.
+    #[unsafe(naked)]
+    unsafe extern "C" fn looking_store(_hot: *const LookHot, _slot: *const u64) {
+        barrier_entry!(stores changes_all, LookHot)
+    }
+
+    /// As a store that looks first, and counts what has no answer.
+    #[unsafe(naked)]
+    unsafe extern "C" fn counting_store(_hot: *const LookHot, _slot: *const u64) {
+        barrier_entry!(stores count, LookHot)
+    }
+
+    thread_local! {
+        /// Stores without an answer.
+        static COUNT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    extern "C" fn count() {
+        COUNT.set(COUNT.get() + 1);
     }
 
     /// A slow path that changes all mask registers.
@@ -247,6 +382,37 @@ mod tests {
                 assert_eq!(registers, expected, "{lower} bytes lower");
             }
         }
+    }
+
+    #[test]
+    fn a_look_keeps_all_registers_and_answers_as_the_model_says() {
+        let word = |number: usize| (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut before = Registers {
+            general: std::array::from_fn(word),
+            vectors: std::array::from_fn(|number| u128::from(word(number + 9)) << 64 | 5),
+        };
+        for_each_look(|look| {
+            let slot = look.word;
+            // In the order of `run`: rdx, rsi, rdi.
+            before.general[2] = look.word;
+            before.general[3] = ptr::from_ref(&slot).expose_provenance() as u64;
+            before.general[4] = ptr::from_ref(look.hot).expose_provenance() as u64;
+            let loaded = if look.load_is_answered { look.word } else { 77 };
+            let entries: [(*const (), u64); 2] =
+                [(looking_load as *const (), loaded), (looking_store as *const (), before.general[0])];
+            for (entry, result) in entries {
+                let mut registers = before.clone();
+                // SAFETY: an entry above, with a hot part and a slot.
+                unsafe { run(ptr::from_mut(&mut registers), entry, 8) };
+                let mut expected = before.clone();
+                expected.general[0] = result;
+                assert_eq!(registers, expected, "{:#x}", look.word);
+            }
+            COUNT.set(0);
+            // SAFETY: as above.
+            unsafe { counting_store(look.hot, &raw const slot) };
+            assert_eq!(COUNT.get(), usize::from(!look.store_is_answered), "{:#x}", look.word);
+        });
     }
 
     /// In optimised code the compiler keeps the first mask in `k0`, where the barrier permits it.

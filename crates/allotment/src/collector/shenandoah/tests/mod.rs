@@ -1,10 +1,12 @@
 //! The promises of the numbers: tables, properties, and simulated mutators. Then cycles in heaps.
 
 mod choosing;
+mod committed;
 mod full;
 mod generations;
 mod humongous;
 mod kit;
+mod looks;
 mod numbers;
 mod roots;
 mod scenarios;
