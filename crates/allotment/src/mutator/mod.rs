@@ -79,7 +79,7 @@ pub use thread::{
     Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    BarrierTables, Collector, Concurrent, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy, Registry,
-    SatbQueue, Shared, Threads, Watch, attach,
+    BarrierTables, Collector, Concurrent, Debt, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy,
+    Registry, SatbQueue, Shared, Threads, Watch, attach,
 };
 pub(crate) use zeal::ZealSchedule;

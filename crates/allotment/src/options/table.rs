@@ -235,6 +235,20 @@ macro_rules! for_each_option {
             ShenandoahGuaranteedGCInterval, shenandoah_guaranteed_gc_interval: u64 = 300_000,
                 Milliseconds { min: 0, max: MAX_COUNT as u64 },
                 ["ShenandoahGuaranteedGCInterval"] "";
+            /// Lets threads pay with work or time for memory that they take while a cycle runs.
+            ShenandoahPacing, shenandoah_pacing: bool = true, Switch,
+                ["ShenandoahPacing"] "up to JDK 25; threads only wait there.";
+            /// Most milliseconds that a thread waits at once for the work of a cycle; 0: it never
+            /// waits.
+            ShenandoahPacingMaxDelay, shenandoah_pacing_max_delay: u64 = 10,
+                Milliseconds { min: 0, max: MAX_COUNT as u64 },
+                ["ShenandoahPacingMaxDelay"] "up to JDK 25.";
+            /// Percentage of the free memory that threads take without paying, in each step.
+            ShenandoahPacingCycleSlack, shenandoah_pacing_cycle_slack: usize = 10, Count { min: 0, max: 100 },
+                ["ShenandoahPacingCycleSlack"] "up to JDK 25; in each cycle there.";
+            /// Factor by which threads pay more than the step of the cycle is expected to need.
+            ShenandoahPacingSurcharge, shenandoah_pacing_surcharge: f64 = 1.1, Real { min: 1.0, max: 100.0 },
+                ["ShenandoahPacingSurcharge"] "up to JDK 25.";
             /// Percentage of a region that is garbage, above which its objects are moved.
             ShenandoahGarbageThreshold, shenandoah_garbage_threshold: usize = 25, Count { min: 0, max: 100 },
                 ["ShenandoahGarbageThreshold"] "";

@@ -20,14 +20,14 @@ use super::space::{CopySpace, Generation};
 use super::tables::{Membership, Tables};
 use crate::collector::kernel::{KEPT, OldTables, ShapeCache, broken, cover, decide, decided, word_at};
 use crate::object::{Header, Kind, LENGTH_OFFSET, MAX_AGE, POISON, WORD};
-use crate::region::{Carve, Space};
+use crate::region::{Carve, RegionTable, Space};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a copier's buffer.
 const BUFFER: usize = if cfg!(test) { 512 } else { 32 << 10 };
 
 /// Bytes that a copier copies before it asks whether it is halted.
-const PIECE: usize = if cfg!(test) { 256 } else { 128 << 10 };
+const PIECE: usize = if cfg!(test) { 256 } else { 32 << 10 };
 
 /// The tables and the threshold of a heap with generations.
 #[derive(Clone, Copy)]
@@ -54,6 +54,13 @@ pub(in crate::collector) struct Part {
     pub(in crate::collector) region: usize,
     /// 0: all of the region.
     pub(in crate::collector) from: usize,
+}
+
+impl Part {
+    /// Bytes of the objects, dead ones included.
+    pub(in crate::collector) fn bytes(self, table: &RegionTable) -> usize {
+        table.mark_start(self.region).saturating_sub(self.from.max(table.bottom(self.region)))
+    }
 }
 
 /// A buffer of a [`Copier`].

@@ -45,6 +45,8 @@ pub(in crate::collector) struct MarkShared<'m> {
     pub(in crate::collector) satb: &'m SatbQueue,
     pub(in crate::collector) left: &'m MarkLeftover,
     pub(in crate::collector) interrupt: &'m Interrupt,
+    /// Called now and then by each marker with the bytes that it has marked since.
+    pub(in crate::collector) marked: Option<&'m (dyn Fn(u64) + Sync)>,
     /// The objects that these markers look for.
     pub(in crate::collector) sought: Sought,
     /// `None` in a heap without generations.
@@ -95,6 +97,7 @@ impl<S: Entries, F: FnMut() -> bool> Trace for Run<'_, '_, S, F> {
         self.left -= 1;
         if self.left == 0 {
             self.left = PIECE;
+            self.marker.report();
             if (self.halted)() {
                 return false;
             }
@@ -124,6 +127,8 @@ pub(in crate::collector) struct Marker<'m, S> {
     /// Old objects for the markers of old objects.
     hand_over: HandOver<'m>,
     found: Found,
+    /// Bytes of `found` that were reported.
+    reported_bytes: u64,
 }
 
 impl Marker<'_, WorkStack<'_>> {
@@ -196,11 +201,20 @@ impl<'m, S: Entries> Marker<'m, S> {
             weak: Vec::new(),
             hand_over: HandOver::new(shared.old.map(|old| old.found)),
             found: Found::default(),
+            reported_bytes: 0,
+        }
+    }
+
+    /// Reports what was marked since the last report.
+    fn report(&mut self) {
+        if let Some(marked) = self.shared.marked {
+            marked(self.found.bytes - std::mem::replace(&mut self.reported_bytes, self.found.bytes));
         }
     }
 
     /// Ends the marker's work. Returns the counts of what it found.
     pub(in crate::collector) fn finish(mut self) -> Found {
+        self.report();
         self.shared.left.weak_objects.leave(std::mem::take(&mut self.weak));
         self.hand_over.give();
         self.found

@@ -262,10 +262,17 @@ impl Tables {
 
     /// Calls `visit` with each marked object that begins in region `index`; `visit` returns its
     /// size.
-    pub(super) fn for_each_marked(
+    pub(super) fn for_each_marked(&self, free: &FreeSet, index: usize, visit: impl FnMut(usize) -> usize) {
+        self.for_each_marked_from(free, index, 0, visit);
+    }
+
+    /// [`for_each_marked`](Self::for_each_marked) of the objects at or above `from`, where one may
+    /// begin.
+    pub(super) fn for_each_marked_from(
         &self,
         free: &FreeSet,
         index: usize,
+        from: usize,
         mut visit: impl FnMut(usize) -> usize,
     ) {
         let table = free.table();
@@ -273,7 +280,7 @@ impl Tables {
             return;
         }
         let end = marked_end(free, index);
-        let mut at = self.map.next_live(table.bottom(index), end);
+        let mut at = self.map.next_live(from.max(table.bottom(index)), end);
         while at < end {
             at = self.map.next_live(at.saturating_add(visit(at)), end);
         }

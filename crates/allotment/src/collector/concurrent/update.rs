@@ -17,8 +17,8 @@ use super::objects::{for_each_slot_of, header_at, measure, place_of};
 use super::old::{PIECE_BYTES, for_each_dirty_run, for_each_slot_in};
 use super::tables::is_young;
 use crate::collector::kernel::{ShapeCache, broken};
-use crate::object::{Kind, TailSlots, for_each_fixed_slot, reference, tail_slots, with_reference};
-use crate::region::State;
+use crate::object::{Kind, TailSlots, WORD, for_each_fixed_slot, reference, tail_slots, with_reference};
+use crate::region::{RegionTable, State};
 use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,17 +27,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PIECE: usize = if cfg!(test) { 8 } else { 512 };
 
 /// Slots of an array larger than a region that are updated in one go.
-const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 15 };
+const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 13 };
 
 /// A piece of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collector) enum UpdatePiece {
-    /// The objects of a region or run, without the chunks of a large array.
-    Objects { region: usize },
+    /// The objects of a region or run at or above an address, without the chunks of a large array.
+    /// An address of 0: all of them.
+    Objects { region: usize, from: usize },
     /// A chunk of the large array that begins a run.
     Chunk { region: usize, number: usize },
     /// The slots in dirty cards of [`PIECE_BYTES`] of an old region.
     DirtyCards { region: usize, start: usize },
+}
+
+impl UpdatePiece {
+    /// Bytes of the objects, dead ones included.
+    pub(in crate::collector) fn bytes(self, table: &RegionTable) -> usize {
+        match self {
+            UpdatePiece::Objects { region, from } => {
+                table.watermark(region).saturating_sub(from.max(table.bottom(region)))
+            }
+            UpdatePiece::Chunk { .. } => CHUNK * WORD,
+            UpdatePiece::DirtyCards { .. } => PIECE_BYTES,
+        }
+    }
 }
 
 /// One worker that updates.
@@ -84,7 +98,7 @@ impl<'u> Updater<'u> {
         // SAFETY: the caller's predicate.
         let chunks = unsafe { self.large_tail(region) }.map_or(0, |tail| tail.length.div_ceil(CHUNK));
         let chunks = (0..chunks).map(move |number| UpdatePiece::Chunk { region, number });
-        iter::once(UpdatePiece::Objects { region }).chain(chunks)
+        iter::once(UpdatePiece::Objects { region, from: 0 }).chain(chunks)
     }
 
     /// The pieces of an old region that have dirty cards.
@@ -125,8 +139,8 @@ impl<'u> Updater<'u> {
         }
     }
 
-    /// Updates a piece until `halted` is true, which is asked now and then. Returns `false` if the
-    /// piece has to be done again.
+    /// Updates a piece until `halted` is true, which is asked now and then. Returns the rest of the
+    /// piece, if there is one.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces), which listed it, or [`dirty_pieces`](Self::dirty_pieces).
@@ -134,18 +148,20 @@ impl<'u> Updater<'u> {
         &mut self,
         piece: UpdatePiece,
         halted: &mut dyn FnMut() -> bool,
-    ) -> bool {
+    ) -> Option<UpdatePiece> {
         // SAFETY: the caller's predicate.
         unsafe {
             match piece {
-                UpdatePiece::Objects { region } => {
-                    return self.marked(region, halted) && self.unmarked(region, halted);
+                UpdatePiece::Objects { region, from } => {
+                    let rest = self.marked(region, from, halted);
+                    let rest = rest.or_else(|| self.unmarked(region, from, halted));
+                    return rest.map(|from| UpdatePiece::Objects { region, from });
                 }
                 UpdatePiece::Chunk { region, number } => self.chunk(region, number),
                 UpdatePiece::DirtyCards { region, start } => self.dirty_cards(region, start),
             }
         }
-        true
+        None
     }
 
     /// The objects of an old region that were there when evacuation began.
@@ -210,33 +226,42 @@ impl<'u> Updater<'u> {
         !halted()
     }
 
-    /// Updates the marked objects of region `index`, without the chunks of a large array. Returns
-    /// `false` if it was halted, and the region has to be done again.
+    /// Updates the marked objects of region `index` at or above `from`, without the chunks of a
+    /// large array. Returns the address at which it was halted, if it was.
     ///
     /// # Safety
     /// - As for [`pieces`](Self::pieces).
-    unsafe fn marked(&mut self, index: usize, halted: &mut dyn FnMut() -> bool) -> bool {
+    unsafe fn marked(
+        &mut self,
+        index: usize,
+        from: usize,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> Option<usize> {
         let (free, tables) = (&self.evacuator.space.free, self.evacuator.tables);
-        let mut goes_on = true;
-        // SAFETY: the caller's predicates.
-        unsafe {
-            tables.for_each_marked(free, index, |address| {
-                if !goes_on {
-                    return usize::MAX;
-                }
-                goes_on = self.goes_on(halted);
-                self.object(place_of(header_at(address), address))
-            });
-        }
-        goes_on
+        let mut halted_at = None;
+        tables.for_each_marked_from(free, index, from, |address| {
+            if halted_at.is_some() || !self.goes_on(halted) {
+                halted_at.get_or_insert(address);
+                return usize::MAX;
+            }
+            // SAFETY: the caller's predicates.
+            unsafe { self.object(place_of(header_at(address), address)) }
+        });
+        halted_at
     }
 
     /// Updates the objects above the border of region `index`, as [`marked`](Self::marked) does
     /// those below.
     ///
     /// # Safety
-    /// - As for [`pieces`](Self::pieces).
-    unsafe fn unmarked(&mut self, index: usize, halted: &mut dyn FnMut() -> bool) -> bool {
+    /// - As for [`pieces`](Self::pieces). `from` is 0, or where this or [`marked`](Self::marked) was
+    ///   halted.
+    unsafe fn unmarked(
+        &mut self,
+        index: usize,
+        from: usize,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> Option<usize> {
         let free = &self.evacuator.space.free;
         let table = free.table();
         let (mut at, mut end) = (table.mark_start(index), table.watermark(index).min(table.get(index).top()));
@@ -244,11 +269,12 @@ impl<'u> Updater<'u> {
             let is_new = at == table.bottom(index) && table.watermark(index) > at;
             end = if is_new { free.object_end(index) } else { at };
         } else if !table.get(index).state().begins_objects() {
-            return true;
+            return None;
         }
+        at = at.max(from);
         while at < end {
             if !self.goes_on(halted) {
-                return false;
+                return Some(at);
             }
             // SAFETY: objects and fillers follow each other.
             at += match unsafe { header_at(at) }.kind() {
@@ -258,7 +284,7 @@ impl<'u> Updater<'u> {
                 _ => broken(at, "no object is there, and the region should be parsable"),
             };
         }
-        true
+        None
     }
 
     /// Updates the slots of the object at `address`; returns its size.

@@ -46,6 +46,12 @@ pub struct CycleDetails {
     pub assists: u64,
     /// The time of these slices, of all mutators together.
     pub assist_time: Duration,
+    /// Times that a mutator waited, because it took memory faster than the cycle went on.
+    pub pacing_waits: u64,
+    /// The time of these waits, of all mutators together.
+    pub pacing_time: Duration,
+    /// The longest of these waits.
+    pub longest_pacing_wait: Duration,
     /// Words that mutators overwrote while the collector marked, and handed over.
     pub recorded_words: u64,
     /// Slots that got the new place of their referent from a worker.

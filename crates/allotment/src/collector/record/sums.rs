@@ -26,6 +26,10 @@ pub struct CollectionSums {
     pub assists: u64,
     /// The time of these slices, of all mutators together.
     pub assist_time: Duration,
+    /// Times that a mutator waited, because it took memory faster than a cycle went on.
+    pub pacing_waits: u64,
+    /// The time of these waits, of all mutators together.
+    pub pacing_time: Duration,
     /// Bytes of objects that moved.
     pub moved_bytes: u64,
 }
@@ -44,6 +48,8 @@ impl CollectionSums {
         self.concurrent_time += cycle.concurrent_time;
         self.assists += cycle.assists;
         self.assist_time += cycle.assist_time;
+        self.pacing_waits += cycle.pacing_waits;
+        self.pacing_time += cycle.pacing_time;
         if let Some(generations) = &cycle.generations {
             self.old_markings += u64::from(generations.old_marking == OldMarking::Ended);
             self.concurrent_time += generations.old_marking_time;

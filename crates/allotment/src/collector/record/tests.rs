@@ -124,6 +124,9 @@ fn cycle() -> CollectionRecord {
         moved_by_mutators: 1024,
         assists: 3,
         assist_time: Duration::from_micros(120),
+        pacing_waits: 2,
+        pacing_time: Duration::from_micros(900),
+        longest_pacing_wait: Duration::from_micros(700),
         recorded_words: 6,
         updated_slots: 8,
         generations: None,
@@ -177,6 +180,7 @@ fn a_cycle_has_its_details() {
         "GC(3) Moved: 5k by workers, 1k by mutators",
         "GC(3) Words: 6 recorded by mutators; slots: 8 updated by workers; weak: 9 cleared",
         "GC(3) Assists: 3 slices, 0.120ms",
+        "GC(3) Pacing: 2 waits, 0.900ms, the longest 0.700ms",
         "GC(3) Workers: 2 of 4",
     ];
     let record = cycle();

@@ -79,6 +79,7 @@ impl CollectionRecord {
             Details::Cycle(cycle) => arguments
                 .number("set_regions", number(cycle.set_regions))
                 .number("assists", cycle.assists)
+                .number("pacing_waits", cycle.pacing_waits)
                 .text("degenerated", cycle.degenerated.unwrap_or("")),
         }
     }

@@ -63,14 +63,19 @@ impl Concurrent for Shenandoah {
         }
     }
 
-    fn refilled(&self, mutator: &Mutator<'_>) {
+    fn refilled(&self, mutator: &Mutator<'_>, bytes: usize) {
         // Not while only old objects are marked.
         let is_moving = mutator.shared().threads.barriers() & Hot::FORWARDING != 0;
-        if is_moving || self.engine.tables.marks_young() {
-            self.engine.assist(mutator);
+        if is_moving || self.engine.tables.marks_young() || self.engine.pacer.levy().is_some() {
+            self.engine.charge(mutator, bytes);
         } else {
+            self.engine.note_uncharged(mutator, bytes);
             self.look(mutator);
         }
+    }
+
+    fn settle(&self, mutator: &mut Mutator<'_>) {
+        self.engine.settle(mutator);
     }
 
     fn halt(&self) {

@@ -41,7 +41,7 @@ impl Shenandoah {
     pub(super) fn begin_cycle(&self, cycle: &mut Cycle, shared: &Shared, cause: Cause, scope: Scope) {
         let free = &shared.space.free;
         free.age_quarantine();
-        self.engine.assisted.begin(free.regions_left());
+        self.engine.assisted.begin();
         // Of a cycle that was given up.
         self.engine.assisted.take_found();
         if scope.begins_old() {
@@ -65,9 +65,13 @@ impl Shenandoah {
     /// Notes the end of a cycle.
     pub(super) fn cycle_ended(&self, cycle: &mut Cycle, shared: &Shared) {
         let account = &mut cycle.account;
-        (account.record.assists, account.record.assist_time) = self.engine.assisted.take();
+        self.engine.pacer.end();
+        let counts = self.engine.assisted.take();
+        (account.record.assists, account.record.assist_time) = (counts.slices, counts.slice_time);
+        (account.record.pacing_waits, account.record.pacing_time) = (counts.waits, counts.wait_time);
+        account.record.longest_pacing_wait = counts.longest_wait;
         let threads = shared.threads.registry.count().max(1) as u32;
-        self.overhead.helped(account.record.assist_time / threads);
+        self.overhead.helped((counts.slice_time + counts.wait_time) / threads);
         if account.record.degenerated.is_none() {
             self.overhead.freed_beside(&shared.space.free);
         }
@@ -126,6 +130,7 @@ impl Shenandoah {
     /// Notes that a cycle ends without a record.
     pub(super) fn note_given_up(&self, account: &Account) {
         self.engine.assisted.end();
+        self.engine.pacer.end();
         self.history.given_up(account.start, &account.phases, &account.record.pauses);
     }
 

@@ -5,7 +5,10 @@
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::freed::Freed;
+use super::levy::{Outlook, PacedStep, work_beyond};
 use super::old::Old;
+use super::pacer::Pacer;
+use super::scope::Scope;
 use super::work_list::WorkList;
 use crate::collector::concurrent::{
     Copier, CopySpace, Evacuator, Found, Generations, Interrupt, MarkLeftover, MarkShared, Marker, OldShared,
@@ -15,7 +18,7 @@ use crate::collector::work::{StackLimits, TaskQueuePool, WorkStack, Workers};
 use crate::mutator::Shared;
 use crate::object::{reference, with_reference};
 use crate::region::Space;
-use crate::sync::{Mutex, POISONED};
+use crate::sync::{AtomicU64, Mutex, POISONED};
 use std::cell::RefCell;
 
 /// The parts of a heap's concurrent collections.
@@ -32,6 +35,10 @@ pub(super) struct Engine {
     pub(super) to_update: WorkList<UpdatePiece>,
     pub(super) assisted: Assisted,
     pub(super) freed: Freed,
+    pub(super) pacer: Pacer,
+    /// Bytes of live objects that the last marking found: of young objects alone, and of all. 0:
+    /// there was none. Written by the thread that ends a marking. Relaxed: a hint.
+    pub(super) last_marked: [AtomicU64; 2],
     pub(super) queue_pool: TaskQueuePool,
     pub(super) stack: StackLimits,
     pub(super) choice: ChooseSettings,
@@ -59,6 +66,7 @@ impl Engine {
             satb: &shared.threads.satb,
             left: &self.left,
             interrupt,
+            marked: None,
             sought,
             old: old.map(|old| OldShared { tables: old.tables(&shared.space), found: &old.left.found }),
         }
@@ -137,14 +145,72 @@ impl Engine {
         }
     }
 
-    /// Copies the next region of the set, or a part of it. Returns whether there was one.
-    pub(super) fn copy_next(&self, copier: &mut Copier<'_>, halted: &mut dyn FnMut() -> bool) -> bool {
-        self.to_evacuate.do_next(|part| copier.copy(part, halted))
+    /// Copies the next region of the set, or a part of it. Returns the bytes of that part, if there
+    /// was one.
+    pub(super) fn copy_next(
+        &self,
+        shared: &Shared,
+        copier: &mut Copier<'_>,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> Option<usize> {
+        let table = shared.space.free.table();
+        self.to_evacuate.do_next(|part| {
+            let rest = copier.copy(part, halted);
+            let left = rest.map_or(0, |rest| rest.bytes(table));
+            (rest, part.bytes(table).saturating_sub(left))
+        })
     }
 
-    /// Updates the next piece, or a part of it. Returns whether there was one.
-    pub(super) fn update_next(&self, updater: &mut Updater<'_>, halted: &mut dyn FnMut() -> bool) -> bool {
-        // SAFETY: the list is filled when evacuation has ended and all duties are done.
-        self.to_update.do_next(|piece| (!unsafe { updater.piece(piece, halted) }).then_some(piece))
+    /// Updates the next piece, or a part of it. Returns the bytes of that part, if there was one.
+    pub(super) fn update_next(
+        &self,
+        shared: &Shared,
+        updater: &mut Updater<'_>,
+        halted: &mut dyn FnMut() -> bool,
+    ) -> Option<usize> {
+        let table = shared.space.free.table();
+        self.to_update.do_next(|piece| {
+            // SAFETY: the list is filled when evacuation has ended and all duties are done.
+            let rest = unsafe { updater.piece(piece, halted) };
+            let left = rest.map_or(0, |rest| rest.bytes(table));
+            (rest, piece.bytes(table).saturating_sub(left))
+        })
     }
+
+    /// Bytes of live objects that the last marking of such a scope found.
+    pub(super) fn last_marked(&self, scope: Scope) -> &AtomicU64 {
+        &self.last_marked[usize::from(scope == Scope::Global)]
+    }
+
+    /// Lets threads pay for a step that begins and has this work.
+    pub(super) fn begin_paced(&self, shared: &Shared, step: PacedStep, work_bytes: usize) {
+        self.pacer.begin(step, outlook(shared, work_bytes));
+    }
+
+    /// Lets threads pay for a step that begins, and in which no thread can help. They have credit for
+    /// the step's part of the free memory. Beyond that they wait for the end of the step.
+    pub(super) fn begin_paced_alone(&self, shared: &Shared, step: PacedStep) {
+        let work_bytes = outlook(shared, 0).free_bytes;
+        self.begin_paced(shared, step, work_bytes);
+        self.pacer.did(work_bytes as u64, 0);
+    }
+
+    /// Counts work of a worker or a mutator in the step under way. `paid_bytes` of it pay for the
+    /// mutator. Marking that does more than was expected gets a new levy.
+    pub(super) fn did(&self, shared: &Shared, bytes: u64, paid_bytes: u64) {
+        if let Some(done) = self.pacer.did(bytes, paid_bytes)
+            && self.tables.marks_young()
+        {
+            let table = shared.space.free.table();
+            let used = shared.space.free.regions_in_use() * table.geometry().region_bytes();
+            self.pacer.renew(PacedStep::Mark, outlook(shared, work_beyond(done as usize, used)));
+        }
+    }
+}
+
+/// The heap when a step begins that has this work.
+fn outlook(shared: &Shared, work_bytes: usize) -> Outlook {
+    let free = &shared.space.free;
+    let free_bytes = free.regions_left() * free.table().geometry().region_bytes();
+    Outlook { free_bytes, work_bytes, threads: shared.threads.registry.count() }
 }

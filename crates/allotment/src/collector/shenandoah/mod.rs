@@ -20,18 +20,20 @@
 //! choose.rs, tenuring.rs            which regions move; when objects become old (numbers only)
 //! select.rs                         the choice from what marking found       (numbers only)
 //! survival.rs                       whether young cycles pay                 (numbers only)
+//! levy.rs                           the work that threads owe for memory     (numbers only)
 //! scope.rs        which generations a cycle marks
 //! account.rs      the reason, the scope and the results of a whole cycle
 //! plan.rs         when old objects are marked, and which of them move
 //! work_list.rs    pieces of work, which workers and mutators take
-//! assisted.rs     counts of the help of mutators
+//! assisted.rs     counts of the help and the waits of mutators
 //! freed.rs        what cycles have freed, for threads that wait for memory
+//! pacer.rs        the levy in force, credit for work, threads that wait for it
 //! old.rs          the parts that only a heap with generations has
 //! engine.rs       tables and lists, for all steps and for barriers
 //! old_marking.rs  the marking of old objects between cycles
 //! place.rs        where a step runs: beside mutators, in a pause, in a stopped world
 //! cycle/          the cycle: its steps, a file for each, and their table
-//! assist.rs       mutators help a cycle that would come too late
+//! assist.rs       mutators pay for memory with work, or wait
 //! progress.rs     requests for cycles, and how threads wait for one
 //! mod.rs          the collector, which has all these
 //! bookkeeping.rs  the begin and the end of a cycle, for records and triggers
@@ -66,8 +68,10 @@ mod engine;
 mod freed;
 mod full;
 mod goal;
+mod levy;
 mod old;
 mod old_marking;
+mod pacer;
 mod place;
 mod plan;
 mod progress;
@@ -105,7 +109,9 @@ use cycle::Cycle;
 use engine::Engine;
 use freed::Freed;
 use goal::Goal;
+use levy::PacingSettings;
 use old::Old;
+use pacer::Pacer;
 use progress::Progress;
 use std::sync::{Arc, Weak};
 use tenuring::Tenuring;
@@ -185,6 +191,8 @@ impl Shenandoah {
             to_update: WorkList::default(),
             assisted: Assisted::default(),
             freed: Freed::default(),
+            pacer: Pacer::new(PacingSettings::from(options)),
+            last_marked: Default::default(),
             queue_pool: TaskQueuePool::default(),
             stack: StackLimits::for_heap(heap_bytes),
             choice,
@@ -254,6 +262,7 @@ impl Collector for Arc<Shenandoah> {
             && self.engine.old.as_ref().is_none_or(Old::is_at_rest)
             && self.engine.assisted.is_at_rest()
             && self.engine.freed.is_at_rest()
+            && self.engine.pacer.is_at_rest()
             && self.progress.is_at_rest()
             && self.control.is_at_rest()
             && self.timer.is_at_rest()

@@ -31,19 +31,19 @@ impl<T> WorkList<T> {
         *self.lock() = Pieces { left, under_way: 0 };
     }
 
-    /// Calls `work` with a piece; `work` returns the rest of the piece. Returns whether there was a
-    /// piece.
-    pub(super) fn do_next(&self, work: impl FnOnce(T) -> Option<T>) -> bool {
+    /// Calls `work` with a piece; `work` returns the rest of the piece, and a result. Returns the
+    /// result, if there was a piece.
+    pub(super) fn do_next<R>(&self, work: impl FnOnce(T) -> (Option<T>, R)) -> Option<R> {
         let mut pieces = self.lock();
-        let Some(piece) = pieces.left.pop() else { return false };
+        let piece = pieces.left.pop()?;
         pieces.under_way += 1;
         drop(pieces);
-        let rest = work(piece);
+        let (rest, result) = work(piece);
         let mut pieces = self.lock();
         // There is room for the rest: the piece was there before.
         pieces.left.extend(rest);
         pieces.under_way -= 1;
-        true
+        Some(result)
     }
 
     /// Whether no piece is left. `None` while threads are at work on the last pieces.

@@ -22,7 +22,7 @@ impl State {
         let carve = if bytes > shared.space.region_bytes() {
             let carve = shared.space.free.allocate_humongous(shared.space.home(), bytes)?;
             if let Some(collector) = shared.collector.concurrent() {
-                collector.refilled(&Mutator::new(self));
+                collector.refilled(&Mutator::new(self), bytes.next_multiple_of(shared.space.region_bytes()));
             }
             if let Some(private) = &mut owned.private {
                 private.log_humongous(&shared.space, carve.start);
@@ -36,8 +36,12 @@ impl State {
             self.open_pointer(carve.start);
             carve
         };
+        let is_shared = owned.private.is_none() && bytes <= shared.space.region_bytes();
         drop(owned);
         self.counters.outside(bytes);
+        if is_shared {
+            self.charge_for_outside();
+        }
         let Carve { start, dirty, .. } = carve;
         if self.sampling.is_on() {
             let passed = self.sampling.pass_outside(&self.hot, bytes);

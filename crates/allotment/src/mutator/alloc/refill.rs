@@ -189,7 +189,7 @@ impl State {
         let carve = found.or_else(|| self.take_buffer(object, object, size))?;
         self.install(&carve);
         if let Some(collector) = self.shared.collector.concurrent() {
-            collector.refilled(&Mutator::new(self));
+            collector.refilled(&Mutator::new(self), carve.end - carve.start);
         }
         Some(carve.end - carve.start)
     }

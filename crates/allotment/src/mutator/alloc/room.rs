@@ -308,6 +308,7 @@ impl State {
     fn stop(&self) {
         self.come_to_safepoint();
         self.shared.threads.registry.threads.park(&self.into());
+        self.settle_if_due();
     }
 
     /// The beginning of every safepoint.

@@ -62,7 +62,7 @@ pub(crate) enum Outcome {
 /// The questions of barriers and duties to a collector that works while threads run. A thread asks
 /// only while the barrier that its hot part names is in force.
 ///
-/// No function waits, reaches a safepoint, or fails.
+/// No function waits, reaches a safepoint, or fails, except [`settle`](Self::settle).
 pub(crate) trait Concurrent: Send + Sync {
     /// The tables of [`is_sought`](Self::is_sought) and [`forward`](Self::forward), at addresses that
     /// never change. They answer for a part of the objects:
@@ -99,8 +99,13 @@ pub(crate) trait Concurrent: Send + Sync {
     /// calls the visitor with these roots.
     fn visit_roots(&self, shared: &Shared, visit: &mut dyn FnMut(&mut SlotVisitor<'_>));
 
-    /// A thread took memory from another region.
-    fn refilled(&self, mutator: &Mutator<'_>);
+    /// A thread took memory: `bytes` from another region, and before that what
+    /// [`taken_bytes`](Mutator::taken_bytes) counts. May call
+    /// [`wait_at_safepoint`](Mutator::wait_at_safepoint).
+    fn refilled(&self, mutator: &Mutator<'_>, bytes: usize);
+
+    /// A thread that has to wait is at a safepoint. Returns when it may go on, after a bounded time.
+    fn settle(&self, mutator: &mut Mutator<'_>);
 
     /// Every thread has come to a safepoint of a full stop. Returns when no worker touches the
     /// heap; none does so before [`go_on`](Self::go_on).

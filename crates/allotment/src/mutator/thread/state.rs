@@ -1,5 +1,6 @@
 //! The state that a heap keeps for each attached thread.
 
+use super::debt::Debt;
 use super::hot::Hot;
 use super::private::Private;
 use super::sampling::{Followed, Sampling};
@@ -47,6 +48,10 @@ pub(in crate::mutator) struct State {
     pub(in crate::mutator) safepoints: Cell<u64>,
     /// The thread's position in the schedule of zeal. Owner only.
     pub(in crate::mutator) zeal: Zeal,
+    /// The work that the thread owes a concurrent collector. Owner only.
+    pub(in crate::mutator) debt: Cell<Debt>,
+    /// Whether the thread settles its debt at its next safepoint. Owner only.
+    pub(in crate::mutator) settles: Cell<bool>,
     /// The thread's next sampling point, and its samples. Owner only.
     pub(in crate::mutator) sampling: Sampling,
     /// The sizing policy's data about this thread, and the rest of the cold state. Owner only.
@@ -136,6 +141,8 @@ impl State {
             identity: ThreadIdentity::current(),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),
+            debt: Cell::default(),
+            settles: Cell::new(false),
             sampling: Sampling::new(shared.watch.sampler.seed, thread),
             owned: RefCell::new(Owned {
                 sizing,

@@ -176,6 +176,14 @@ impl Metrics {
         list.add(assists, Counter(sums.assists));
         let time = ["allotment.gc.assist.time", "s", "Time of these slices"];
         list.add(time, TimeCounter(sums.assist_time));
+        let waits = [
+            "allotment.gc.pacing.waits",
+            "{wait}",
+            "Times that an allocating thread waited for the work of a cycle",
+        ];
+        list.add(waits, Counter(sums.pacing_waits));
+        let time = ["allotment.gc.pacing.time", "s", "Time of these waits"];
+        list.add(time, TimeCounter(sums.pacing_time));
         let arrival = [
             "allotment.safepoint.arrival.duration",
             "s",

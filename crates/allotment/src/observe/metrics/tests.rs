@@ -148,6 +148,8 @@ fn numbers_of_a_heap_at_rest_are_those_of_its_records_and_statistics() {
         );
         assert_eq!(sums.assists, cycles().map(|cycle| cycle.assists).sum::<u64>());
         assert_eq!(sums.assist_time, cycles().map(|cycle| cycle.assist_time).sum());
+        assert_eq!(sums.pacing_waits, cycles().map(|cycle| cycle.pacing_waits).sum::<u64>());
+        assert_eq!(sums.pacing_time, cycles().map(|cycle| cycle.pacing_time).sum());
         assert_eq!(sums.moved_bytes, records.iter().map(|record| record.moved_bytes as u64).sum::<u64>());
 
         let mut pauses = TimeHistogram::default();

@@ -81,14 +81,26 @@ const OF_PARALLEL: &[OptionId] = &[
     OptionId::OldPLABSize,
 ];
 
-/// The options that only cycles beside threads read: when they begin, and which threads do them.
+/// The options that only cycles beside threads read: when they begin, and which threads do them
+/// or pay for them.
 const OF_TRIGGERS: &[OptionId] = &[
     OptionId::ConcGCThreads,
     OptionId::ShenandoahInitFreeThreshold,
     OptionId::ShenandoahLearningSteps,
     OptionId::ShenandoahAllocSpikeFactor,
     OptionId::ShenandoahGuaranteedGCInterval,
+    OptionId::ShenandoahPacing,
+    OptionId::ShenandoahPacingMaxDelay,
+    OptionId::ShenandoahPacingCycleSlack,
+    OptionId::ShenandoahPacingSurcharge,
     OptionId::ZealCycles,
+];
+
+/// The options that only pacing reads.
+const OF_PACING: &[OptionId] = &[
+    OptionId::ShenandoahPacingMaxDelay,
+    OptionId::ShenandoahPacingCycleSlack,
+    OptionId::ShenandoahPacingSurcharge,
 ];
 
 /// The options that only the collector with concurrent cycles reads, beside those.
@@ -260,7 +272,7 @@ fn check_generations(set: &OptionSet) -> Result<(), OptionError> {
     refuse(set, options.max_tenuring_threshold == 0, &[buffer], age, why)
 }
 
-/// Options about concurrent cycles if there are none, or none for learning.
+/// Options about concurrent cycles if there are none, or none for learning, or no pacing.
 fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     let (options, mode) = (set.values(), OptionId::ShenandoahGCMode);
     let has_none = options.collector != CollectorKind::Shenandoah;
@@ -271,6 +283,8 @@ fn check_cycles(set: &OptionSet) -> Result<(), OptionError> {
     let why = "so every cycle runs in a stop, for an allocation";
     refuse(set, is(ShenandoahMode::Passive), OF_TRIGGERS, mode, why)?;
     refuse(set, !is(ShenandoahMode::Generational), OF_OLD_CYCLES, mode, "which has no generations")?;
+    let (paced, why) = (options.shenandoah_pacing, "so no thread pays");
+    refuse(set, !paced, OF_PACING, OptionId::ShenandoahPacing, why)?;
     let (first, steps) = (OptionId::ShenandoahInitFreeThreshold, OptionId::ShenandoahLearningSteps);
     refuse(set, options.shenandoah_learning_steps == 0, &[first], steps, "so no cycle is for learning")
 }

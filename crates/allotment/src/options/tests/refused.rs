@@ -343,6 +343,11 @@ pub(super) const REFUSED: &[(&str, &[&str], &str)] = &[
         "ShenandoahLearningSteps=0 {command line}, so no cycle is for learning",
     ),
     (
+        "ShenandoahPacingSurcharge=2 -ShenandoahPacing Collector=shenandoah",
+        &["ShenandoahPacingSurcharge", "ShenandoahPacing"],
+        "-ShenandoahPacing {command line}, so no thread pays",
+    ),
+    (
         "ConcGCThreads=3 ParallelGCThreads=2 Collector=shenandoah",
         &["ConcGCThreads", "ParallelGCThreads"],
         "is greater than ParallelGCThreads=2 {command line}",

@@ -81,6 +81,14 @@ impl CollectionRecord {
         if cycle.assists > 0 {
             line(format_args!("Assists: {} slices, {}", cycle.assists, Milliseconds(cycle.assist_time)));
         }
+        if cycle.pacing_waits > 0 {
+            line(format_args!(
+                "Pacing: {} waits, {}, the longest {}",
+                cycle.pacing_waits,
+                Milliseconds(cycle.pacing_time),
+                Milliseconds(cycle.longest_pacing_wait)
+            ));
+        }
         line(format_args!("Workers: {} of {}", self.workers, self.wanted.most));
     }
 }

@@ -45,7 +45,7 @@ impl Chosen {
             pause.begin_root_visit();
             forward_roots_of_providers(engine, pause);
         }
-        Step::Evacuate(Moving { set, to_update, freeing })
+        Step::Evacuate(Moving { set, to_update, freeing, is_paced: false })
     }
 
     /// Makes the choice final. Regions in which objects were allocated since marking began stay,

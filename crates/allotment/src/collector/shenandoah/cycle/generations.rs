@@ -69,9 +69,9 @@ pub(super) fn settle(
         let settle_next = |region| {
             // SAFETY: no thread allocates in an old region, and the cycle has ended its moves.
             unsafe { settle_old(&shared.space, &engine.tables, &tables, region) };
-            None
+            (None, ())
         };
-        while !interrupt.is_set() && old.to_settle.do_next(settle_next) {}
+        while !interrupt.is_set() && old.to_settle.do_next(settle_next).is_some() {}
     });
     old.to_settle.is_done() == Some(true)
 }

@@ -3,15 +3,23 @@
 
 use super::super::account::Account;
 use super::super::engine::Engine;
+use super::super::levy::PacedStep;
 use super::super::place::Stop;
 use super::super::scope::Scope;
 use crate::mutator::{Hot, Pause, Shared};
 use crate::object::SlotVisitor;
+use crate::sync::Ordering;
 
 /// Does the step.
 pub(super) fn run(engine: &Engine, account: &mut Account, stop: Stop<'_>) {
     begin_marking(engine, account, stop.shared());
     engine.freed.took_snapshot();
+    // Before the first marking all objects may be live.
+    let expected = match engine.last_marked(account.scope).load(Ordering::Relaxed) {
+        0 => account.used_before,
+        bytes => bytes as usize,
+    };
+    engine.begin_paced(stop.shared(), PacedStep::Mark, expected);
     // In the stopped world no thread overwrites a word that marking has yet to find.
     if let Stop::Pause(pause) = stop {
         pause.set_barriers(Hot::MARKING);

@@ -5,12 +5,13 @@
 
 use super::super::account::Account;
 use super::super::engine::Engine;
+use super::super::levy::PacedStep;
 use super::super::place::{Stop, Work};
 use super::super::scope::Scope;
-use crate::collector::concurrent::{Found, Marker, Sought};
+use crate::collector::concurrent::{Found, MarkShared, Marker, Sought};
 use crate::mutator::{HandleExtent, Hot, Shared, World};
 use crate::object::{SlotKind, SlotVisitor};
-use crate::sync::yield_now;
+use crate::sync::{Ordering, yield_now};
 use std::time::{Duration, Instant};
 
 /// The time for which a pause marks. The entries that are left then are marked beside mutators.
@@ -49,12 +50,14 @@ impl Marking {
     /// at dirty cards first.
     fn trace(&mut self, engine: &Engine, account: &Account, work: Work<'_>) {
         let Work { shared, workers, interrupt, .. } = work;
-        let marking = engine.marking(shared, interrupt, account.scope.sought(engine.marks_old()));
+        let did = |bytes| engine.did(shared, bytes, 0);
+        let sought = account.scope.sought(engine.marks_old());
+        let marking = MarkShared { marked: Some(&did), ..engine.marking(shared, interrupt, sought) };
         self.found.add(engine.run_markers(shared, workers, marking, |marker| {
             let Some(old) = &engine.old else { return };
             // SAFETY: the list has old regions only, and nothing has moved.
-            let mut scan = |region| (!unsafe { marker.remembered(region) }).then_some(region);
-            while !interrupt.is_set() && old.to_scan.do_next(&mut scan) {}
+            let mut scan = |region| ((!unsafe { marker.remembered(region) }).then_some(region), ());
+            while !interrupt.is_set() && old.to_scan.do_next(&mut scan).is_some() {}
         }));
     }
 
@@ -84,6 +87,8 @@ impl Marking {
         }
         account.found = self.found;
         account.found.add(engine.assisted.take_found());
+        engine.begin_paced_alone(shared, PacedStep::Choose);
+        engine.last_marked(account.scope).store(account.found.bytes, Ordering::Relaxed);
         true
     }
 

@@ -6,10 +6,11 @@
 
 use super::super::account::Account;
 use super::super::engine::Engine;
+use super::super::levy::PacedStep;
 use super::super::place::{Stop, Work};
 use super::super::work_list::WorkList;
 use super::free::Freeing;
-use crate::collector::concurrent::{Copier, Interrupt, Membership, UpdatePiece, Updater};
+use crate::collector::concurrent::{Copier, Interrupt, Membership, Part, UpdatePiece, Updater};
 use crate::mutator::{HandleExtent, Shared, World};
 use crate::object::SlotVisitor;
 use crate::region::State;
@@ -23,6 +24,8 @@ pub(super) struct Moving {
     pub(super) to_update: Vec<ToUpdate>,
     /// The last step of the cycle, which adds the emptied regions.
     pub(super) freeing: Freeing,
+    /// Whether threads pay for the copies.
+    pub(super) is_paced: bool,
 }
 
 /// Which slots of a region, or of a run, may refer to the set.
@@ -39,6 +42,11 @@ impl Moving {
     pub(super) fn evacuate(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let shared = work.shared;
         self.freeing.free_immediate(engine, account, shared);
+        if !std::mem::replace(&mut self.is_paced, true) {
+            let table = shared.space.free.table();
+            let bytes = self.set.iter().map(|&region| Part { region, from: 0 }.bytes(table)).sum();
+            engine.begin_paced(shared, PacedStep::Evacuate, bytes);
+        }
         match work.world {
             Some(world) => forward_roots(engine, world),
             None if !work.await_duties() => return false,
@@ -58,22 +66,33 @@ impl Moving {
     pub(super) fn update(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
         let (shared, interrupt) = (work.shared, work.interrupt);
         if !self.to_update.is_empty() {
+            let pieces = pieces(engine, std::mem::take(&mut self.to_update), shared);
+            let table = shared.space.free.table();
+            let bytes = pieces.iter().map(|piece| piece.bytes(table)).sum();
+            engine.begin_paced(shared, PacedStep::Update, bytes);
             // Not before: mutators help as soon as the list has a piece.
-            engine.to_update.fill(pieces(engine, std::mem::take(&mut self.to_update), shared));
+            engine.to_update.fill(pieces);
         }
         let updated = AtomicU64::new(0);
-        work.workers.run(&|_| {
-            let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
-            while !interrupt.is_set() && engine.update_next(&mut updater, &mut || interrupt.is_set()) {}
-            updated.fetch_add(updater.updated, Ordering::Relaxed);
+        let done = until_done(&engine.to_update, interrupt, || {
+            work.workers.run(&|_| {
+                let mut updater = Updater::new(engine.evacuator(&shared.space), shared.space.home());
+                while !interrupt.is_set()
+                    && let Some(bytes) = engine.update_next(shared, &mut updater, &mut || interrupt.is_set())
+                {
+                    engine.did(shared, bytes as u64, 0);
+                }
+                updated.fetch_add(updater.updated, Ordering::Relaxed);
+            });
         });
         account.record.updated_slots += updated.into_inner();
-        await_end(&engine.to_update, interrupt)
+        done
     }
 
     /// Ends the move. Nothing refers to the regions of the set any more, except to kept objects.
     pub(super) fn end(mut self, engine: &Engine, account: &mut Account, stop: Stop<'_>) -> Freeing {
         stop.set_barriers(engine.resting_barriers());
+        engine.pacer.end();
         let shared = stop.shared();
         let (free, table) = (&shared.space.free, shared.space.free.table());
         for index in self.set {
@@ -105,13 +124,33 @@ impl Moving {
 fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
     let (shared, interrupt) = (work.shared, work.interrupt);
     let copied = AtomicUsize::new(0);
-    work.workers.run(&|_| {
-        let mut copier = Copier::new(engine.evacuator(&shared.space), shared.space.home());
-        while !interrupt.is_set() && engine.copy_next(&mut copier, &mut || interrupt.is_set()) {}
-        copied.fetch_add(copier.finish(), Ordering::Relaxed);
+    let done = until_done(&engine.to_evacuate, interrupt, || {
+        work.workers.run(&|_| {
+            let mut copier = Copier::new(engine.evacuator(&shared.space), shared.space.home());
+            while !interrupt.is_set()
+                && let Some(bytes) = engine.copy_next(shared, &mut copier, &mut || interrupt.is_set())
+            {
+                engine.did(shared, bytes as u64, 0);
+            }
+            copied.fetch_add(copier.finish(), Ordering::Relaxed);
+        });
     });
     account.record.moved_by_workers += copied.into_inner();
-    await_end(&engine.to_evacuate, interrupt)
+    done
+}
+
+/// Lets workers do all of a list: mutators that help leave the rests of their pieces. Returns
+/// whether no piece is left. If some are, the workers were interrupted.
+fn until_done<T>(list: &WorkList<T>, interrupt: &Interrupt, mut work: impl FnMut()) -> bool {
+    loop {
+        work();
+        if await_end(list, interrupt) {
+            return true;
+        }
+        if interrupt.is_set() {
+            return false;
+        }
+    }
 }
 
 /// Waits for mutators that are at work on the last pieces. Returns whether no piece is left.

@@ -8,6 +8,7 @@ mod humongous;
 mod kit;
 mod looks;
 mod numbers;
+mod pacing;
 mod roots;
 mod scenarios;
 mod simulator;
