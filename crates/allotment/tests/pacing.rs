@@ -162,7 +162,7 @@ fn the_options_of_pacing_have_their_effects() {
     {
         // All that is taken in a cycle costs very much.
         let cost = if helps { ",ShenandoahPacingCycleSlack=0,ShenandoahPacingSurcharge=100" } else { "" };
-        let (heap, cycles) = Cycles::of(&format!("{options}{cost}").trim_start_matches(','));
+        let (heap, cycles) = Cycles::of(format!("{options}{cost}").trim_start_matches(','));
         innocent(&heap);
         let sums = heap.metrics().collections;
         let (degenerated, all) = cycles.degenerated();

@@ -61,7 +61,6 @@ impl fmt::Display for CollectionKind {
 
 /// The details that only one kind of collection has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "records are few, and each is in a list already")]
 pub(crate) enum Details {
     /// Of a young collection.
     Young(YoungDetails),

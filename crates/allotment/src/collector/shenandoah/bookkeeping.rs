@@ -31,7 +31,7 @@ pub(super) struct Lesson {
     pub(super) began: Duration,
     /// The time of the stop in which it ended; 0 if it ended beside mutators.
     pub(super) stopped: Duration,
-    /// Mutators helped it.
+    /// Mutators had to wait for it.
     pub(super) was_behind: bool,
     pub(super) before: Before,
 }
@@ -115,7 +115,7 @@ impl Shenandoah {
             kind,
             began: account.start,
             stopped: in_stop.map_or(Duration::ZERO, |pause| pause.time),
-            was_behind: account.record.assists > 0,
+            was_behind: account.record.pacing_waits > 0,
             before: account.before,
         };
         let setup = Setup {

@@ -89,7 +89,7 @@ impl Caution {
         self.demand_bytes = self.demand_bytes.max(taken_bytes.saturating_mul(UNSEEN)).min(capacity_bytes);
     }
 
-    /// Learns from a cycle in time. If mutators had to help (`was_behind`), it was nearly too late,
+    /// Learns from a cycle in time. If mutators had to wait (`was_behind`), it was nearly too late,
     /// and nothing shrinks.
     pub(super) fn in_time(&mut self, was_behind: bool, taken_bytes: usize, capacity_bytes: usize) {
         if !was_behind {

@@ -101,7 +101,7 @@ pub struct Ended {
     pub time: Duration,
     /// How it ended.
     pub kind: CycleKind,
-    /// Mutators helped, because the cycle would have come too late.
+    /// Mutators had to wait, because the cycle would have come too late.
     pub was_behind: bool,
     /// Bytes that mutators took while it ran.
     pub taken_bytes: usize,

@@ -151,6 +151,8 @@ fn the_log_tells_once_what_went_back() {
     heap.reset().unwrap();
     let before = heap.memory().committed_bytes;
     while timer.look(&heap.shared) == LEAST_WAIT {}
+    // The log is complete when the heap has ended.
+    drop(heap);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(path).unwrap();
     let lines: Vec<_> = text.lines().filter(|line| line.contains("Uncommitted")).collect();
