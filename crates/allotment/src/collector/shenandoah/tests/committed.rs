@@ -50,7 +50,7 @@ impl Program {
 }
 
 #[test]
-fn a_steady_program_touches_no_memory_twice() {
+fn a_steady_program_gives_hardly_any_memory_back() {
     for mode in ["satb", "generational"] {
         let program = Program::new(mode);
         program.run(2000);
@@ -58,7 +58,9 @@ fn a_steady_program_touches_no_memory_twice() {
         program.run(10_000);
         let later = program.heap.collections().count - cycles;
         assert!(later > 20, "{mode}: {later} cycles");
-        assert_eq!(program.given_back(), given_back, "{mode}: regions in {later} cycles");
+        // A few, since the goal follows the time of cycles. Without the rule it is some each cycle.
+        let regions = program.given_back() - given_back;
+        assert!(2 * regions < later as usize, "{mode}: {regions} regions in {later} cycles");
     }
 }
 
