@@ -138,8 +138,9 @@ fn ends_beside_threads(program: impl Fn(&Heap)) {
         let (degenerated, all) = cycles.degenerated();
         println!("{mode}: {degenerated} of {all} cycles degenerated, {} waits", cycles.waits());
         assert!(all > LEARNING, "{mode}: {all} cycles");
-        // A worker without a CPU may lose a cycle before the first step that threads pay for.
-        assert!(degenerated <= 1, "{mode}: {degenerated} of {all} cycles");
+        // Some: a worker without a CPU may lose a cycle before the first step that threads pay for.
+        // Without pacing it is half of them.
+        assert!(4 * degenerated <= all, "{mode}: {degenerated} of {all} cycles");
         heap.verify().unwrap();
     }
 }
