@@ -28,13 +28,17 @@ pub(in crate::collector) struct ControlThread {
     /// The process is a child of `fork()`, and the thread is not in it. Set in the child, and
     /// cleared under the lock. Relaxed.
     gone: AtomicBool,
+    /// The thread has begun its work. Set by the thread, Release; read by the end of the heap,
+    /// Acquire.
+    has_begun: Arc<AtomicBool>,
 }
 
 impl ControlThread {
     /// A control thread that is not started yet.
     pub(in crate::collector) fn new(name: &'static str) -> ControlThread {
-        let [refused, gone] = std::array::from_fn(|_| AtomicBool::new(false));
-        ControlThread { name, requests: Arc::default(), thread: Mutex::new(None), refused, gone }
+        let [refused, gone, has_begun] = std::array::from_fn(|_| AtomicBool::new(false));
+        let (requests, thread, has_begun) = (Arc::default(), Mutex::new(None), Arc::new(has_begun));
+        ControlThread { name, requests, thread, refused, gone, has_begun }
     }
 
     /// Asks for looks. If the thread has to be started, it runs on `cpus` and uses the result of
@@ -86,7 +90,10 @@ impl ControlThread {
             return true;
         }
         let (requests, mut watch, cpus) = (self.requests.clone(), watch(), cpus.clone());
+        let has_begun = self.has_begun.clone();
+        has_begun.store(false, Ordering::Relaxed);
         let started = Builder::new().name(self.name.into()).spawn(move || {
+            has_begun.store(true, Ordering::Release);
             run_on_cpus(&cpus);
             serve(&requests, &mut watch);
         });
@@ -105,6 +112,12 @@ impl Drop for ControlThread {
         // This thread may be the one that has the last reference to the heap.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != current().id()) {
             thread.thread().unpark();
+            // A thread that starts needs the lock of the loader of libraries, and this thread may
+            // have that lock: a constructor of a library may use a heap. The other thread then
+            // finds that the heap has ended, and ends.
+            if !self.has_begun.load(Ordering::Acquire) {
+                return;
+            }
             // If the thread panicked, in the embedder's code, it has said so.
             let _ = thread.join();
         }
