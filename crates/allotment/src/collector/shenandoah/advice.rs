@@ -71,7 +71,7 @@ impl fmt::Display for Line {
         match advice {
             Advice::Slow { cycle, demand_bytes, left_bytes } => {
                 // Objects of one cycle are garbage for the next: both must fit.
-                let missing_bytes = (2 * demand_bytes).saturating_sub(left_bytes);
+                let missing_bytes = demand_bytes.saturating_mul(2).saturating_sub(left_bytes);
                 write!(
                     f,
                     "Cycles end too late even if they begin at once: a cycle takes {:.0} ms, in which threads allocate \
@@ -79,7 +79,7 @@ impl fmt::Display for Line {
                     cycle.as_secs_f64() * 1000.0,
                     Shown(demand_bytes),
                     Shown(left_bytes),
-                    Shown(heap_bytes + missing_bytes)
+                    Shown(heap_bytes.saturating_add(missing_bytes))
                 )?;
                 if workers < most_workers {
                     write!(f, ", or ConcGCThreads to up to {most_workers} (now {workers})")?;

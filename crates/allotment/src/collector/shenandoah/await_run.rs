@@ -36,7 +36,7 @@ impl Shenandoah {
     ) -> bool {
         // A child of `fork()` may have no control thread to wait for.
         mutator.shared().after_fork_or_abort();
-        let alone = self.passive.load(Ordering::Relaxed) || self.progress.is_driver();
+        let alone = self.passive.load(Ordering::Relaxed) || self.progress.has_no_other_driver();
         if alone || self.overhead.is_near(Cause::AllocationFailure) {
             return false;
         }

@@ -75,7 +75,10 @@ impl Concurrent for Shenandoah {
     }
 
     fn settle(&self, mutator: &mut Mutator<'_>) {
-        self.engine.settle(mutator);
+        // A listener on the control thread would wait for itself.
+        if !self.progress.has_no_other_driver() {
+            self.engine.settle(mutator);
+        }
     }
 
     fn halt(&self) {

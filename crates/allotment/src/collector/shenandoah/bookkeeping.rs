@@ -244,9 +244,9 @@ impl Shenandoah {
     /// Not in a stop.
     pub(super) fn publish(&self) {
         let records = std::mem::take(&mut *self.finished.lock().expect(POISONED));
-        for (record, serves) in records {
-            let _serving = Serving(&self.progress, serves);
-            self.history.add(record);
-        }
+        // Even if a listener panics: no other cycle would serve these requests.
+        let serves = records.iter().map(|(_, serves)| *serves).max().unwrap_or(0);
+        let _serving = Serving(&self.progress, serves);
+        records.into_iter().for_each(|(record, _)| self.history.add(record));
     }
 }

@@ -70,9 +70,9 @@ impl Shenandoah {
         }
         drop(trigger);
         let Some(reason) = reason else { return };
-        if self.progress.fire(reason) {
-            self.wake(|| mutator.downgrade());
-        }
+        self.progress.fire(reason);
+        // Even if a trigger has fired before: a child of `fork()` has no thread that heard of it.
+        self.wake(|| mutator.downgrade());
     }
 
     /// Lets the control thread look. Returns `false` if there is none.

@@ -70,9 +70,11 @@ impl Goal {
     pub(super) fn cycle_ended(&self, cycle: Range<Duration>, in_use: usize, capacity: usize) {
         let Range { start: began, end: ended } = cycle;
         let last = Duration::from_nanos(self.ended_ns.swap(ended.as_nanos() as u64, Ordering::Relaxed));
-        self.period_ns.store(ended.saturating_sub(last).as_nanos() as u64, Ordering::Relaxed);
+        // The clock may be the program's, and stand still.
+        let period = ended.saturating_sub(last).max(Duration::from_nanos(1));
+        self.period_ns.store(period.as_nanos() as u64, Ordering::Relaxed);
         let should_last = ended.saturating_sub(began) * MUCH;
-        let growth = should_last.div_duration_f64(ended.saturating_sub(last)).min(MOST_GROWTH);
+        let growth = should_last.div_duration_f64(period).min(MOST_GROWTH);
         let now = self.regions.load(Ordering::Relaxed);
         let other = if growth > 1.0 { (now as f64 * growth) as usize } else { now - now / SHRINK };
         self.regions.store(self.rule.after(in_use).max(other).min(capacity), Ordering::Relaxed);

@@ -71,6 +71,13 @@ impl Progress {
         self.lock().driver == Some(current().id())
     }
 
+    /// Whether no cycle can go on while this thread waits: this is the control thread, or that has
+    /// panicked.
+    pub(super) fn has_no_other_driver(&self) -> bool {
+        let inner = self.lock();
+        inner.is_dead || inner.driver == Some(current().id())
+    }
+
     /// Asks for a cycle that begins from here on and finds `garbage`; returns its number.
     pub(super) fn ask(&self, garbage: Garbage) -> u64 {
         let mut inner = self.lock();
@@ -79,12 +86,9 @@ impl Progress {
         inner.asked
     }
 
-    /// Asks for a cycle because of a trigger. Returns `false` if one has fired already.
-    pub(super) fn fire(&self, reason: impl ToString) -> bool {
-        let mut inner = self.lock();
-        let is_first = inner.trigger.is_none();
-        inner.trigger.get_or_insert_with(|| reason.to_string());
-        is_first
+    /// Asks for a cycle because of a trigger.
+    pub(super) fn fire(&self, reason: impl ToString) {
+        self.lock().trigger.get_or_insert_with(|| reason.to_string());
     }
 
     /// Forgets that a trigger has fired.
@@ -224,13 +228,14 @@ mod tests {
     #[test]
     fn a_trigger_that_is_forgotten_wants_no_cycle() {
         let progress = Progress::default();
-        assert!(progress.fire("a trigger"));
+        progress.fire("a trigger");
         progress.forget_trigger();
         assert!(!progress.is_wanted());
         progress.ask(Garbage::Young);
         progress.forget_trigger();
         assert!(progress.is_wanted(), "requests stay");
-        assert!(progress.fire("another trigger"));
+        progress.fire("another trigger");
+        assert_eq!(progress.begin().trigger.as_deref(), Some("another trigger"));
     }
 
     #[test]

@@ -90,10 +90,11 @@ impl Shenandoah {
             (records, room, serves)
         });
         self.degenerating.fetch_sub(1, Ordering::Relaxed);
+        // Before listeners are called, which may panic.
+        let _serving = Serving(&self.progress, stopped.as_ref().map_or(0, |(_, _, serves)| *serves));
         self.publish();
         self.timer.regions_were_freed(&mutator.shared().space.free);
-        let (records, room, serves) = stopped?;
-        let _serving = Serving(&self.progress, serves);
+        let (records, room, _) = stopped?;
         let outcome = CollectionRecord::outcome_of(&records, room);
         self.history.add_stop(records);
         Some(outcome)
@@ -117,9 +118,10 @@ impl Shenandoah {
             let serves = self.served_by(&records);
             (records, serves)
         });
+        let stopped = stopped.ok().flatten();
+        let _serving = Serving(&self.progress, stopped.as_ref().map_or(0, |(_, serves)| *serves));
         self.publish();
-        if let Ok(Some((records, serves))) = stopped {
-            let _serving = Serving(&self.progress, serves);
+        if let Some((records, _)) = stopped {
             self.history.add_stop(records);
         }
     }
