@@ -23,6 +23,7 @@ fn quick_rows(experiment: &Experiment) -> Vec<ScoreRow> {
         ("hits", "%"),
         ("sample", "ns"),
         ("error.bytes", "%"),
+        ("pause.max", "ms"),
     ];
     let row = |(index, case): (usize, &Case)| {
         let score = 1.0 + index as f64;
