@@ -5,7 +5,7 @@ use super::node::{self, Node, garbage};
 use super::shot::Part;
 use super::watch::Watch;
 use crate::experiments::memory::advised;
-use allotment::{NewArray, NewSlots, alloc, root};
+use allotment::{Array, NewArray, NewSlots, alloc, pass, root};
 use anyhow::bail;
 use std::time::Duration;
 
@@ -90,25 +90,25 @@ impl Long {
 pub(super) fn long_operations(lasts: Duration, heap: usize, long: Long) -> Vec<Part> {
     let elements = heap / ARRAYS / 8;
     let works: Part = Box::new(move |mutator, start| {
-        root!(mutator, mut array = None);
-        if matches!(long, Long::Fill | Long::Copy) {
-            let made = alloc!(mutator, NewArray::<Option<Node>>::new(elements, None));
-            array.set(mutator, Some(advised(made, FITS)?));
-        }
+        let kept = if matches!(long, Long::Fill | Long::Copy) { elements } else { 0 };
+        let made = alloc!(mutator, NewArray::<Option<Node>>::new(kept, None));
+        root!(mutator, array = advised(made, FITS)?);
         let Some(began) = mutator.blocking(|| start.wait()) else { return Ok(None) };
         let mut watch = Watch::new(began, lasts);
         while watch.goes_on() {
-            let outcome = match (long, array.get(mutator)) {
-                (Long::Make, _) => alloc!(mutator, NewSlots::new(elements, 7_u64)).map(drop),
-                (Long::Fill, Some(array)) => {
-                    array.fill(mutator, 0..elements, None);
+            let outcome = match long {
+                Long::Make => alloc!(mutator, NewSlots::new(elements, 7_u64)).map(drop),
+                Long::MakeReferences => {
+                    alloc!(mutator, NewArray::<Option<Node>>::new(elements, None)).map(drop)
+                }
+                Long::Fill => {
+                    pass!(Array::fill(mutator, array, 0..elements, =None));
                     Ok(())
                 }
-                (Long::Copy, Some(array)) => {
-                    array.copy_within(mutator, 0..elements - 1, 1);
+                Long::Copy => {
+                    Array::copy(mutator, array, 1, array, 0..elements - 1);
                     Ok(())
                 }
-                _ => alloc!(mutator, NewArray::<Option<Node>>::new(elements, None)).map(drop),
             };
             watch.note(outcome);
             mutator.safepoint();
