@@ -9,9 +9,9 @@
 //! | describe objects | [`Heap::register`] with a [`Shape`]: slots as data, or a trace function |
 //! | allocate | [`try_alloc_raw`] with a [`Site`], [`alloc_raw`], [`alloc_in_raw`] after [`make_room`] |
 //! | access slots | [`RawMutator::load`], [`RawMutator::store`]; words: [`reference`](fn@reference) |
-//! | keep alive | [`new_root`], [`link_word`], [`link_root`], [`new_weak_root`], [`RootProvider`] |
+//! | keep alive | [`new_root`], [`link_word`], [`link_range`], [`new_weak_root`], [`RootProvider`] |
 //! | keep one in place | [`RawMutator::pin`] |
-//! | compile | [`Hot`] and [`GeneratedCalls`] for generated code; `allotment-jit` emits it |
+//! | compile | [`Hot`], [`BarrierKind`] and [`GeneratedCalls`] for generated code; `allotment-jit` emits it |
 //! | stop | [`Mutator::safepoint`], [`blocking`], [`stop_the_world`] |
 //!
 //! [`Heap::register`]: crate::Heap::register
@@ -21,7 +21,7 @@
 //! [`alloc_in_raw`]: RawMutator::alloc_in_raw
 //! [`new_root`]: RawMutator::new_root
 //! [`link_word`]: RawMutator::link_word
-//! [`link_root`]: RawMutator::link_root
+//! [`link_range`]: RawMutator::link_range
 //! [`new_weak_root`]: RawMutator::new_weak_root
 //! [`blocking`]: Mutator::blocking
 //! [`stop_the_world`]: RawMutator::stop_the_world
@@ -62,11 +62,11 @@
 #[doc(no_inline)]
 pub use crate::Mutator;
 pub use crate::mutator::{
-    Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, Burst, ByCaller, BySize,
-    CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot, LinkedRoot, LoadSlow,
-    MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId, RawMutator, RootHandle, RootLink,
-    RootProvider, RootVisitor, RootWord, SafepointSlow, Site, StackWalker, StopError, StoreSlow, World,
-    Write, Zeroing,
+    AfterAccess, Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, BarrierKind, Burst,
+    ByCaller, BySize, CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot,
+    HotField, LinkedRoot, LoadSlow, MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId,
+    RawMutator, RootHandle, RootLink, RootProvider, RootRange, RootVisitor, RootWord, SafepointSlow, Site,
+    StackWalker, StopError, StoreSlow, World, Write, Zeroing,
 };
 pub use crate::object::{
     ADDRESS_MASK, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,

@@ -64,7 +64,8 @@ pub use raw::RawMutator;
 pub(crate) use roots::CHUNK;
 pub(crate) use roots::HandleExtent;
 pub use roots::{
-    GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootVisitor, RootWord,
+    GeneratedFrame, ProviderId, RootCounts, RootKind, RootLink, RootProvider, RootRange, RootVisitor,
+    RootWord,
 };
 pub(crate) use safepoint::{AbortOnUnwind, Late, LateThreadHook, Volunteers, Wish};
 pub use safepoint::{LateThread, SafepointStatistics, ThreadActivity, ThreadIdentity};
@@ -75,8 +76,8 @@ pub use sampling::{
 pub(crate) use stop::{BufferSizes, Halted, Pause};
 pub use stop::{StopError, World};
 pub use thread::{
-    AttachError, AttachedThread, Attachments, BarrierCalls, Cause, CompareExchangeSlow, Hot, LoadSlow,
-    Mutator, Stalls, StoreSlow,
+    AfterAccess, AttachError, AttachedThread, Attachments, BarrierCalls, BarrierKind, Cause,
+    CompareExchangeSlow, Hot, HotField, LoadSlow, Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
     BarrierTables, Collector, Concurrent, Debt, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy,

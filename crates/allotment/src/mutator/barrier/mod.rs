@@ -41,7 +41,7 @@ mod entries;
 mod range;
 mod slow;
 
-use super::{Hot, RawMutator};
+use super::{BarrierKind, Hot, RawMutator};
 use crate::platform::{exchange_unread, load_reference};
 use std::hint::cold_path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ impl RawMutator<'_> {
         // SAFETY: a live slot is an aligned word that all threads access atomically.
         let slot = unsafe { AtomicU64::from_ptr(slot.cast_mut()) };
         let bits = load_reference(slot);
-        if self.has_barrier(Hot::FORWARDING) {
+        if self.has_barrier(BarrierKind::Load.bits()) {
             cold_path();
             // SAFETY: the caller's predicate.
             return unsafe { entries::call_load(self.hot(), slot.as_ptr(), bits) };
@@ -81,11 +81,7 @@ impl RawMutator<'_> {
         // SAFETY: as for `load`.
         let slot = unsafe { AtomicU64::from_ptr(slot.cast_mut()) };
         let bits = slot.load(Ordering::Acquire);
-        if self.has_barrier(Hot::MARKING | Hot::WEAK | Hot::FORWARDING) {
-            self.load_weak_slow(slot, bits)
-        } else {
-            bits
-        }
+        if self.has_barrier(BarrierKind::LoadWeak.bits()) { self.load_weak_slow(slot, bits) } else { bits }
     }
 
     /// Whether a weak slot's referent lives, as far as the collector knows. Unlike
@@ -111,7 +107,7 @@ impl RawMutator<'_> {
     /// - `bits` refers to a live object of this heap, or to none.
     #[inline(always)]
     pub unsafe fn store(&self, slot: *mut u64, bits: u64) {
-        if self.has_barrier(Hot::MARKING) {
+        if self.has_barrier(BarrierKind::Store.bits()) {
             cold_path();
             // SAFETY: the caller's predicates.
             unsafe { entries::call_store(self.hot(), slot) };
@@ -135,7 +131,7 @@ impl RawMutator<'_> {
     pub unsafe fn compare_exchange(&self, slot: *mut u64, expected: u64, new: u64) -> Result<u64, u64> {
         // SAFETY: as for `load`.
         let word = unsafe { AtomicU64::from_ptr(slot) };
-        let outcome = if self.has_barrier(Hot::FORWARDING | Hot::MARKING) {
+        let outcome = if self.has_barrier(BarrierKind::CompareExchange.bits()) {
             self.compare_exchange_slow(word, expected, new)
         } else {
             word.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire)

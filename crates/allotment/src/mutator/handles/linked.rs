@@ -2,7 +2,9 @@
 //! has the operations that a collector shares, and the reason for the list.
 
 use crate::mutator::RawMutator;
-use crate::mutator::roots::{LinkEntry, OUTSIDE, RootLink, RootWord, VISITED, below, take_off};
+use crate::mutator::roots::{
+    LinkEntry, OUTSIDE, RANGE, RootLink, RootRange, RootWord, VISITED, below, take_off,
+};
 use crate::mutator::thread::state::State;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -41,13 +43,53 @@ impl RawMutator<'_> {
         unsafe { self.link(word.as_ptr()) }
     }
 
+    /// Adds a range of words to this thread's list.
+    ///
+    /// ```
+    /// use allotment::{Heap, NewStr, alloc, raw::RootRange};
+    /// use std::ptr::NonNull;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// heap.attach(|mu| {
+    ///     let mut stack = [0_u64; 8];
+    ///     let range = RootRange::new(mu.raw().hot().cast());
+    ///     // SAFETY: range and stack outlive the link, and the words refer to nothing.
+    ///     let linked = unsafe {
+    ///         range.set(stack.as_mut_ptr(), stack.len());
+    ///         mu.raw().link_range(NonNull::from(&range))
+    ///     };
+    ///     mu.collect(); // finds eight roots that hold null
+    ///     drop(linked);
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Safety
+    /// As for [`link_root`](Self::link_root), and:
+    /// - The words of the range are as [`RootRange::set`] asks.
+    #[inline(always)]
+    pub unsafe fn link_range<'f>(&self, range: NonNull<RootRange>) -> LinkedRoot<'f> {
+        // SAFETY: the caller's predicates.
+        unsafe { self.link(range.as_ptr().cast::<RootWord>().map_addr(|address| address | RANGE)) }
+    }
+
+    /// Removes a range from this thread's list, wherever it is there. For a range that other code
+    /// linked by itself ([`Hot::LINKS_OFFSET`](crate::mutator::Hot::LINKS_OFFSET)). The thread may
+    /// be [`blocking`](crate::Mutator::blocking).
+    ///
+    /// # Safety
+    /// - The range is on this thread's list, and no [`LinkedRoot`] of it exists.
+    pub unsafe fn unlink_range(&self, range: NonNull<RootRange>) {
+        let entry = range.as_ptr().cast::<RootWord>().map_addr(|address| address | RANGE);
+        drop(LinkedRoot { entry, state: NonNull::from(self.state()), frame: PhantomData });
+    }
+
     /// # Safety
     /// - As for `link_root`; the entry says what it is.
     #[inline(always)]
     unsafe fn link<'f>(&self, entry: LinkEntry) -> LinkedRoot<'f> {
         let state = self.state();
         // SAFETY: the entry is alive and this thread's alone.
-        unsafe { below(entry) }.set(state.links.replace(entry));
+        unsafe { below(entry) }.set(state.hot.links.replace(entry));
         LinkedRoot { entry, state: NonNull::from(state), frame: PhantomData }
     }
 }
@@ -57,9 +99,9 @@ impl Drop for LinkedRoot<'_> {
     fn drop(&mut self) {
         // SAFETY: the state lives until its thread detaches, which is later.
         let state = unsafe { self.state.as_ref() };
-        if state.links.get() == self.entry {
+        if state.hot.links.get() == self.entry {
             // SAFETY: every entry on the list is alive.
-            state.links.set(unsafe { below(self.entry) }.get());
+            state.hot.links.set(unsafe { below(self.entry) }.get());
         } else {
             unlink(state, self.entry);
         }
@@ -71,13 +113,13 @@ impl Drop for LinkedRoot<'_> {
 #[cold]
 #[inline(never)]
 fn unlink(state: &State, entry: LinkEntry) {
-    if state.links.get() == OUTSIDE {
+    if state.hot.links.get() == OUTSIDE {
         state.shared.after_fork_or_abort();
         let _walks = state.lock_roots();
         // SAFETY: a linked root is on its thread's list, and any walker of the list holds the lock.
         unsafe { take_off(&state.parked, entry) };
     } else {
         // SAFETY: as above, and the caller is the owning thread.
-        unsafe { take_off(&state.links, entry) };
+        unsafe { take_off(&state.hot.links, entry) };
     }
 }

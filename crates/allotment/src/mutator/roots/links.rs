@@ -6,8 +6,8 @@
 //! list head is then moved aside, and a sentinel that equals no link takes its place. The compare
 //! that every unlink does anyway then leads to the slow path, which takes a lock.
 //!
-//! A bit of an entry says what the entry points to: one word, or an object with a function that
-//! visits it.
+//! A bit of an entry says what the entry points to: one word, an object with a function that visits
+//! it, or a range of words. A range serves frames of C code, and the stack of an interpreter.
 //!
 //! Refused:
 //! - The function for each word: another store for every root.
@@ -18,12 +18,15 @@ use crate::object::SlotVisitor;
 use std::cell::Cell;
 use std::ptr;
 
-/// An entry of a thread's list: a [`RootWord`], or, with [`VISITED`] added to its address, a
-/// [`RootLink`]. Null at the end.
+/// An entry of a thread's list: a [`RootWord`], with [`VISITED`] added to its address a [`RootLink`],
+/// with [`RANGE`] added a [`RootRange`]. Null at the end.
 pub(in crate::mutator) type LinkEntry = *mut RootWord;
 
-/// The bit of an entry that points to a [`RootLink`]. Both types are aligned to a word.
+/// The bit of an entry that points to a [`RootLink`]. All three types are aligned to a word.
 pub(in crate::mutator) const VISITED: usize = 1;
+
+/// The bit of an entry that points to a [`RootRange`].
+pub(in crate::mutator) const RANGE: usize = 2;
 
 /// One word as a root, as `root!` makes it.
 #[repr(C)]
@@ -80,14 +83,60 @@ impl RootLink {
     }
 }
 
+/// Words side by side as roots. Its layout is part of the interface for C: four words, the next
+/// entry, the hot part of the thread, the address of the first word, the number of words.
+#[repr(C)]
+pub struct RootRange {
+    /// The next entry outward, first as in a [`RootWord`].
+    below: Cell<LinkEntry>,
+    /// The hot part of the thread on whose list the range is. Rust code does not read it. The
+    /// function with which C code ends a scope gets the range alone.
+    mutator: *const (),
+    words: Cell<*mut u64>,
+    count: Cell<usize>,
+}
+
+const _: () = {
+    assert!(std::mem::offset_of!(RootRange, mutator) == 8);
+    assert!(std::mem::offset_of!(RootRange, words) == 16);
+    assert!(std::mem::offset_of!(RootRange, count) == 24);
+    assert!(size_of::<RootRange>() == 32);
+};
+
+impl RootRange {
+    /// A range without words, for the thread whose [hot part](crate::mutator::RawMutator::hot) this
+    /// is.
+    pub const fn new(mutator: *const ()) -> RootRange {
+        RootRange {
+            below: Cell::new(ptr::null_mut()),
+            mutator,
+            words: Cell::new(ptr::null_mut()),
+            count: Cell::new(0),
+        }
+    }
+
+    /// Makes the `count` words at `words` the roots of this range, in place of those before.
+    ///
+    /// # Safety
+    /// - While the range is linked, only its thread calls this, and not in
+    ///   [`blocking`](crate::Mutator::blocking).
+    /// - While the range is linked and has these words: the words are readable and writable memory,
+    ///   aligned to 8 bytes. Each refers to a live object of the thread's heap, or to none. Nothing
+    ///   but this thread writes to them, and a collector while the thread is at a safepoint.
+    pub unsafe fn set(&self, words: *mut u64, count: usize) {
+        self.words.set(words);
+        self.count.set(count);
+    }
+}
+
 /// The field with the next entry.
 ///
 /// # Safety
 /// - The entry is not null, and its target is alive for `'e`.
 #[inline(always)]
 pub(in crate::mutator) unsafe fn below<'e>(entry: LinkEntry) -> &'e Cell<LinkEntry> {
-    let first = entry.map_addr(|address| address & !VISITED).cast::<Cell<LinkEntry>>();
-    // SAFETY: the first field of both kinds.
+    let first = entry.map_addr(|address| address & !(VISITED | RANGE)).cast::<Cell<LinkEntry>>();
+    // SAFETY: the first field of all kinds.
     unsafe { &*first }
 }
 
@@ -115,14 +164,18 @@ pub(in crate::mutator) unsafe fn take_off(head: &Cell<LinkEntry>, entry: LinkEnt
 ///   blocking region, and the caller holds that thread's lock (`State::lock_roots`).
 pub(in crate::mutator) unsafe fn visit_links(mut at: LinkEntry, slots: &mut SlotVisitor<'_>) {
     while !at.is_null() {
-        // SAFETY: every entry on the list is alive and of the kind that its bit says, and a link's
-        // function is for that link.
+        // SAFETY: every entry on the list is alive and of the kind that its bit says, a link's
+        // function is for that link, and a range's words are readable.
         unsafe {
-            if at.addr() & VISITED == 0 {
-                slots.strong((*at).bits.as_ptr());
-            } else {
+            if at.addr() & VISITED != 0 {
                 let link = at.map_addr(|address| address & !VISITED).cast::<RootLink>();
                 ((*link).visit)(link, slots);
+            } else if at.addr() & RANGE != 0 {
+                let range = at.map_addr(|address| address & !RANGE).cast::<RootRange>();
+                let words = (*range).words.get();
+                (0..(*range).count.get()).for_each(|index| slots.strong(words.add(index)));
+            } else {
+                slots.strong((*at).bits.as_ptr());
             }
             at = below(at).get();
         }

@@ -2,7 +2,7 @@
 //!
 //! | root | made by | found by a collector |
 //! |---|---|---|
-//! | [`RootWord`], [`RootLink`] | a frame of an attached thread | on its thread's list |
+//! | [`RootWord`], [`RootLink`], [`RootRange`] | a frame of an attached thread | on its thread's list |
 //! | [`RootHandle`](super::RootHandle) | an attached thread | in the heap's table, strong or weak |
 //! | weak root of a sampled object | the heap | in a table of weak roots |
 //! | [`RootProvider`] | a runtime with roots of its own | by asking it |
@@ -25,8 +25,8 @@ mod young;
 pub(crate) use chunk::CHUNK;
 pub(super) use chunk::RootSlot;
 pub use frame::GeneratedFrame;
-pub(super) use links::{LinkEntry, OUTSIDE, VISITED, below, take_off, visit_links};
-pub use links::{RootLink, RootWord};
+pub(super) use links::{LinkEntry, OUTSIDE, RANGE, VISITED, below, take_off, visit_links};
+pub use links::{RootLink, RootRange, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub(crate) use table::HandleExtent;
 pub(super) use table::{Changed, RootTable};
@@ -42,7 +42,7 @@ use std::sync::atomic::AtomicU64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RootKind {
-    /// A word in a frame of an attached thread ([`RootWord`], [`RootLink`]).
+    /// A word in a frame of an attached thread ([`RootWord`], [`RootLink`], [`RootRange`]).
     Frame,
     /// A handle that keeps its object alive.
     Handle,

@@ -1,9 +1,11 @@
 //! The calls of generated code, called as it calls them: by address, with numbers.
 
 use crate::Heap;
-use crate::mutator::{GeneratedCalls, GeneratedFrame, Hot, RootProvider, RootVisitor};
+use crate::mutator::{
+    AfterAccess, BarrierKind, GeneratedCalls, GeneratedFrame, Hot, RootProvider, RootVisitor,
+};
 use crate::object::{Element, Header, Shape, ShapeRef, SlotKind};
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -250,13 +252,79 @@ fn the_hot_part_has_the_slow_paths_of_barriers() {
     let heap = heap("");
     heap.attach(|mutator| {
         let calls = CALLS.barriers;
-        for (offset, call) in [
-            (Hot::LOAD_SLOW_OFFSET, calls.load as usize),
-            (Hot::LOAD_WEAK_SLOW_OFFSET, calls.load_weak as usize),
-            (Hot::STORE_SLOW_OFFSET, calls.store as usize),
-            (Hot::COMPARE_EXCHANGE_SLOW_OFFSET, calls.compare_exchange as usize),
+        for (kind, call) in [
+            (BarrierKind::Load, calls.load as usize),
+            (BarrierKind::LoadWeak, calls.load_weak as usize),
+            (BarrierKind::Store, calls.store as usize),
+            (BarrierKind::CompareExchange, calls.compare_exchange as usize),
         ] {
-            assert_eq!(word(mutator.raw().hot(), offset), call, "{offset}");
+            assert_eq!(word(mutator.raw().hot(), kind.slow_offset()), call, "{kind:?}");
+        }
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_table_of_barriers_says_what_the_barriers_do() {
+    use AfterAccess::{DirtyCard, Nothing};
+    let rows = BarrierKind::ALL.map(|kind| (kind.name(), kind.bits(), kind.slow_offset(), kind.after()));
+    let expected = [
+        ("load", 4, 96, Nothing),
+        ("load_weak", 7, 104, Nothing),
+        ("store", 1, 112, DirtyCard),
+        ("compare_exchange", 5, 120, DirtyCard),
+    ];
+    assert_eq!(rows, expected);
+    assert!(BarrierKind::ALL.iter().all(|kind| kind.bits() < 256), "a test of one byte");
+}
+
+#[test]
+fn the_fields_of_the_layout_are_in_order_and_aligned_and_do_not_overlap() {
+    let fields = Hot::layout();
+    for pair in fields.windows(2) {
+        assert!(pair[0].offset + pair[0].bytes <= pair[1].offset, "{pair:?}");
+    }
+    for field in fields {
+        assert!(field.offset.is_multiple_of(field.bytes) && !field.text.is_empty(), "{field:?}");
+    }
+    let offset = |name: &str| fields.iter().find(|field| field.name == name).map(|field| field.offset);
+    assert_eq!((offset("top"), offset("cards"), offset("links")), (Some(0), Some(56), Some(192)));
+    let slow = |kind: BarrierKind| offset(&format!("{}_slow", kind.name())) == Some(kind.slow_offset());
+    assert!(BarrierKind::ALL.into_iter().all(slow));
+}
+
+/// A range as C code makes it: four words, stored to the list's head with a bit.
+#[test]
+fn a_range_that_other_code_links_is_found_and_taken_off() {
+    let heap = heap("Collector=parallel");
+    let pair = pair(&heap);
+    heap.attach(|mutator| {
+        let hot = mutator.raw().hot();
+        let head = hot.cast_mut().wrapping_byte_add(Hot::LINKS_OFFSET).cast::<usize>();
+        let mut words = [0_u64; 3];
+        let words = words.as_mut_ptr();
+        // SAFETY: this thread's hot part; the frames and the words outlive their links; the words
+        // refer to live objects or to nothing.
+        unsafe {
+            words.add(1).write(mutator.raw_mut().alloc_raw(pair, 0).unwrap().addr().get() as u64);
+            words.add(2).write(5); // an immediate
+            let mut outer = [head.read(), hot.addr(), words.expose_provenance(), 3];
+            let outer = &raw mut outer;
+            head.write(outer.expose_provenance() | 2);
+            let mut inner = [head.read(), hot.addr(), 0, 0];
+            let inner = &raw mut inner;
+            head.write(inner.expose_provenance() | 2);
+            let weak = mutator.raw().new_weak_root(words.add(1).read());
+            mutator.collect();
+            assert_eq!(weak.get(mutator), Some(words.add(1).read()), "found, and updated if it moved");
+            assert_ne!(words.add(1).read(), 0);
+            assert_eq!((words.read(), words.add(2).read()), (0, 5));
+            // The outer one first: not the innermost.
+            mutator.raw().unlink_range(NonNull::new(outer).unwrap().cast());
+            assert_eq!((inner.cast::<usize>().read(), head.read()), (0, inner.addr() | 2));
+            head.write(inner.cast::<usize>().read());
+            mutator.collect();
+            assert_eq!(weak.get(mutator), Some(0), "nothing holds the object");
         }
     })
     .unwrap();

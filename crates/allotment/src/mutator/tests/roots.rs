@@ -1,8 +1,8 @@
-//! Roots in frames: words and links on one list, taken off in any order.
+//! Roots in frames: words, links and ranges on one list, taken off in any order.
 
 use super::heap;
 use crate::Heap;
-use crate::mutator::{LinkedRoot, Mutator, RootLink, RootWord, World};
+use crate::mutator::{LinkedRoot, Mutator, RootLink, RootRange, RootWord, World};
 use crate::object::SlotVisitor;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -28,7 +28,14 @@ struct Linked {
     holds: Vec<u64>,
     /// Dropped before the memory.
     _linked: LinkedRoot<'static>,
-    _memory: (Option<Box<RootWord>>, Option<Box<Pair>>),
+    _memory: Memory,
+}
+
+/// What an entry is made of.
+enum Memory {
+    Word { _word: Box<RootWord> },
+    Pair { _pair: Box<Pair> },
+    Range { _range: Box<RootRange>, _words: Box<[u64]> },
 }
 
 impl Linked {
@@ -40,7 +47,7 @@ impl Linked {
         // SAFETY: no reference.
         unsafe { memory.set(bits) };
         assert_eq!(memory.get(), bits);
-        Linked { holds: vec![bits], _linked: linked, _memory: (Some(memory), None) }
+        Linked { holds: vec![bits], _linked: linked, _memory: Memory::Word { _word: memory } }
     }
 
     /// A link with two words.
@@ -48,7 +55,21 @@ impl Linked {
         let memory = Box::new(Pair { link: RootLink::new(visit_pair), words: bits.map(Cell::new) });
         // SAFETY: as for a word; the link is the pair's first field.
         let linked = unsafe { mutator.raw().link_root(NonNull::from(&*memory).cast()) };
-        Linked { holds: bits.to_vec(), _linked: linked, _memory: (None, Some(memory)) }
+        Linked { holds: bits.to_vec(), _linked: linked, _memory: Memory::Pair { _pair: memory } }
+    }
+
+    /// A range that has `count` words.
+    fn range(mutator: &Mutator<'_>, bits: u64, count: usize) -> Linked {
+        let mut words = vec![bits; count].into_boxed_slice();
+        let memory = Box::new(RootRange::new(mutator.raw().hot().cast()));
+        // SAFETY: as for a word; the words refer to nothing and live as long as the range.
+        let linked = unsafe {
+            let linked = mutator.raw().link_range(NonNull::from(&*memory));
+            memory.set(words.as_mut_ptr(), count);
+            linked
+        };
+        let holds = words.to_vec();
+        Linked { holds, _linked: linked, _memory: Memory::Range { _range: memory, _words: words } }
     }
 }
 
@@ -64,6 +85,8 @@ fn found(world: &World<'_>) -> Vec<u64> {
 enum Step {
     Word,
     Pair,
+    /// With this number of words.
+    Range(usize),
     /// Drops one, by its place from the inside; in a blocking region or not.
     Drop(usize, bool),
 }
@@ -72,6 +95,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let one = prop_oneof![
         2 => Just(Step::Word),
         1 => Just(Step::Pair),
+        1 => (0..4_usize).prop_map(Step::Range),
         2 => (prop_oneof![Just(0), 0..8_usize], any::<bool>()).prop_map(|(place, blocking)| Step::Drop(place, blocking)),
     ];
     prop::collection::vec(one, 1..40)
@@ -86,6 +110,7 @@ fn run(heap: &Heap, mutator: &mut Mutator<'_>, steps: &[Step]) {
         match *step {
             Step::Word => list.push(Linked::word(mutator, bits)),
             Step::Pair => list.push(Linked::pair(mutator, [bits, bits + 2])),
+            Step::Range(count) => list.push(Linked::range(mutator, bits, count)),
             Step::Drop(place, blocking) if place < list.len() => {
                 let dropped = list.remove(list.len() - 1 - place);
                 if blocking { mutator.blocking(|| drop(dropped)) } else { drop(dropped) }

@@ -29,7 +29,7 @@ impl Mutator<'_> {
         let state = self.state();
         // This comes before a stop may see the thread as safe. From here on every unlinking takes
         // the slow path.
-        state.parked.set(state.links.replace(OUTSIDE));
+        state.parked.set(state.hot.links.replace(OUTSIDE));
         state.satb.give(&state.shared.threads.satb);
         state.hand_over_before_blocking();
         state.shared.threads.registry.threads.enter_blocking(&state.into());
@@ -45,6 +45,6 @@ struct Leave<'a>(&'a State);
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         self.0.shared.threads.registry.threads.leave_blocking(&self.0.into());
-        self.0.links.set(self.0.parked.replace(ptr::null_mut()));
+        self.0.hot.links.set(self.0.parked.replace(ptr::null_mut()));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The hot part is the first 256 bytes of the state, in cache lines of their own. Its offsets are
 //! fixed, so a JIT may build them into its code. The first line serves the fast path. The third
-//! line serves a thread without buffers. The layout has version 5.
+//! line serves a thread without buffers, and the fourth has the list of roots. The layout has version
+//! 6.
 //!
 //! ```text
 //! start <= top <= end                       buffer
@@ -15,12 +16,13 @@ use super::barrier_calls::BarrierCalls;
 use super::barrier_tables::BarrierTables;
 use super::pointer::Pointer;
 use crate::mutator::barrier_bits;
+use crate::mutator::roots::LinkEntry;
 use crate::mutator::safepoint::limit::Limit;
 use crate::object::ADDRESS_MASK;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
 use std::cell::Cell;
 use std::mem::offset_of;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A thread's allocation buffer, as the fast path sees it.
@@ -64,13 +66,17 @@ pub struct Hot {
     barrier_calls: BarrierCalls,
     /// The source of objects without a buffer (`UseTLAB=false`).
     pub(in crate::mutator) pointer: Pointer,
+    /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. The owner
+    /// writes the list. A collector reads it while the thread is stopped or held in a blocking
+    /// region.
+    pub(in crate::mutator) links: Cell<LinkEntry>,
     /// The tables that the slow paths of barriers look at first. They never change.
     barrier_tables: BarrierTables,
 }
 
 impl Hot {
     /// Version of the layout. It changes with any offset.
-    pub const VERSION: u32 = 5;
+    pub const VERSION: u32 = 6;
     /// Offset in bytes of `top`, the address of the next free byte.
     pub const TOP_OFFSET: usize = 0;
     /// Offset in bytes of the limit for memory that need not be zero.
@@ -126,6 +132,14 @@ impl Hot {
     pub const REGION_BYTES_OFFSET: usize = 144;
     /// Offset in bytes of the number of compare-and-swaps on a region's top that failed.
     pub const REGION_FAILURES_OFFSET: usize = 152;
+    /// Offset in bytes of the head of the list of roots in the thread's frames. To link a
+    /// [`RootWord`](crate::mutator::RootWord), a [`RootLink`](crate::mutator::RootLink) or a
+    /// [`RootRange`](crate::mutator::RootRange), code stores the head to the entry's first word, and
+    /// the entry's address to the head, with 1 added for a link and 2 for a range. Code unlinks the
+    /// entry at the head by storing the entry's first word to the head, and any other entry by a
+    /// call of the heap. While the thread is blocking, the head equals no entry, and code links
+    /// nothing.
+    pub const LINKS_OFFSET: usize = 192;
     /// From a region's address, the offset in bytes of the address of its next free byte.
     /// Compare-and-swap moves that address.
     pub const REGION_TOP_OFFSET: usize = Region::TOP_OFFSET;
@@ -167,6 +181,7 @@ impl Hot {
             frame: AtomicUsize::new(0),
             barrier_calls: BarrierCalls::new(),
             pointer: Pointer::default(),
+            links: Cell::new(ptr::null_mut()),
             barrier_tables,
         }
     }
@@ -315,5 +330,6 @@ const _: () = {
     assert!(Hot::REGION_OFFSET + Pointer::OBJECTS_OFFSET == Hot::REGION_OBJECTS_OFFSET);
     assert!(Hot::REGION_OFFSET + Pointer::BYTES_OFFSET == Hot::REGION_BYTES_OFFSET);
     assert!(Hot::REGION_OFFSET + Pointer::FAILURES_OFFSET == Hot::REGION_FAILURES_OFFSET);
+    assert!(std::mem::offset_of!(Hot, links) == Hot::LINKS_OFFSET);
     assert!(size_of::<Hot>() == 256);
 };

@@ -3,6 +3,7 @@
 
 mod attached;
 mod barrier_calls;
+mod barrier_kind;
 mod barrier_tables;
 mod blocking;
 mod collector;
@@ -10,6 +11,7 @@ mod debt;
 mod forked;
 mod handle;
 pub(super) mod hot;
+mod hot_layout;
 #[cfg(all(test, loom))]
 mod model;
 mod pointer;
@@ -28,6 +30,7 @@ mod watch;
 
 pub use attached::AttachedThread;
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
+pub use barrier_kind::{AfterAccess, BarrierKind};
 pub(crate) use barrier_tables::BarrierTables;
 pub use collector::Cause;
 pub(crate) use collector::{Collector, Concurrent, Outcome};
@@ -35,6 +38,7 @@ pub(crate) use debt::Debt;
 pub(crate) use forked::HERE;
 pub use handle::Mutator;
 pub use hot::Hot;
+pub use hot_layout::HotField;
 pub(crate) use policy::Policy;
 pub(super) use private::{LogPosition, Private};
 pub use registry::{AttachError, Attachments};

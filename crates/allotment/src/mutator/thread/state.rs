@@ -25,11 +25,7 @@ pub(in crate::mutator) struct State {
     pub(in crate::mutator) hot: Hot,
     /// The heap. Never changes.
     pub(in crate::mutator) shared: Arc<Shared>,
-    /// Roots in this thread's frames, innermost first; `OUTSIDE` in a blocking region. The owner
-    /// writes the list. A collector reads it while the thread is stopped or held in a blocking
-    /// region.
-    pub(in crate::mutator) links: Cell<LinkEntry>,
-    /// The list `links` while the thread is in a blocking region. It then changes under `visited`.
+    /// The list `hot.links` while the thread is in a blocking region. It then changes under `visited`.
     pub(in crate::mutator) parked: Cell<LinkEntry>,
     /// The number of the last visit of the thread's roots that was done. Locked by the thread that
     /// makes that visit, by a thread that walks the list of a thread in a blocking region, and by
@@ -131,7 +127,6 @@ impl State {
         let tables = concurrent.map(|collector| collector.barrier_tables(&shared.space));
         State {
             hot: Hot::new(shared.space.cards.biased(), tables.unwrap_or_default()),
-            links: Cell::new(ptr::null_mut()),
             parked: Cell::new(ptr::null_mut()),
             visited: Mutex::new(0),
             satb: SatbBuffer::default(),
@@ -161,7 +156,7 @@ impl State {
     /// The roots in the thread's frames, innermost first. To be called while the thread is stopped,
     /// or held in a blocking region.
     pub(in crate::mutator) fn roots(&self) -> LinkEntry {
-        match self.links.get() {
+        match self.hot.links.get() {
             OUTSIDE => self.parked.get(),
             head => head,
         }
