@@ -73,6 +73,27 @@ fn the_environment_wins_over_the_program() {
 }
 
 #[test]
+fn a_text_of_defaults_loses_to_the_environment_and_the_command_line() {
+    const TEST: &str = "a_text_of_defaults_loses_to_the_environment_and_the_command_line";
+    if is_child() {
+        let refused = Heap::builder().defaults("TLABSiz=64k").expect_err("no such option");
+        assert!(refused.to_string().contains("{builder}"), "{refused}");
+        let builder = Heap::builder().max_heap_size(64 << 20).options("TLABSize=32k").expect("a list");
+        let builder =
+            builder.defaults("MaxHeapSize=16m,-UseTLAB,TLABSize=64k,Collector=epsilon").expect("a list");
+        let heap = builder.build().expect("a heap");
+        let row = |name: &str| heap.options().rows().find(|row| row.info.name == name).expect("an option");
+        let rows = ["UseTLAB", "TLABSize", "Collector"].map(|name| (row(name).value, row(name).origin));
+        let rows = rows.map(|(value, origin)| format!("{value} {origin}")).join(", ");
+        println!("child: {} {rows}", heap.geometry().heap_bytes());
+        return;
+    }
+    let text = child(TEST, "+UseTLAB", "");
+    let expected = "child: 16777216 true environment, 32k command line, epsilon builder";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn what_a_collection_did_is_printed_on_the_standard_error() {
     const TEST: &str = "what_a_collection_did_is_printed_on_the_standard_error";
     if is_child() {

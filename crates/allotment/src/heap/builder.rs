@@ -26,7 +26,7 @@ use std::time::Duration;
 ///
 /// The methods named like options are the weakest source. `ALLOTMENT_OPTIONS` in the environment
 /// overrides them, so that a user can tune a program without building it again.
-/// [`options`](Self::options) overrides both.
+/// [`options`](Self::options) overrides both. [`defaults`](Self::defaults) is as weak as the methods.
 ///
 /// ```
 /// let heap = allotment::Heap::builder().max_heap_size(32 << 20).zero_tlab(true).build()?;
@@ -207,6 +207,24 @@ impl HeapBuilder {
     pub fn stack_walker(mut self, walker: impl StackWalker + 'static) -> HeapBuilder {
         self.hooks.stack_walker = Some(Arc::new(walker));
         self
+    }
+
+    /// Sets the program's choices in a user's notation, as the methods named like options do. The
+    /// environment overrides them.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let builder = Heap::builder().max_heap_size(16 << 20).defaults("Collector=epsilon,-UseTLAB")?;
+    /// // Whether ALLOTMENT_OPTIONS names a collector or not: the program's own choice is weaker.
+    /// println!("{}", builder.build()?.collector());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`OptionError`] for an unknown name or a value out of range.
+    pub fn defaults(mut self, text: &str) -> Result<HeapBuilder, OptionError> {
+        self.options.apply_str(text, Source::Builder)?;
+        Ok(self)
     }
 
     /// Sets options in a user's notation: `"TLABSize=64k,-ResizeTLAB"`. They override the
