@@ -69,7 +69,7 @@ pub use crate::mutator::{
     StackWalker, StopError, StoreSlow, World, Write, Zeroing,
 };
 pub use crate::object::{
-    ADDRESS_MASK, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,
+    ADDRESS_MASK, CTraceFn, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,
     MIN_OBJECT_BYTES, Shape, ShapeError, ShapeId, ShapeRef, Shapes, Slot, SlotKind, SlotVisitor, TraceFn,
     TypeShape, WORD, reference, with_reference,
 };

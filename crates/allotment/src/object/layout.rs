@@ -28,7 +28,7 @@ impl<'h> Layout<'h> {
             shape,
             fixed_bytes: shape.fixed_bytes(),
             element_bytes: shape.element_bytes(),
-            has_slots: references || shape.trace().is_some() || !shape.slots().is_empty(),
+            has_slots: references || shape.is_traced() || !shape.slots().is_empty(),
             words: shape.all_as_words(),
         }
     }
@@ -123,7 +123,7 @@ mod tests {
             let layout = Layout::of(shape);
             assert_eq!(layout.words, *words, "{shape:?}");
             let one_size = shape.tail().is_none().then_some(shape.fixed_bytes());
-            let has_slots = !shape.slots().is_empty() || shape.trace().is_some();
+            let has_slots = !shape.slots().is_empty() || shape.is_traced();
             assert_eq!(layout.uniform_bytes(), one_size.filter(|_| *words != 0 || !has_slots), "{shape:?}");
             let mut found = Vec::new();
             for_each_word(4096, *words, |slot| found.push(slot.addr() - 4096));

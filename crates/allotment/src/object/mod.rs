@@ -31,7 +31,7 @@ pub use shapes::{ShapeRef, Shapes};
 pub use types::COPY;
 pub use types::TypeShape;
 pub(crate) use types::{EarlyTypes, settle};
-pub use visitor::{SlotKind, SlotVisitor, TraceFn};
+pub use visitor::{CTraceFn, SlotKind, SlotVisitor, TraceFn};
 pub use walk::WalkError;
 pub(crate) use walk::{Object, size_of_object, walk};
 

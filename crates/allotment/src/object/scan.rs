@@ -30,7 +30,7 @@ pub(crate) unsafe fn for_each_fixed_slot(
     if let Some(trace) = shape.trace() {
         let object = NonNull::new(address as *mut u8).expect("no object is at address 0");
         // SAFETY: the caller's predicate is the function's.
-        return unsafe { trace(object, &mut SlotVisitor::new(&mut visit)) };
+        return unsafe { trace.visit(object, &mut SlotVisitor::new(&mut visit)) };
     }
     for slot in shape.slots() {
         visit((address + slot.offset) as *mut u64, slot.kind);
@@ -44,7 +44,7 @@ pub(crate) unsafe fn for_each_fixed_slot(
 #[inline]
 pub(crate) unsafe fn tail_slots(address: usize, shape: &Shape) -> Option<TailSlots> {
     match shape.tail() {
-        Some(Element::Reference(kind)) if shape.trace().is_none() => {
+        Some(Element::Reference(kind)) if !shape.is_traced() => {
             // SAFETY: an object with a tail has its length after the header.
             let length = unsafe { ((address + LENGTH_OFFSET) as *const usize).read() };
             debug_assert!(shape.fixed_bytes().is_multiple_of(WORD));
@@ -100,6 +100,8 @@ pub(crate) unsafe fn for_each_slot(address: usize, shape: &Shape, mut visit: imp
 mod tests {
     use super::super::{Shape, Shapes};
     use super::*;
+    use std::ffi::c_void;
+    use std::ptr;
 
     fn slots(words: &mut [u64], shape: &Shape) -> Vec<(usize, SlotKind)> {
         let address = words.as_mut_ptr().expose_provenance();
@@ -135,5 +137,17 @@ mod tests {
         }
         let shape = Shape::array("Odd", 16, Element::Reference(SlotKind::Strong)).traced_by(second_word);
         assert_eq!(slots(&mut [0, 1, 0], &shape), [(2, SlotKind::Strong)]);
+    }
+
+    #[test]
+    fn a_trace_function_of_c_gets_its_data() {
+        unsafe extern "C-unwind" fn at(object: *mut u8, slots: *mut SlotVisitor<'_>, data: *mut c_void) {
+            // SAFETY: the visitor is valid during the call.
+            unsafe { (*slots).weak(object.wrapping_byte_add(data.addr()).cast()) };
+        }
+        let shape = |offset| Shape::fixed("Odd", 24).traced_by_c(at, ptr::without_provenance_mut(offset));
+        assert_eq!(slots(&mut [0, 1, 0], &shape(8)), [(1, SlotKind::Weak)]);
+        assert_eq!(slots(&mut [0, 1, 0], &shape(16)), [(2, SlotKind::Weak)]);
+        assert!(shape(8) == shape(8) && shape(8) != shape(16) && shape(8) != Shape::fixed("Odd", 24));
     }
 }

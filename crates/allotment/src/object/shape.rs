@@ -7,9 +7,11 @@
 //! An object is its header, a fixed part, and for shapes with a tail a variable number of equal
 //! elements. The number of elements is in the word after the header.
 
-use super::{HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, SlotKind, TraceFn, WORD};
+use super::{CTraceFn, HEADER_BYTES, LENGTH_OFFSET, MIN_OBJECT_BYTES, SlotKind, SlotVisitor, TraceFn, WORD};
 use std::borrow::Cow;
+use std::ffi::c_void;
 use std::num::NonZeroU32;
+use std::ptr::NonNull;
 
 /// The largest fixed part. It keeps sums of an address and a size from wrapping.
 const MAX_FIXED_BYTES: usize = 1 << 46;
@@ -135,11 +137,47 @@ const fn strong_words(slots: &[Slot]) -> u64 {
 
 /// A trace function. It is equal to itself only, as far as function addresses show.
 #[derive(Clone, Copy, Debug)]
-struct Trace(TraceFn);
+pub(super) enum Trace {
+    Rust(TraceFn),
+    C(CTraceFn, TraceData),
+}
+
+/// The pointer that a trace function of the C calling convention gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TraceData(*mut c_void);
+
+// SAFETY: the pointer is only given to its function, which is written to be called on any thread,
+// and on several at once.
+unsafe impl Send for TraceData {}
+// SAFETY: as above.
+unsafe impl Sync for TraceData {}
+
+impl Trace {
+    /// Visits the slots of an object.
+    ///
+    /// # Safety
+    /// - As for [`TraceFn`].
+    #[inline]
+    pub(super) unsafe fn visit(self, object: NonNull<u8>, slots: &mut SlotVisitor<'_>) {
+        // SAFETY: the caller's predicate.
+        unsafe {
+            match self {
+                Trace::Rust(trace) => trace(object, slots),
+                Trace::C(trace, TraceData(data)) => trace(object.as_ptr(), slots, data),
+            }
+        }
+    }
+}
 
 impl PartialEq for Trace {
     fn eq(&self, other: &Trace) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
+        match (self, other) {
+            (Trace::Rust(one), Trace::Rust(other)) => std::ptr::fn_addr_eq(*one, *other),
+            (Trace::C(one, data), Trace::C(other, others)) => {
+                std::ptr::fn_addr_eq(*one, *other) && data == others
+            }
+            _ => false,
+        }
     }
 }
 impl Eq for Trace {}
@@ -207,7 +245,27 @@ impl Shape {
     /// This shape, traced by a function. Its slots and its tail then only determine the size.
     #[must_use]
     pub fn traced_by(mut self, trace: TraceFn) -> Shape {
-        self.trace = Some(Trace(trace));
+        self.trace = Some(Trace::Rust(trace));
+        self
+    }
+
+    /// This shape, traced by a function of the C calling convention, which gets `data` at each
+    /// call. Otherwise as [`traced_by`](Self::traced_by). The function may be called on any thread
+    /// until the heap is gone, so `data` lives as long and may be used on any thread.
+    ///
+    /// ```
+    /// use allotment::raw::{Shape, SlotVisitor};
+    /// use std::ffi::c_void;
+    /// unsafe extern "C-unwind" fn last_word(object: *mut u8, slots: *mut SlotVisitor<'_>, data: *mut c_void) {
+    ///     // SAFETY: the visitor is valid during the call, and the offset is that of a slot.
+    ///     unsafe { (*slots).strong(object.byte_add(data.addr()).cast()) };
+    /// }
+    /// let shape = Shape::fixed("Traced", 32).traced_by_c(last_word, std::ptr::without_provenance_mut(24));
+    /// assert!(shape.is_traced());
+    /// ```
+    #[must_use]
+    pub fn traced_by_c(mut self, trace: CTraceFn, data: *mut c_void) -> Shape {
+        self.trace = Some(Trace::C(trace, TraceData(data)));
         self
     }
 
@@ -226,10 +284,16 @@ impl Shape {
         self.trace.is_none() || self.lasting_slots
     }
 
-    /// The trace function, for a shape that data cannot describe.
+    /// Whether a function traces the objects, because data cannot describe them.
     #[inline]
-    pub fn trace(&self) -> Option<TraceFn> {
-        self.trace.map(|trace| trace.0)
+    pub fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    /// The trace function.
+    #[inline]
+    pub(super) fn trace(&self) -> Option<Trace> {
+        self.trace
     }
 
     /// The shape's name.

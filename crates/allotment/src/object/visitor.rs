@@ -2,6 +2,7 @@
 //!
 //! A shape may name a function that visits its slots, so this module comes before shapes.
 
+use std::ffi::c_void;
 use std::ptr::NonNull;
 
 /// How a reference keeps its referent.
@@ -60,3 +61,13 @@ impl<'a> SlotVisitor<'a> {
 ///   several threads at once for one object. The thread may have been at a safepoint within any
 ///   work of its own, so the function borrows nothing that such a thread may have borrowed.
 pub type TraceFn = unsafe fn(object: NonNull<u8>, slots: &mut SlotVisitor<'_>);
+
+/// A [`TraceFn`] in the C calling convention, for code in other languages. Its arguments are the
+/// object, the visitor, whose methods visit a slot, and the pointer that the
+/// [shape](super::Shape::traced_by_c) keeps for the function. The address of the visitor is valid
+/// during the call.
+///
+/// # Safety
+/// As for [`TraceFn`].
+pub type CTraceFn =
+    unsafe extern "C-unwind" fn(object: *mut u8, slots: *mut SlotVisitor<'_>, data: *mut c_void);

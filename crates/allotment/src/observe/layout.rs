@@ -98,7 +98,7 @@ impl Shape {
             parts.push(part(LENGTH_OFFSET, WORD, LayoutKind::Length, ""));
             end = LENGTH_OFFSET + WORD;
         }
-        let mut slots: Vec<_> = self.slots().iter().filter(|_| self.trace().is_none()).collect();
+        let mut slots: Vec<_> = self.slots().iter().filter(|_| !self.is_traced()).collect();
         slots.sort_by_key(|slot| slot.offset);
         for slot in slots {
             if slot.offset > end {
@@ -128,7 +128,7 @@ impl Shape {
             element_bytes: self.tail().map(Element::bytes),
             parts,
             lost_bytes: fixed_bytes - end,
-            traced: self.trace().is_some(),
+            traced: self.is_traced(),
         }
     }
 }

@@ -121,7 +121,7 @@ impl Updater<'_> {
                     return;
                 }
                 let shape = layout.shape;
-                if !FAR && bytes <= region_bytes || shape.trace().is_some() {
+                if !FAR && bytes <= region_bytes || shape.is_traced() {
                     // Slots that a trace function shows may be gone when it returns.
                     for_each_slot(address, shape, |slot, kind| {
                         update_slot(forwarding, slot, kind, &mut cleared)

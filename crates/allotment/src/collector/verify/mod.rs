@@ -215,7 +215,7 @@ impl Verifier<'_> {
             |place, kind| Holder::Object { address, shape: shape.name().to_owned(), slot: place, kind };
         let place = |slot: usize| {
             let described = shape.slots().iter().find(|described| address + described.offset == slot);
-            match described.filter(|_| shape.trace().is_none()) {
+            match described.filter(|_| !shape.is_traced()) {
                 Some(described) => SlotPlace::Named(described.name.to_string()),
                 None => SlotPlace::Traced(slot),
             }

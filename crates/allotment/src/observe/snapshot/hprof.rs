@@ -130,7 +130,7 @@ const _: () = assert!(MIN_OBJECT_BYTES >= 2 * WORD);
 
 /// Whether the slots of a shape are not fields, but its references are an array.
 fn has_no_fields_for_slots(shape: &Shape) -> bool {
-    shape.trace().is_some() || shape.slots().len() > MOST_SLOT_FIELDS
+    shape.is_traced() || shape.slots().len() > MOST_SLOT_FIELDS
 }
 
 /// The name of the class that a shape is. A shape may have the name of a class of Java, in which a

@@ -258,7 +258,7 @@ impl<'w> LiveHeap<'w> {
                 visit(edge, target, kind);
             }
         };
-        if layout.trace().is_none() {
+        if !layout.is_traced() {
             for (number, slot) in layout.slots().iter().enumerate() {
                 edge(Edge::Slot(number), (address + slot.offset) as *mut u64, slot.kind);
             }

@@ -315,7 +315,7 @@ fn layout(out: &mut Output<'_>, shape: &Shape, objects: u64, bytes: u64) -> Resu
         Some(Element::Reference(SlotKind::Strong)) => (8, "strong"),
         Some(Element::Reference(SlotKind::Weak)) => (8, "weak"),
     };
-    let (fixed, is_traced) = (shape.fixed_bytes(), shape.trace().is_some());
+    let (fixed, is_traced) = (shape.fixed_bytes(), shape.is_traced());
     out.text(&format!(
         ",\"objects\":{objects},\"bytes\":{bytes},\"fixed_bytes\":{fixed},\"element_bytes\":{element},\
          \"elements\":\"{kind}\",\"traced\":{is_traced},\"slots\":["
