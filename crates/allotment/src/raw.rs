@@ -66,7 +66,7 @@ pub use crate::mutator::{
     ByCaller, BySize, CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot,
     HotField, LinkedRoot, LoadSlow, MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId,
     RawMutator, RootHandle, RootLink, RootProvider, RootRange, RootVisitor, RootWord, SafepointSlow, Site,
-    StackWalker, StopError, StoreSlow, World, Write, Zeroing,
+    StackWalker, StopError, StoreSlow, World, WorldObject, WorldRoot, Write, Zeroing,
 };
 pub use crate::object::{
     ADDRESS_MASK, CTraceFn, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,

@@ -74,7 +74,7 @@ pub use sampling::{
     DEFAULT_SAMPLE_INTERVAL, FrameName, FrameSink, MAX_FRAMES, StackWalker, sample_probability,
 };
 pub(crate) use stop::{BufferSizes, Halted, Pause};
-pub use stop::{StopError, World};
+pub use stop::{StopError, World, WorldObject, WorldRoot};
 pub use thread::{
     AfterAccess, AttachError, AttachedThread, Attachments, BarrierCalls, BarrierKind, Cause,
     CompareExchangeSlow, Hot, HotField, LoadSlow, Mutator, Stalls, StoreSlow,

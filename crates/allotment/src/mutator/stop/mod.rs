@@ -1,12 +1,14 @@
 //! The two kinds of stops, and what a thread does after the light one.
 
 mod buffers;
+mod contents;
 mod duty;
 mod halted;
 mod pause;
 mod world;
 
 pub(crate) use buffers::BufferSizes;
+pub use contents::{WorldObject, WorldRoot};
 pub(crate) use halted::Halted;
 pub(crate) use pause::Pause;
 pub use world::{StopError, World};

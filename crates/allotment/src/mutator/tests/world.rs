@@ -3,10 +3,12 @@
 use super::heap;
 use super::kit::{By, Kind, Kit, What};
 use crate::Heap;
-use crate::mutator::{AttachError, StopError, World};
-use crate::object::{Object, walk};
+use crate::mutator::{AttachError, RootKind, StopError, World};
+use crate::object::{Element, Object, Shape, ShapeRef, SlotKind, walk};
+use crate::options::CollectorKind;
 use crate::region::State;
 use std::os::unix::process::ExitStatusExt;
+use std::ptr::NonNull;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -219,6 +221,64 @@ fn a_panic_in_blocking_detaches_and_the_heap_stays_usable() {
         Ok(Some(Ok(1)))
     );
     heap.verify().unwrap();
+}
+
+/// Each object once, in order, with its shape; each root with its kind; and no object that a
+/// program overwrote is passed over in silence.
+#[test]
+fn the_contents_of_a_stopped_heap_are_visited() {
+    for collector in CollectorKind::ALL {
+        let heap = heap(4096, 64, &format!("Collector={}", collector.name()));
+        let small = heap.register(Shape::fixed("Small", 24)).unwrap();
+        let large = heap.register(Shape::array("Large", 16, Element::Plain { bytes: 8 })).unwrap();
+        heap.attach(|mutator| {
+            let raw = mutator.raw_mut();
+            // SAFETY: the shapes are this heap's, and have no references.
+            let roots: Vec<_> = unsafe {
+                (0..40)
+                    .map(|number| {
+                        let (shape, length) = if number % 4 == 0 { (large, 1000) } else { (small, 0) };
+                        let object = raw.alloc_raw(shape, length).unwrap();
+                        raw.new_root(object.addr().get() as u64)
+                    })
+                    .collect()
+            };
+            let [one, two] = [1, 2].map(|number: usize| roots[number].get(raw).unwrap());
+            // SAFETY: references to live objects.
+            let held = unsafe { (raw.new_weak_root(one), raw.pin(NonNull::new(two as *mut u8).unwrap())) };
+            let mut held = Some(held);
+            raw.stop_the_world(|world| {
+                let mut found = Vec::new();
+                let visited = world.for_each_object(|object| {
+                    let length = if object.shape == large.id() { 1000 } else { 0 };
+                    assert_eq!(object.description.bytes_for(length), Some(object.bytes));
+                    found.push((object.address, object.shape));
+                });
+                assert_eq!((visited, found.len() as u64), (Ok(()), objects(world).unwrap()));
+                assert!(found.is_sorted_by(|one, next| one.0 < next.0), "each once, in order");
+                let of = |shape: ShapeRef| found.iter().filter(|found| found.1 == shape.id()).count();
+                assert_eq!((of(large), of(small)), (10, 30), "{collector:?}");
+                let mut kinds = [0; RootKind::ALL.len()];
+                world.for_each_root(|root| {
+                    assert!(found.iter().any(|found| found.0 == root.address), "{root:?}");
+                    assert_eq!(root.slot == SlotKind::Weak, root.kind == RootKind::WeakHandle);
+                    kinds[root.kind as usize] += 1;
+                    held = None; // no lock is held
+                });
+                assert_eq!(kinds, [0, 40, 1, 0, 1], "{collector:?}");
+                // SAFETY: a header of a stopped heap, which is as it was afterwards.
+                unsafe {
+                    let header = found[7].0 as *mut u64;
+                    let before = header.replace(0);
+                    let error = world.for_each_object(|_| ()).unwrap_err().to_string();
+                    assert!(error.starts_with(&format!("{:#x}: ", found[7].0)), "{error}");
+                    header.write(before);
+                }
+            });
+        })
+        .unwrap();
+        heap.verify().unwrap();
+    }
 }
 
 #[test]
