@@ -99,7 +99,7 @@ pub use api::{
     Str, Unboxed, WeakField, WeakRoot, Word, WrongHeap,
 };
 pub use collections::{IdMap, Interner, Key, List, Map, NewIdMap, NewInterner, NewList, NewMap};
-pub use heap::Heap;
+pub use heap::{Attachment, Heap};
 pub use mutator::{AttachError, ForkError, Mutator, OutOfMemory, Reservation};
 
 /// The pages whose examples are programs: rustdoc compiles and runs them.

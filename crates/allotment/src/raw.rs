@@ -62,8 +62,8 @@
 #[doc(no_inline)]
 pub use crate::Mutator;
 pub use crate::mutator::{
-    AfterAccess, Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, BarrierKind, Burst,
-    ByCaller, BySize, CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot,
+    AfterAccess, Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, BarrierKind, BlockingError,
+    Burst, ByCaller, BySize, CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot,
     HotField, LinkedRoot, LoadSlow, MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId,
     RawMutator, RootHandle, RootLink, RootProvider, RootRange, RootVisitor, RootWord, SafepointSlow, Site,
     StackWalker, StopError, StoreSlow, World, WorldObject, WorldRoot, Write, Zeroing,

@@ -5,6 +5,7 @@
 //! ([`api`](mod@crate::api)), or by shapes and raw pointers ([`Heap::register`]).
 
 mod assemble;
+mod attachment;
 mod builder;
 mod choose;
 #[cfg(all(test, not(loom)))]
@@ -22,6 +23,7 @@ pub use crate::region::{
     Geometry, GeometryError, MAX_HEAP_BYTES, MAX_REGION_BYTES, MIN_REGION_BYTES, MIN_REGIONS, TARGET_REGIONS,
 };
 pub use crate::timeline::TimelineError;
+pub use attachment::Attachment;
 pub use builder::HeapBuilder;
 pub use error::BuildError;
 pub(crate) use weak::WeakHeap;

@@ -28,6 +28,7 @@
 //! identity       identity hashes
 //! stop           the stopped world, which takes back what all rooms above keep
 //! generated      the entries for generated code
+//! without_body   blocking regions and mutators for code that cannot pass a closure
 //! ```
 
 mod alloc;
@@ -47,6 +48,7 @@ mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod thread;
+mod without_body;
 mod zeal;
 
 pub use alloc::{
@@ -80,7 +82,8 @@ pub use thread::{
     CompareExchangeSlow, Hot, HotField, LoadSlow, Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    BarrierTables, Collector, Concurrent, Debt, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, Policy,
-    Registry, SatbQueue, Shared, Threads, Watch, attach,
+    BarrierTables, Collector, Concurrent, Debt, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, OwnState,
+    Policy, Registry, SatbQueue, Shared, Threads, Watch, attach,
 };
+pub use without_body::BlockingError;
 pub(crate) use zeal::ZealSchedule;

@@ -27,14 +27,25 @@ impl Mutator<'_> {
     /// ```
     pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let state = self.state();
-        // This comes before a stop may see the thread as safe. From here on every unlinking takes
-        // the slow path.
-        state.parked.set(state.hot.links.replace(OUTSIDE));
-        state.satb.give(&state.shared.threads.satb);
-        state.hand_over_before_blocking();
-        state.shared.threads.registry.threads.enter_blocking(&state.into());
+        state.enter_blocking();
         let _leave = Leave(state);
         f()
+    }
+}
+
+impl State {
+    pub(in crate::mutator) fn enter_blocking(&self) {
+        // This comes before a stop may see the thread as safe. From here on every unlinking takes
+        // the slow path.
+        self.parked.set(self.hot.links.replace(OUTSIDE));
+        self.satb.give(&self.shared.threads.satb);
+        self.hand_over_before_blocking();
+        self.shared.threads.registry.threads.enter_blocking(&self.into());
+    }
+
+    pub(in crate::mutator) fn leave_blocking(&self) {
+        self.shared.threads.registry.threads.leave_blocking(&self.into());
+        self.hot.links.set(self.parked.replace(ptr::null_mut()));
     }
 }
 
@@ -44,7 +55,6 @@ struct Leave<'a>(&'a State);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.shared.threads.registry.threads.leave_blocking(&self.0.into());
-        self.0.hot.links.set(self.0.parked.replace(ptr::null_mut()));
+        self.0.leave_blocking();
     }
 }

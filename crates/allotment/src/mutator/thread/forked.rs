@@ -25,7 +25,8 @@
 //! - A handler of `pthread_atfork`. `platform/process_mark.rs` gives the reasons.
 //! - To hold all locks over a fork. That needs such a handler.
 
-use super::registry::{Attached, own_state};
+use super::attachment::own_state;
+use super::registry::Attached;
 use super::shared::Shared;
 use super::state::State;
 use super::stopping::is_stopping_that;

@@ -2,6 +2,7 @@
 //! detaching.
 
 mod attached;
+pub(super) mod attachment;
 mod barrier_calls;
 mod barrier_kind;
 mod barrier_tables;
@@ -29,6 +30,7 @@ mod threads;
 mod watch;
 
 pub use attached::AttachedThread;
+pub(crate) use attachment::{OwnState, attach};
 pub use barrier_calls::{BarrierCalls, CompareExchangeSlow, LoadSlow, StoreSlow};
 pub use barrier_kind::{AfterAccess, BarrierKind};
 pub(crate) use barrier_tables::BarrierTables;
@@ -41,8 +43,8 @@ pub use hot::Hot;
 pub use hot_layout::HotField;
 pub(crate) use policy::Policy;
 pub(super) use private::{LogPosition, Private};
+pub(crate) use registry::Registry;
 pub use registry::{AttachError, Attachments};
-pub(crate) use registry::{Registry, attach};
 pub(crate) use satb::SatbQueue;
 pub(crate) use shared::Shared;
 pub use stalls::Stalls;

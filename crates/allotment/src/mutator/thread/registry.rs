@@ -5,20 +5,17 @@
 //! readers of statistics, and by the check whether the heap idles. An allocation never takes it.
 //! The counts of detached threads are kept as a sum, so totals do not shrink.
 
-use super::shared::Shared;
 use super::state::State;
-use super::stopping::{is_stopping, is_stopping_that};
+use super::stopping::is_stopping_that;
+use crate::mutator::ForkError;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
     Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
-use crate::mutator::{ForkError, Mutator};
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
 use crate::tlab::statistics::TlabTotals;
-use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Why a thread could not attach.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +30,13 @@ pub enum AttachError {
         "this thread is stopping the world, and would wait for the end of its own stop: attach before the stop or after it"
     )]
     WorldStopped,
+    /// The thread is ending, and its thread-local values are being dropped. No attachment that its
+    /// owner keeps begins there.
+    #[error(
+        "this thread is ending, and nothing would detach it if its attachment were leaked: attach with a body there \
+         (`Heap::attach`)"
+    )]
+    ThreadEnds,
     /// The process is a child of `fork()` in which the heap cannot be used.
     #[error(transparent)]
     Forked(#[from] ForkError),
@@ -54,7 +58,7 @@ pub(crate) struct Registry {
     pub(in crate::mutator) threads: Safepoints<Attached, ThreadTotals>,
     /// Number of attached threads. Written under the lock, Relaxed. It serves readers without the
     /// lock.
-    count: AtomicUsize,
+    pub(super) count: AtomicUsize,
 }
 
 /// Data about all threads together, detached ones included.
@@ -179,7 +183,7 @@ impl Registry {
     }
 
     /// Adds the counts of a thread that leaves to the sums.
-    fn count_out(&self, ledger: &mut ThreadTotals, state: &State) {
+    pub(super) fn count_out(&self, ledger: &mut ThreadTotals, state: &State) {
         let counts = state.statistics();
         ledger.left.add(&counts);
         ledger.left_in_cycle.add(&counts.since(&state.counted.get()));
@@ -215,58 +219,11 @@ impl Registry {
     }
 
     /// The sizing and the number, from 1, of a thread that attaches.
-    fn start(&self, config: &Config) -> (Sizing, u64) {
+    pub(super) fn start(&self, config: &Config) -> (Sizing, u64) {
         let mut inner = self.threads.lock();
         inner.data.ever += 1;
         (Sizing::start(config, &inner.data.averages), inner.data.ever)
     }
-}
-
-thread_local! {
-    /// This thread's state, in whichever heap. Null if the thread is attached to none.
-    static ATTACHED: Cell<*const State> = const { Cell::new(std::ptr::null()) };
-}
-
-/// Whether this thread is attached to some heap, and not in `blocking`.
-pub(in crate::mutator) fn runs_attached() -> bool {
-    // SAFETY: if not null, the pointer leads to the state of this very thread; `Detach` resets the
-    // pointer before the state is freed.
-    unsafe { ATTACHED.get().as_ref() }.is_some_and(|state| !state.status.is_safe())
-}
-
-/// The calling thread's state in this heap, if the thread is attached to it.
-pub(in crate::mutator) fn own_state(shared: &Shared) -> Option<&State> {
-    // SAFETY: as above, and no caller detaches while it has the reference.
-    let state = unsafe { ATTACHED.get().as_ref() };
-    state.filter(|state| std::ptr::eq(&*state.shared, shared))
-}
-
-/// Runs `body` as a thread of the heap. Detaches when `body` returns or unwinds.
-pub(crate) fn attach<R>(
-    shared: &Arc<Shared>,
-    body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R,
-) -> Result<R, AttachError> {
-    if !ATTACHED.get().is_null() {
-        return Err(AttachError::AlreadyAttached);
-    }
-    if is_stopping() {
-        return Err(AttachError::WorldStopped);
-    }
-    shared.after_fork()?;
-    let (sizing, number) = shared.threads.registry.start(&shared.policy.sizing);
-    let state = Box::new(State::new(shared.clone(), sizing, number));
-    shared.threads.registry.threads.attach(Attached::from(&*state), |_| {
-        shared.threads.registry.count.fetch_add(1, Ordering::Relaxed);
-        // Read after the end of any stop that this thread waited for, and before the next: such a
-        // stop changes both.
-        state.hot.barriers.set(shared.threads.barriers());
-        // Under the lock, too: a thread that changes the interval then requests a safepoint of all.
-        state.sampling.restart(&state.hot, shared.watch.sampler.interval());
-        *state.lock_roots() = shared.threads.root_visits();
-    });
-    ATTACHED.set(&*state);
-    let detach = Detach(&state);
-    Ok(body(&mut Mutator::new(detach.0)))
 }
 
 impl State {
@@ -280,25 +237,5 @@ impl State {
         let mut owned = self.owned.borrow_mut();
         owned.dissolve(shared);
         shared.policy.budget.leave(&shared.policy.sizing, &mut owned.sizing);
-    }
-}
-
-struct Detach<'a>(&'a State);
-
-impl Drop for Detach<'_> {
-    fn drop(&mut self) {
-        let state = self.0;
-        let registry = &state.shared.threads.registry;
-        match state.shared.after_fork() {
-            Ok(()) => {
-                state.leave();
-                // From here on a stop does not wait for this thread, so this thread must not touch
-                // the heap any more.
-                registry.threads.detach(&state.into(), |ledger| registry.count_out(ledger, state));
-            }
-            // A child that did not use the heap may end in any state.
-            Err(_) => registry.threads.detach_unusable(&state.into()),
-        }
-        ATTACHED.set(std::ptr::null());
     }
 }

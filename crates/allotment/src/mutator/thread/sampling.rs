@@ -14,9 +14,9 @@
 //! each point belongs to one interval. (HotSpot keeps the drawn point, and counts it as one of the
 //! new interval.)
 
+use super::attachment::own_state;
 use super::handle::Mutator;
 use super::hot::Hot;
-use super::registry::own_state;
 use super::shared::Shared;
 use super::state::State;
 use crate::mutator::safepoint::AbortOnUnwind;

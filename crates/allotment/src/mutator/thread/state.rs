@@ -39,6 +39,9 @@ pub(in crate::mutator) struct State {
     pub(in crate::mutator) status: Status,
     /// The thread's identity. Never changes.
     pub(in crate::mutator) identity: ThreadIdentity,
+    /// Whether a body runs with the thread's mutator, or a function that generated code called.
+    /// Owner only.
+    pub(in crate::mutator) inside: Cell<bool>,
     /// Safepoints reached. Owner only, as are all following fields unless stated otherwise. The
     /// stopper uses them too while the owner is held.
     pub(in crate::mutator) safepoints: Cell<u64>,
@@ -134,6 +137,7 @@ impl State {
             hashes: Random::new(thread << 32),
             status: Status::default(),
             identity: ThreadIdentity::current(),
+            inside: Cell::new(false),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),
             debt: Cell::default(),
