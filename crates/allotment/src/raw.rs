@@ -62,11 +62,12 @@
 #[doc(no_inline)]
 pub use crate::Mutator;
 pub use crate::mutator::{
-    AfterAccess, Ahead, AllocateArraySlow, AllocateSlow, ArraySite, BarrierCalls, BarrierKind, BlockingError,
-    Burst, ByCaller, BySize, CompareExchangeSlow, FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot,
-    HotField, LinkedRoot, LoadSlow, MAX_FRAMES, Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId,
-    RawMutator, RootHandle, RootLink, RootProvider, RootRange, RootVisitor, RootWord, SafepointSlow, Site,
-    StackWalker, StopError, StoreSlow, World, WorldObject, WorldRoot, Write, Zeroing,
+    AfterAccess, Ahead, AllocateArrayObjectSlow, AllocateArraySlow, AllocateObjectSlow, AllocateSlow,
+    ArraySite, BarrierCalls, BarrierKind, BlockingError, Burst, ByCaller, BySize, CompareExchangeSlow,
+    FrameName, FrameSink, GeneratedCalls, GeneratedFrame, Hot, HotField, LinkedRoot, LoadSlow, MAX_FRAMES,
+    Mark, NoPrefetch, PerObject, Pin, Prefetch, ProviderId, RawMutator, RootHandle, RootLink, RootProvider,
+    RootRange, RootVisitor, RootWord, SafepointSlow, Site, StackWalker, StopError, StoreSlow, World,
+    WorldObject, WorldRoot, Write, Zeroing,
 };
 pub use crate::object::{
     ADDRESS_MASK, CTraceFn, Element, HEADER_BYTES, Header, IMMEDIATE_BIT, Kind, LENGTH_OFFSET, MAX_AGE,

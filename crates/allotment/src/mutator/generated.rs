@@ -15,12 +15,14 @@
 //!   copy of them here.
 //! - A frame pointer read in Rust: only the compiler decides whether there is one.
 
+use super::alloc::Content;
 use super::thread::hot::Hot;
 use super::thread::state::State;
+
 use super::{BarrierCalls, Mutator, RawMutator, World};
-use crate::object::{MIN_OBJECT_BYTES, WORD, array_bytes};
+use crate::object::{LENGTH_OFFSET, MIN_OBJECT_BYTES, WORD, array_bytes};
 use crate::platform::generated_entry;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// The slow path of an allocation. Returns memory for objects of that many bytes together, or null
 /// if the heap has no room. This is a safepoint.
@@ -46,6 +48,26 @@ pub type AllocateSlow = unsafe extern "C" fn(*const Hot, usize) -> *mut u8;
 ///   there are at least 16.
 pub type AllocateArraySlow = unsafe extern "C" fn(*const Hot, usize, usize, usize) -> *mut u8;
 
+/// The slow path of an allocation of one object. Its arguments are the mutator's hot part, the
+/// object's header, and its bytes. Returns the object, whose header is written, or null if the heap
+/// has no room. Then [`take_out_of_memory`](RawMutator::take_out_of_memory) has the reason. The
+/// object is sampled as one object. This is a safepoint.
+///
+/// # Safety
+/// - As for [`AllocateSlow`].
+/// - The header is that of a shape of this heap whose objects have that size. It is a shape without
+///   a tail.
+pub type AllocateObjectSlow = unsafe extern "C" fn(*const Hot, u64, usize) -> *mut u8;
+
+/// The slow path of an allocation of one array. Its arguments are the mutator's hot part, the
+/// array's header, and then those of [`AllocateArraySlow`]. Returns the array, whose header and
+/// length are written, or null as [`AllocateObjectSlow`]. This is a safepoint.
+///
+/// # Safety
+/// - As for [`AllocateArraySlow`].
+/// - The header is that of a shape of this heap with such elements after such a fixed part.
+pub type AllocateArrayObjectSlow = unsafe extern "C" fn(*const Hot, u64, usize, usize, usize) -> *mut u8;
+
 /// The slow path of a safepoint poll: waits while the world is stopped.
 ///
 /// # Safety
@@ -65,6 +87,14 @@ pub struct GeneratedCalls {
     pub allocate_array: AllocateArraySlow,
     /// An array that is zero.
     pub allocate_array_zeroed: AllocateArraySlow,
+    /// One object, whose memory need not be zero.
+    pub allocate_object: AllocateObjectSlow,
+    /// One object, whose memory is zero after the header.
+    pub allocate_object_zeroed: AllocateObjectSlow,
+    /// One array, whose memory need not be zero.
+    pub allocate_array_object: AllocateArrayObjectSlow,
+    /// One array, whose memory is zero after the length.
+    pub allocate_array_object_zeroed: AllocateArrayObjectSlow,
     /// A safepoint.
     pub safepoint: SafepointSlow,
     /// The slow paths of barriers. Unlike the others they are not safepoints, keep all registers,
@@ -80,6 +110,10 @@ impl GeneratedCalls {
             allocate_zeroed: allocate_zeroed_slow,
             allocate_array: allocate_array_slow,
             allocate_array_zeroed: allocate_array_zeroed_slow,
+            allocate_object: allocate_object_slow,
+            allocate_object_zeroed: allocate_object_zeroed_slow,
+            allocate_array_object: allocate_array_object_slow,
+            allocate_array_object_zeroed: allocate_array_object_zeroed_slow,
             safepoint: safepoint_slow,
             barriers: BarrierCalls::new(),
         }
@@ -144,16 +178,31 @@ entry!(
         => allocate_array::<true>
 );
 entry!(
+    /// [`GeneratedCalls::allocate_object`].
+    allocate_object_slow(header: u64, bytes: usize) -> *mut u8 => allocate_object::<false>
+);
+entry!(
+    /// [`GeneratedCalls::allocate_object_zeroed`].
+    allocate_object_zeroed_slow(header: u64, bytes: usize) -> *mut u8 => allocate_object::<true>
+);
+entry!(
+    /// [`GeneratedCalls::allocate_array_object`].
+    allocate_array_object_slow(header: u64, length: usize, element_bytes: usize, fixed_bytes: usize) -> *mut u8
+        => allocate_array_object::<false>
+);
+entry!(
+    /// [`GeneratedCalls::allocate_array_object_zeroed`].
+    allocate_array_object_zeroed_slow(header: u64, length: usize, element_bytes: usize, fixed_bytes: usize)
+        -> *mut u8 => allocate_array_object::<true>
+);
+entry!(
     /// [`GeneratedCalls::safepoint`].
     safepoint_slow() => safepoint
 );
 
 // `extern "C"`: a panic ends the process instead of unwinding into frames without unwind tables.
 extern "C" fn allocate<const ZEROED: bool>(state: &State, bytes: usize) -> *mut u8 {
-    if bytes < MIN_OBJECT_BYTES || !bytes.is_multiple_of(WORD) {
-        return ptr::null_mut();
-    }
-    Mutator::new(state).raw_mut().memory_for_generated(bytes, ZEROED)
+    memory::<ZEROED>(state, Some(bytes), Content::Objects).map_or(ptr::null_mut(), NonNull::as_ptr)
 }
 
 extern "C" fn allocate_array<const ZEROED: bool>(
@@ -162,12 +211,51 @@ extern "C" fn allocate_array<const ZEROED: bool>(
     element_bytes: usize,
     fixed_bytes: usize,
 ) -> *mut u8 {
-    match array_bytes(fixed_bytes, element_bytes, length) {
-        Some(bytes) => allocate::<ZEROED>(state, bytes),
-        None => ptr::null_mut(),
+    let bytes = array_bytes(fixed_bytes, element_bytes, length);
+    memory::<ZEROED>(state, bytes, Content::Objects).map_or(ptr::null_mut(), NonNull::as_ptr)
+}
+
+extern "C" fn allocate_object<const ZEROED: bool>(state: &State, header: u64, bytes: usize) -> *mut u8 {
+    let Some(object) = memory::<ZEROED>(state, Some(bytes), Content::Object) else { return ptr::null_mut() };
+    // SAFETY: the memory is this thread's, and begins with the header.
+    unsafe { object.cast::<u64>().write(header) };
+    object.as_ptr()
+}
+
+extern "C" fn allocate_array_object<const ZEROED: bool>(
+    state: &State,
+    header: u64,
+    length: usize,
+    element_bytes: usize,
+    fixed_bytes: usize,
+) -> *mut u8 {
+    let bytes = array_bytes(fixed_bytes, element_bytes, length);
+    let Some(array) = memory::<ZEROED>(state, bytes, Content::Object) else { return ptr::null_mut() };
+    // SAFETY: the memory is this thread's, and begins with the header and the length.
+    unsafe {
+        array.cast::<u64>().write(header);
+        array.byte_add(LENGTH_OFFSET).cast::<usize>().write(length);
+    }
+    array.as_ptr()
+}
+
+/// Memory for that content. `bytes` is `None` where no number holds the size.
+fn memory<const ZEROED: bool>(state: &State, bytes: Option<usize>, content: Content) -> Option<NonNull<u8>> {
+    let _inside = state.enter();
+    let mut mutator = Mutator::new(state);
+    match bytes {
+        Some(bytes) if bytes >= MIN_OBJECT_BYTES && bytes.is_multiple_of(WORD) => {
+            mutator.raw_mut().memory_for_generated(bytes, ZEROED, content)
+        }
+        _ => {
+            let error = mutator.out_of_memory(bytes.unwrap_or(usize::MAX));
+            state.out_of_memory.set(Some(error));
+            None
+        }
     }
 }
 
 extern "C" fn safepoint(state: &State) {
+    let _inside = state.enter();
     Mutator::new(state).safepoint();
 }

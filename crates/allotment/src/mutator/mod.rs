@@ -58,7 +58,10 @@ pub use alloc::{
 pub(crate) use alloc::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, hot_bytes, pieces};
 pub use fork_error::ForkError;
 pub use gc_overhead::GcOverhead;
-pub use generated::{AllocateArraySlow, AllocateSlow, GeneratedCalls, SafepointSlow};
+pub use generated::{
+    AllocateArrayObjectSlow, AllocateArraySlow, AllocateObjectSlow, AllocateSlow, GeneratedCalls,
+    SafepointSlow,
+};
 pub use handles::{LinkedRoot, Pin, RootHandle};
 pub use out_of_memory::OutOfMemory;
 pub use raw::RawMutator;

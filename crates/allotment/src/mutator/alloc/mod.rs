@@ -18,5 +18,6 @@ pub(crate) use pieces::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, pieces};
 pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
 pub(crate) use recycle::hot_bytes;
+pub(super) use refill::Content;
 pub use room::Reservation;
 pub use site::{ArraySite, Site};

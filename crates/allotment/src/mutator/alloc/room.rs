@@ -16,7 +16,7 @@ use crate::mutator::{ArraySite, Cause, Mutator, OutOfMemory, Outcome, Prefetch, 
 use crate::object::{Header, Kind, WORD, fill};
 use crate::region::Carve;
 use std::marker::PhantomData;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 /// Memory that one thread may initialise without another check, until its next safepoint.
@@ -389,14 +389,28 @@ impl<'t> RawMutator<'t> {
     }
 
     /// Memory for a slow path of generated code, which makes objects of it before its next
-    /// safepoint. Null if the heap has no room. This is a safepoint.
-    pub(in crate::mutator) fn memory_for_generated(&mut self, bytes: usize, zeroed: bool) -> *mut u8 {
+    /// safepoint, or one object at once: `content`. `None` if the heap has no room, and then the
+    /// reason is kept. This is a safepoint.
+    pub(in crate::mutator) fn memory_for_generated(
+        &mut self,
+        bytes: usize,
+        zeroed: bool,
+        content: Content,
+    ) -> Option<NonNull<u8>> {
         self.state().hand_over_many();
-        let memory = self.state().memory_past_limit(bytes, zeroed, Content::Objects).or_else(|| {
-            let mut room = self.make_room(bytes).ok()?;
-            self.take(&mut room, bytes, zeroed)
+        if let Some(memory) = self.state().memory_past_limit(bytes, zeroed, content) {
+            return Some(memory);
+        }
+        let made = self.make_room(bytes).and_then(|mut room| {
+            self.take(&mut room, bytes, zeroed).ok_or_else(|| self.out_of_memory(bytes))
         });
-        memory.map_or(ptr::null_mut(), NonNull::as_ptr)
+        made.map_err(|error| self.state().out_of_memory.set(Some(error))).ok()
+    }
+
+    /// Why a function of [`GeneratedCalls`](crate::mutator::GeneratedCalls) returned null to this
+    /// thread last. `None` if none did since the last call of this function.
+    pub fn take_out_of_memory(&self) -> Option<OutOfMemory> {
+        self.state().out_of_memory.take()
     }
 
     fn take(&self, room: &mut Reservation<'t>, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {

@@ -262,6 +262,39 @@ fn a_change_of_the_interval_is_adopted_at_the_next_safepoint_and_by_new_threads(
     assert_eq!(of(&heap, kit.shape(what.kind)), (101, 101));
 }
 
+/// A call for one object takes a sample of one object, and a call for an array one of an array.
+#[test]
+fn objects_that_generated_code_asks_for_are_sampled_one_by_one() {
+    const CALLS: GeneratedCalls = GeneratedCalls::new();
+    for (collector, options) in COLLECTING {
+        let (heap, bytes, fixed) = heap_of(*collector, options, &[40]);
+        heap.set_allocation_sample_interval(1);
+        heap.attach(|mutator| {
+            mutator.safepoint();
+            let hot = mutator.raw().hot();
+            for turn in 0..50 {
+                let (object, array) = (fixed[0].header().bits(), bytes.header().bits());
+                // SAFETY: this thread's hot part; the headers are those of the shapes, which have
+                // no references.
+                let made = unsafe {
+                    [
+                        (CALLS.allocate_object)(hot, object, 40),
+                        (CALLS.allocate_object_zeroed)(hot, object, 40),
+                        (CALLS.allocate_array_object)(hot, array, turn, 1, 16),
+                        (CALLS.allocate_array_object_zeroed)(hot, array, turn, 1, 16),
+                    ]
+                };
+                assert!(made.iter().all(|made| !made.is_null()));
+                // SAFETY: the length of the arrays, which nothing moved since.
+                assert_eq!(unsafe { made[3].byte_add(8).cast::<usize>().read() }, turn);
+            }
+        })
+        .unwrap();
+        assert_eq!((of(&heap, fixed[0]).0, of(&heap, bytes).0), (100, 100), "{collector:?} {options}");
+        heap.verify().unwrap();
+    }
+}
+
 #[test]
 fn sampled_objects_die_with_their_objects_and_move_with_them() {
     for (collector, options) in COLLECTING {

@@ -6,6 +6,7 @@ use super::private::Private;
 use super::sampling::{Followed, Sampling};
 use super::satb::SatbBuffer;
 use super::shared::Shared;
+use crate::mutator::OutOfMemory;
 use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
 use crate::mutator::safepoint::{Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
@@ -42,6 +43,8 @@ pub(in crate::mutator) struct State {
     /// Whether a body runs with the thread's mutator, or a function that generated code called.
     /// Owner only.
     pub(in crate::mutator) inside: Cell<bool>,
+    /// Why generated code got null from the heap last, until somebody takes it. Owner only.
+    pub(in crate::mutator) out_of_memory: Cell<Option<OutOfMemory>>,
     /// Safepoints reached. Owner only, as are all following fields unless stated otherwise. The
     /// stopper uses them too while the owner is held.
     pub(in crate::mutator) safepoints: Cell<u64>,
@@ -138,6 +141,7 @@ impl State {
             status: Status::default(),
             identity: ThreadIdentity::current(),
             inside: Cell::new(false),
+            out_of_memory: Cell::new(None),
             safepoints: Cell::new(0),
             zeal: Zeal::new(shared.policy.zeal, thread),
             debt: Cell::default(),

@@ -12,6 +12,7 @@ mod moves;
 mod out_of_memory;
 mod places;
 mod programs;
+mod ranges;
 mod regressions;
 mod stress;
 mod timeline;
