@@ -1,7 +1,7 @@
 //! An attachment that its owner keeps, for a thread that has no body to run.
 
 use super::Heap;
-use crate::mutator::{AttachError, Hot, Mutator, OwnState};
+use crate::mutator::{AttachError, ForkError, Hot, Mutator, OwnState};
 use std::fmt;
 
 /// A thread attached to a heap, from [`Heap::attach_thread`] until the value is dropped.
@@ -71,6 +71,20 @@ impl Heap {
     /// thread-local value.
     pub fn attach_thread(&self) -> Result<Attachment, AttachError> {
         Ok(Attachment { state: OwnState::attach(&self.shared)?, heap: self.clone() })
+    }
+
+    /// Whether the heap can be used in this process. Outside of children of `fork()` it can.
+    ///
+    /// ```
+    /// # let heap = allotment::Heap::builder().max_heap_size(16 << 20).build()?;
+    /// assert_eq!(heap.check_fork(), Ok(()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ForkError`] in a child of `fork()` in which the heap cannot be used.
+    pub fn check_fork(&self) -> Result<(), ForkError> {
+        self.shared.after_fork()
     }
 }
 

@@ -46,8 +46,9 @@ impl RawMutator<'_> {
     /// # Safety
     /// - No other mutator of this thread is used before `body` returns, and no reservation, burst
     ///   or reference that another one gave is used after `body` reached a safepoint.
-    /// - The thread is not [`blocking`](Mutator::blocking), unless `body` does nothing but to
-    ///   [leave](Self::leave_blocking) that.
+    /// - The thread is not [`blocking`](Mutator::blocking), unless `body` calls nothing but
+    ///   [`is_blocking`](Self::is_blocking), [`leave_blocking`](Self::leave_blocking) and
+    ///   [`unlink_range`](Self::unlink_range).
     pub unsafe fn with_hot<R>(
         hot: *const Hot,
         body: impl for<'t> FnOnce(&mut Mutator<'t>) -> R,
@@ -77,16 +78,20 @@ impl RawMutator<'_> {
     ///
     /// # Safety
     /// - Until [`leave_blocking`](Self::leave_blocking) the thread uses nothing of the heap: of all
-    ///   mutators of the thread it calls this function, `leave_blocking` and
-    ///   [`unlink_range`](Self::unlink_range) only. A [`LinkedRoot`](crate::mutator::LinkedRoot)
+    ///   mutators of the thread it calls this function, [`is_blocking`](Self::is_blocking),
+    ///   `leave_blocking` and [`unlink_range`](Self::unlink_range) only. A [`LinkedRoot`](crate::mutator::LinkedRoot)
     ///   may be dropped. Plain data of a pinned object may be read and written.
     pub unsafe fn enter_blocking(&mut self) -> Result<(), BlockingError> {
-        let state = self.state();
-        if state.hot.links.get() == OUTSIDE {
+        if self.is_blocking() {
             return Err(BlockingError::Entered);
         }
-        state.enter_blocking();
+        self.state().enter_blocking();
         Ok(())
+    }
+
+    /// Whether the thread is in a blocking region.
+    pub fn is_blocking(&self) -> bool {
+        self.state().hot.links.get() == OUTSIDE
     }
 
     /// Ends the region that [`enter_blocking`](Self::enter_blocking) began. Waits for the end of a
@@ -99,11 +104,10 @@ impl RawMutator<'_> {
     /// - The region is not that of a closure ([`blocking`](Mutator::blocking)).
     /// - The thread does not stop the world of this heap.
     pub unsafe fn leave_blocking(&mut self) -> Result<(), BlockingError> {
-        let state = self.state();
-        if state.hot.links.get() != OUTSIDE {
+        if !self.is_blocking() {
             return Err(BlockingError::NotEntered);
         }
-        state.leave_blocking();
+        self.state().leave_blocking();
         Ok(())
     }
 }

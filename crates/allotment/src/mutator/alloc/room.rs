@@ -51,6 +51,16 @@ impl Reservation<'_> {
         self.memory.end - self.memory.start
     }
 
+    /// This reservation without the lifetime of the attachment, for code that keeps it between two
+    /// calls, such as a function that C code calls. A reservation lapses with the next safepoint all
+    /// the same.
+    ///
+    /// # Safety
+    /// - The result is used with mutators of this attachment only, and dropped before its end.
+    pub unsafe fn without_lifetime(self) -> Reservation<'static> {
+        Reservation { memory: self.memory, safepoint: self.safepoint, attached: PhantomData }
+    }
+
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<NonNull<u8>> {
         if bytes > self.bytes() {
             return None;

@@ -141,7 +141,10 @@ pub(in crate::mutator) unsafe fn below<'e>(entry: LinkEntry) -> &'e Cell<LinkEnt
 }
 
 /// Head of the list of a thread in a blocking region: equal to no link.
-pub(in crate::mutator) const OUTSIDE: LinkEntry = ptr::without_provenance_mut(8);
+pub(in crate::mutator) const OUTSIDE: LinkEntry = ptr::without_provenance_mut(OUTSIDE_ADDRESS);
+
+/// The address of [`OUTSIDE`].
+pub(in crate::mutator) const OUTSIDE_ADDRESS: usize = 8;
 
 /// Takes an entry off the list that begins at `head`.
 ///

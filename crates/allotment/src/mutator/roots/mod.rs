@@ -25,7 +25,7 @@ mod young;
 pub(crate) use chunk::CHUNK;
 pub(super) use chunk::RootSlot;
 pub use frame::GeneratedFrame;
-pub(super) use links::{LinkEntry, OUTSIDE, RANGE, VISITED, below, take_off, visit_links};
+pub(super) use links::{LinkEntry, OUTSIDE, OUTSIDE_ADDRESS, RANGE, VISITED, below, take_off, visit_links};
 pub use links::{RootLink, RootRange, RootWord};
 pub use providers::{ProviderId, RootProvider, RootVisitor};
 pub(crate) use table::HandleExtent;

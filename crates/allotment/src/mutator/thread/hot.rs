@@ -16,7 +16,7 @@ use super::barrier_calls::BarrierCalls;
 use super::barrier_tables::BarrierTables;
 use super::pointer::Pointer;
 use crate::mutator::barrier_bits;
-use crate::mutator::roots::LinkEntry;
+use crate::mutator::roots::{LinkEntry, OUTSIDE_ADDRESS, RANGE};
 use crate::mutator::safepoint::limit::Limit;
 use crate::object::ADDRESS_MASK;
 use crate::region::{CARD_SHIFT, DIRTY, Region};
@@ -135,11 +135,16 @@ impl Hot {
     /// Offset in bytes of the head of the list of roots in the thread's frames. To link a
     /// [`RootWord`](crate::mutator::RootWord), a [`RootLink`](crate::mutator::RootLink) or a
     /// [`RootRange`](crate::mutator::RootRange), code stores the head to the entry's first word, and
-    /// the entry's address to the head, with 1 added for a link and 2 for a range. Code unlinks the
+    /// the entry's address to the head, with 1 added for a link and
+    /// [`RANGE_LINK`](Self::RANGE_LINK) for a range. Code unlinks the
     /// entry at the head by storing the entry's first word to the head, and any other entry by a
-    /// call of the heap. While the thread is blocking, the head equals no entry, and code links
-    /// nothing.
+    /// call of the heap. While the thread is blocking, the head is
+    /// [`BLOCKED_LINKS`](Self::BLOCKED_LINKS), and code links nothing.
     pub const LINKS_OFFSET: usize = 192;
+    /// Added to the address of a [`RootRange`](crate::mutator::RootRange) on the list.
+    pub const RANGE_LINK: usize = RANGE;
+    /// The head of the list while its thread is blocking: equal to no entry.
+    pub const BLOCKED_LINKS: usize = OUTSIDE_ADDRESS;
     /// From a region's address, the offset in bytes of the address of its next free byte.
     /// Compare-and-swap moves that address.
     pub const REGION_TOP_OFFSET: usize = Region::TOP_OFFSET;
