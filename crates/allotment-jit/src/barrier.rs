@@ -18,7 +18,7 @@ use crate::EmitError;
 use crate::register::{Machine, Register};
 use crate::registers::check_general;
 use crate::site::SlowCall;
-use allotment::raw::{Hot, LoadSlow};
+use allotment::raw::{BarrierKind, Hot, LoadSlow};
 
 /// A store of a reference to a slot, at `base + displacement`.
 #[derive(Clone, Copy, Debug)]
@@ -86,20 +86,18 @@ pub(crate) struct Barrier {
     pub(crate) slow_path: usize,
 }
 
-pub(crate) const LOAD: Barrier =
-    Barrier { bits: Hot::FORWARDING, question: "are objects on the move?", slow_path: Hot::LOAD_SLOW_OFFSET };
-pub(crate) const LOAD_WEAK: Barrier = Barrier {
-    bits: Hot::MARKING | Hot::WEAK | Hot::FORWARDING,
-    question: "is a cycle under way?",
-    slow_path: Hot::LOAD_WEAK_SLOW_OFFSET,
-};
-pub(crate) const STORE: Barrier =
-    Barrier { bits: Hot::MARKING, question: "does the collector mark?", slow_path: Hot::STORE_SLOW_OFFSET };
-pub(crate) const COMPARE_EXCHANGE: Barrier = Barrier {
-    bits: Hot::MARKING | Hot::FORWARDING,
-    question: "does the collector mark or move?",
-    slow_path: Hot::COMPARE_EXCHANGE_SLOW_OFFSET,
-};
+impl Barrier {
+    /// That of an access, from the library's table.
+    const fn of(kind: BarrierKind, question: &'static str) -> Barrier {
+        Barrier { bits: kind.bits(), question, slow_path: kind.slow_offset() }
+    }
+}
+
+pub(crate) const LOAD: Barrier = Barrier::of(BarrierKind::Load, "are objects on the move?");
+pub(crate) const LOAD_WEAK: Barrier = Barrier::of(BarrierKind::LoadWeak, "is a cycle under way?");
+pub(crate) const STORE: Barrier = Barrier::of(BarrierKind::Store, "does the collector mark?");
+pub(crate) const COMPARE_EXCHANGE: Barrier =
+    Barrier::of(BarrierKind::CompareExchange, "does the collector mark or move?");
 
 impl Store {
     /// Checks the roles of its registers.

@@ -11,7 +11,7 @@
 //! Refused: `CallConv::PreserveAll` for a slow path with a result. Cranelift does not support it.
 
 use super::lowering::{Lowering, cold, enter, offset_by, trusted};
-use allotment::raw::Hot;
+use allotment::raw::{BarrierKind, Hot};
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{AbiParam, BlockArg, InstBuilder, SigRef, Signature, Value};
 use cranelift_codegen::isa::CallConv;
@@ -25,12 +25,12 @@ impl Lowering {
     /// written before.
     pub fn store(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32, value: Value) {
         let (marking, go_on) = (cold(builder), builder.create_block());
-        let set = self.barriers(builder, Hot::MARKING);
+        let set = self.barriers(builder, BarrierKind::Store.bits());
         builder.ins().brif(set, marking, &[], go_on, &[]);
         enter(builder, marking);
         let slot = offset_by(builder, base, offset.into());
         let signature = self.keeping_signature(builder);
-        let slow_path = self.slow_path(builder, Hot::STORE_SLOW_OFFSET);
+        let slow_path = self.slow_path(builder, BarrierKind::Store.slow_offset());
         builder.ins().call_indirect(signature, slow_path, &[self.mutator, slot]);
         builder.ins().jump(go_on, &[]);
         enter(builder, go_on);
@@ -42,15 +42,14 @@ impl Lowering {
     /// Passes it to [`Calls::load_hook`](super::Calls::load_hook) while that hook is on, and
     /// declares it to need a stack map.
     pub fn load(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
-        self.loaded(builder, base, offset, Hot::FORWARDING, Hot::LOAD_SLOW_OFFSET)
+        self.loaded(builder, base, offset, BarrierKind::Load)
     }
 
     /// Loads a reference from a weak slot, as
     /// [`load_weak`](allotment::raw::RawMutator::load_weak): 0 if the referent is dead. Otherwise
     /// as [`load`](Self::load).
     pub fn load_weak(&mut self, builder: &mut FunctionBuilder<'_>, base: Value, offset: i32) -> Value {
-        let bits = Hot::MARKING | Hot::WEAK | Hot::FORWARDING;
-        self.loaded(builder, base, offset, bits, Hot::LOAD_WEAK_SLOW_OFFSET)
+        self.loaded(builder, base, offset, BarrierKind::LoadWeak)
     }
 
     /// Stores `new` at `base + offset` if the slot holds `expected`, as
@@ -69,12 +68,12 @@ impl Lowering {
     ) -> Value {
         let (slow, fast, done) = (cold(builder), builder.create_block(), builder.create_block());
         let held = builder.append_block_param(done, I64);
-        let set = self.barriers(builder, Hot::MARKING | Hot::FORWARDING);
+        let set = self.barriers(builder, BarrierKind::CompareExchange.bits());
         builder.ins().brif(set, slow, &[], fast, &[]);
         enter(builder, slow);
         let slot = offset_by(builder, base, offset.into());
         let arguments = [self.mutator, slot, expected, new];
-        let found = self.call_slow_path(builder, Hot::COMPARE_EXCHANGE_SLOW_OFFSET, &arguments);
+        let found = self.call_slow_path(builder, BarrierKind::CompareExchange, &arguments);
         builder.ins().jump(done, &found.map(BlockArg::from));
         enter(builder, fast);
         let slot = offset_by(builder, base, offset.into());
@@ -91,19 +90,18 @@ impl Lowering {
         builder: &mut FunctionBuilder<'_>,
         base: Value,
         offset: i32,
-        bits: u32,
-        slow_path: usize,
+        kind: BarrierKind,
     ) -> Value {
         let loaded = builder.ins().load(I64, trusted(), base, offset);
         let (slow, done) = (cold(builder), builder.create_block());
         let value = builder.append_block_param(done, I64);
         let hook = self.calls.load_hook;
-        let set = self.barriers(builder, bits | hook.map_or(0, |_| Hot::HOOK));
+        let set = self.barriers(builder, kind.bits() | hook.map_or(0, |_| Hot::HOOK));
         builder.ins().brif(set, slow, &[], done, &[loaded.into()]);
         enter(builder, slow);
         let slot = offset_by(builder, base, offset.into());
         // The slow path itself checks which barrier is in force; if only the hook is on, none is.
-        let mut result = self.call_slow_path(builder, slow_path, &[self.mutator, slot, loaded]);
+        let mut result = self.call_slow_path(builder, kind, &[self.mutator, slot, loaded]);
         if let Some(hook) = hook {
             let hooked = cold(builder);
             let on = self.barriers(builder, Hot::HOOK);
@@ -134,10 +132,10 @@ impl Lowering {
     fn call_slow_path(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
-        offset: usize,
+        kind: BarrierKind,
         arguments: &[Value],
     ) -> [Value; 1] {
-        let slow_path = self.slow_path(builder, offset);
+        let slow_path = self.slow_path(builder, kind.slow_offset());
         let signature = self.signature(builder, arguments.len(), true);
         let call = builder.ins().call_indirect(signature, slow_path, arguments);
         [builder.inst_results(call)[0]]
