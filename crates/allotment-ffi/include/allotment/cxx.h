@@ -1,0 +1,59 @@
+/* allotment/cxx.h: scopes of C++. Included by allotment.h. */
+#ifndef ALLOTMENT_CXX_H
+#define ALLOTMENT_CXX_H
+
+namespace al {
+
+/* N variables that are always current, to the end of the scope. */
+template <size_t N>
+class Locals {
+ public:
+  explicit Locals(al_mutator *mu) : values_() { al_link(mu, &frame_, values_, N); }
+  ~Locals() { al_unlink(&frame_); }
+  Locals(const Locals &) = delete;
+  Locals &operator=(const Locals &) = delete;
+  al_value &operator[](size_t index) { return values_[index]; }
+
+  const al_value &operator[](size_t index) const { return values_[index]; }
+
+ private:
+  al_frame frame_;
+  al_value values_[N];
+};
+
+/* An owned root. */
+class Handle {
+ public:
+  Handle(al_mutator *mu, al_value value) : handle_(al_handle_new(mu, value)) {}
+  Handle(const Handle &other) : handle_(al_handle_copy(other.handle_)) {}
+  Handle(Handle &&other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  ~Handle() { al_handle_free(handle_); }
+  Handle &operator=(Handle other) noexcept {
+    al_handle *own = handle_;
+    handle_ = other.handle_;
+    other.handle_ = own;
+    return *this;
+  }
+  al_value get(al_mutator *mu) const { return al_handle_get(mu, handle_); }
+  void set(al_mutator *mu, al_value value) { al_handle_set(mu, handle_, value); }
+
+ private:
+  al_handle *handle_;
+};
+
+/* An object that stays in place to the end of the scope. */
+class Pin {
+ public:
+  Pin(al_mutator *mu, void *object) : pin_(al_pin_new(mu, object)) {}
+  ~Pin() { al_pin_free(pin_); }
+  Pin(const Pin &) = delete;
+  Pin &operator=(const Pin &) = delete;
+  void *address() const { return al_pin_address(pin_); }
+
+ private:
+  al_pin *pin_;
+};
+
+} /* namespace al */
+
+#endif /* ALLOTMENT_CXX_H */

@@ -1,0 +1,117 @@
+//! Frames: ranges of words on a thread's list of roots, which the header's inlines link and unlink.
+
+use crate::border::{al_mutator, runs, with_any};
+use allotment::raw::{Hot, RootRange};
+use std::ptr::NonNull;
+
+/// `al_frame`: the memory of a [`RootRange`], whose members C code writes.
+#[repr(C)]
+pub(crate) struct al_frame {
+    pub(crate) below: usize,
+    mutator: *mut al_mutator,
+    pub(crate) words: *mut u64,
+    pub(crate) count: usize,
+}
+
+const _: () = assert!(size_of::<al_frame>() == size_of::<RootRange>());
+
+/// Bits of an entry that say what it points to. A frame has [`Hot::RANGE_LINK`].
+const KIND: usize = 3;
+
+/// The frame of an entry; `None` at the end of the list.
+///
+/// # Safety
+/// - The entry is 0, or that of a frame that lives for `'f`.
+unsafe fn frame_at<'f>(entry: usize) -> Option<&'f al_frame> {
+    // SAFETY: the caller's predicate.
+    unsafe { ((entry & !KIND) as *const al_frame).as_ref() }
+}
+
+/// The head of a thread's list.
+///
+/// # Safety
+/// - `mu` is the calling thread's mutator.
+unsafe fn head<'m>(mu: *mut al_mutator) -> &'m mut usize {
+    // SAFETY: the caller's predicate. The thread alone uses the head while it runs.
+    unsafe { &mut *mu.cast::<usize>().byte_add(Hot::LINKS_OFFSET) }
+}
+
+/// The number of frames on a thread's list.
+///
+/// # Safety
+/// - `mu` is the calling thread's mutator, and the thread is not blocked.
+pub(crate) unsafe fn linked_frames(mu: *mut al_mutator) -> usize {
+    // SAFETY: the caller's predicate, and frames on the list are alive.
+    unsafe {
+        let frames = std::iter::successors(frame_at(*head(mu)), |frame| frame_at(frame.below));
+        frames.count()
+    }
+}
+
+/// Calls `visit` with each word of the frames from an entry on.
+///
+/// # Safety
+/// - The entry is 0, or that of a frame; this frame and those below are alive, and their words are
+///   readable.
+pub(crate) unsafe fn for_each_word(entry: usize, mut visit: impl FnMut(*mut u64)) {
+    // SAFETY: the caller's predicate.
+    unsafe {
+        for frame in std::iter::successors(frame_at(entry), |frame| frame_at(frame.below)) {
+            (0..frame.count).for_each(|index| visit(frame.words.add(index)));
+        }
+    }
+}
+
+/// `al_unlink_slow`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_unlink_slow(mu: *mut al_mutator, frame: *mut al_frame) {
+    let Some(range) = NonNull::new(frame.cast::<RootRange>()) else { return };
+    // SAFETY: the header's rules: a frame that is on this thread's list.
+    with_any("al_unlink", mu, |raw| unsafe { raw.unlink_range(range) });
+}
+
+/// `al_link` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_link(mu: *mut al_mutator, frame: *mut al_frame, words: *mut u64, count: usize) {
+    runs("al_link", mu);
+    // SAFETY: the header's rules: memory for a frame, which outlives its link; and the calling
+    // thread's mutator.
+    unsafe {
+        let head = head(mu);
+        frame.write(al_frame { below: *head, mutator: mu, words, count });
+        *head = frame.expose_provenance() | Hot::RANGE_LINK;
+    }
+}
+
+/// `al_unlink` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_unlink(frame: *mut al_frame) {
+    // SAFETY: the header's rules: a frame that is on this thread's list.
+    unsafe { al_unlink_slow((*frame).mutator, frame) }
+}
+
+/// `al_words_set` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_words_set(frame: *mut al_frame, words: *mut u64, count: usize) {
+    // SAFETY: the header's rules: a frame of this thread, which is not blocked.
+    unsafe {
+        (*frame).words = words;
+        (*frame).count = count;
+    }
+}
+
+/// `al_frames` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_frames(mu: *mut al_mutator) -> usize {
+    runs("al_frames", mu);
+    // SAFETY: the calling thread's mutator.
+    unsafe { *head(mu) }
+}
+
+/// `al_frames_reset` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_frames_reset(mu: *mut al_mutator, mark: usize) {
+    runs("al_frames_reset", mu);
+    // SAFETY: the calling thread's mutator, and the header's rules: a mark of this list.
+    unsafe { *head(mu) = mark };
+}

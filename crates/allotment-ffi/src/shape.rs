@@ -1,0 +1,229 @@
+//! Shapes: their registration, and what an object says about its own.
+
+use crate::border::{Wrong, al_mutator, runs, with};
+use crate::error::{Code, Failure, al_error, answer, check_size, given, place_for, text};
+use crate::heap::al_heap;
+use allotment::raw::{
+    CTraceFn, Element, Header, Kind, LENGTH_OFFSET, Shape, ShapeRef, SlotKind, SlotVisitor,
+};
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// `al_shape`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct al_shape {
+    pub(crate) header: u64,
+    pub(crate) fixed: usize,
+    pub(crate) element: usize,
+}
+
+impl From<ShapeRef> for al_shape {
+    fn from(shape: ShapeRef) -> al_shape {
+        al_shape { header: shape.header().bits(), fixed: shape.fixed_bytes(), element: shape.element_bytes() }
+    }
+}
+
+/// `al_slot_desc`.
+#[repr(C)]
+struct al_slot_desc {
+    name: *const c_char,
+    offset: usize,
+    kind: c_int,
+}
+
+/// `al_shape_desc`.
+#[repr(C)]
+struct al_shape_desc {
+    size: usize,
+    name: *const c_char,
+    fixed: usize,
+    slots: *const al_slot_desc,
+    slot_count: usize,
+    tail: c_int,
+    trace: Option<unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void)>,
+    trace_data: *mut c_void,
+    trace_lasts: bool,
+}
+
+/// `al_tracer`: a [`SlotVisitor`], which C code gets as an address during a call.
+type al_tracer = c_void;
+
+fn kind(kind: c_int, name: &str) -> Result<SlotKind, Failure> {
+    match kind {
+        0 => Ok(SlotKind::Strong),
+        1 => Ok(SlotKind::Weak),
+        _ => Err(Failure::new(
+            Code::Shape,
+            format_args!("slot `{name}` has the kind {kind}; AL_STRONG or AL_WEAK works"),
+        )),
+    }
+}
+
+/// The shape that C code describes.
+///
+/// # Safety
+/// - `desc` is null, or leads to what the header describes.
+unsafe fn described(desc: *const al_shape_desc) -> Result<Shape, Failure> {
+    // SAFETY: the caller's predicate, here and for texts and slots.
+    let desc = unsafe { given(desc, "desc")? };
+    // SAFETY: as above.
+    let name = unsafe {
+        check_size((&raw const *desc).cast(), "al_shape_desc", size_of::<al_shape_desc>())?;
+        text(desc.name, "name", Code::Shape)?
+    };
+    let name = name.filter(|name| !name.is_empty()).ok_or_else(|| {
+        Failure::new(Code::Shape, "a shape has no name; any text works, and messages and snapshots have it")
+    })?;
+    let element = match desc.tail {
+        0 => None,
+        bytes @ (1 | 2 | 4 | 8) => Some(Element::Plain { bytes: bytes as usize }),
+        16 => Some(Element::Reference(SlotKind::Strong)),
+        17 => Some(Element::Reference(SlotKind::Weak)),
+        other => {
+            return Err(Failure::new(
+                Code::Shape,
+                format_args!("shape `{name}` has the tail {other}; a value of al_tail works"),
+            ));
+        }
+    };
+    let mut shape = match element {
+        Some(element) => Shape::array(name.to_owned(), desc.fixed, element),
+        None => Shape::fixed(name.to_owned(), desc.fixed),
+    };
+    if desc.slot_count > 0 && desc.slots.is_null() {
+        return Err(Failure::null("slots"));
+    }
+    if desc.slot_count > desc.fixed / size_of::<u64>() {
+        return Err(Failure::new(
+            Code::Shape,
+            format_args!("shape `{name}` has {} slots in {} bytes", desc.slot_count, desc.fixed),
+        ));
+    }
+    for index in 0..desc.slot_count {
+        // SAFETY: the caller's predicate: there are so many.
+        let slot = unsafe { &*desc.slots.add(index) };
+        // SAFETY: as above.
+        let name = unsafe { text(slot.name, "name of a slot", Code::Shape)? }.unwrap_or("");
+        shape = shape.slot(name.to_owned(), slot.offset, kind(slot.kind, name)?);
+    }
+    if let Some(trace) = desc.trace {
+        // SAFETY: both types are functions of the C calling convention with three pointers, and a
+        // visitor is what `al_trace` expects.
+        let trace = unsafe {
+            std::mem::transmute::<
+                unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void),
+                CTraceFn,
+            >(trace)
+        };
+        shape = shape.traced_by_c(trace, desc.trace_data);
+        if desc.trace_lasts {
+            shape = shape.slots_never_change();
+        }
+    }
+    Ok(shape)
+}
+
+/// `al_shape_register`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_shape_register(
+    heap: *mut al_heap,
+    desc: *const al_shape_desc,
+    shape: *mut al_shape,
+    error: *mut al_error,
+) -> Code {
+    let register = || {
+        // SAFETY: the header's rules, for all three pointers.
+        let (heap, described, place) =
+            unsafe { (given(heap, "heap")?, described(desc)?, place_for(shape, "shape")?) };
+        place.set(heap.heap.register(described)?.into());
+        Ok(())
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, register) }
+}
+
+/// `al_trace`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_trace(tracer: *mut al_tracer, slot: *mut u64) {
+    // SAFETY: the header's rules: what the trace function got, during its call.
+    unsafe { (*tracer.cast::<SlotVisitor<'_>>()).strong(slot) };
+}
+
+/// `al_trace_weak`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_trace_weak(tracer: *mut al_tracer, slot: *mut u64) {
+    // SAFETY: as for `al_trace`.
+    unsafe { (*tracer.cast::<SlotVisitor<'_>>()).weak(slot) };
+}
+
+/// Calls `found` with the description of an object's shape and the header of its new objects.
+///
+/// # Safety
+/// - `object` is an object of the thread's heap.
+unsafe fn with_shape<R>(
+    function: &str,
+    mu: *mut al_mutator,
+    object: *const c_void,
+    found: impl FnOnce(&Shape, Header) -> R,
+) -> R {
+    let thread = runs(function, mu);
+    if object.is_null() {
+        Wrong(function).end(format_args!("`object` is NULL, and must be an object of the heap"));
+    }
+    // SAFETY: the header of an object is an aligned word that threads access atomically.
+    let header = unsafe { AtomicU64::from_ptr(object.cast_mut().cast()) };
+    let header = Header::from_bits(header.load(Ordering::Relaxed));
+    let shape = match header.kind() {
+        Kind::Object(id) => thread.attachment.heap().shapes().get(id).map(|shape| (shape, Header::new(id))),
+        _ => None,
+    };
+    let Some((shape, header)) = shape else {
+        Wrong(function)
+            .end(format_args!("there is no object at {object:p}: pass one read since the last [S]"));
+    };
+    found(shape, header)
+}
+
+/// `al_shape_of`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_shape_of(mu: *mut al_mutator, object: *const c_void) -> al_shape {
+    let shape = |shape: &Shape, header: Header| al_shape {
+        header: header.bits(),
+        fixed: shape.fixed_bytes(),
+        element: shape.tail().map_or(0, Element::bytes),
+    };
+    // SAFETY: the header's rules: an object.
+    unsafe { with_shape("al_shape_of", mu, object, shape) }
+}
+
+/// `al_size`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_size(mu: *mut al_mutator, object: *const c_void) -> usize {
+    let size = |shape: &Shape, _| {
+        // SAFETY: with a tail the length is the word after the header.
+        let length = shape.tail().map_or(0, |_| unsafe { al_length(object) });
+        shape.bytes_for(length).unwrap_or(0)
+    };
+    // SAFETY: the header's rules: an object.
+    unsafe { with_shape("al_size", mu, object, size) }
+}
+
+/// `al_identity_hash`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_identity_hash(mu: *mut al_mutator, object: *mut c_void) -> u32 {
+    const NAME: &str = "al_identity_hash";
+    let Some(object) = NonNull::new(object.cast()) else {
+        Wrong(NAME).end(format_args!("`object` is NULL, and must be an object of the heap"));
+    };
+    // SAFETY: the header's rules: an object.
+    with(NAME, mu, |raw| unsafe { raw.identity_hash_raw(object) }).get()
+}
+
+/// `al_length` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_length(object: *const c_void) -> usize {
+    // SAFETY: the header's rules: an object with a tail.
+    unsafe { object.byte_add(LENGTH_OFFSET).cast::<usize>().read() }
+}

@@ -1,0 +1,131 @@
+//! The stopped world: objects and roots, seen while no thread runs.
+
+use crate::border::{callback, current, runs_in, with};
+use crate::error::{Code, Failure, al_error, answer, demanded, given};
+use crate::heap::{al_heap, c_string, constant};
+use allotment::raw::{ShapeId, SlotKind, World};
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
+
+/// `al_world`: a [`World`], which C code gets as an address during a call.
+type al_world = c_void;
+
+/// `al_stop_function`.
+type Stopped = unsafe extern "C-unwind" fn(*mut al_world, *mut c_void);
+
+/// `al_object`.
+#[repr(C)]
+struct al_object {
+    address: *mut c_void,
+    bytes: usize,
+    shape: u32,
+    name: *const c_char,
+}
+
+/// `al_root`.
+#[repr(C)]
+struct al_root {
+    kind: *const c_char,
+    weak: bool,
+    object: *mut c_void,
+}
+
+/// `al_stop`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_stop(
+    heap: *mut al_heap,
+    stopped: Option<Stopped>,
+    data: *mut c_void,
+    error: *mut al_error,
+) -> Code {
+    let stop = || {
+        // SAFETY: the header's rules: a heap.
+        let heap = unsafe { given(heap, "heap")? };
+        let stopped = stopped.ok_or_else(|| Failure::null("stopped"))?;
+        let run = |world: &mut World<'_>| {
+            let world = ptr::from_mut(world).cast();
+            // SAFETY: a function of the program's, with its data.
+            callback("a stop", || unsafe { stopped(world, data) });
+        };
+        // `None`: another thread stopped the world first, and its stop is over.
+        loop {
+            let done = if runs_in(&heap.heap) {
+                with("al_stop", current(), |raw| raw.stop_the_world(run))
+            } else {
+                heap.heap.stop_the_world(run)?
+            };
+            if done.is_some() {
+                return Ok(());
+            }
+        }
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, stop) }
+}
+
+/// The world that a stop's function got.
+///
+/// # Safety
+/// - `world` is what the calling function of a stop got, during its call.
+unsafe fn given_world<'w>(function: &str, world: *const al_world) -> &'w World<'w> {
+    // SAFETY: the caller's predicate.
+    unsafe { demanded(world.cast(), function, "world") }
+}
+
+/// `al_walk`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_walk(
+    world: *mut al_world,
+    each: Option<unsafe extern "C-unwind" fn(*mut c_void, *const al_object)>,
+    data: *mut c_void,
+    error: *mut al_error,
+) -> Code {
+    let walk = || {
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        // SAFETY: the header's rules: what the stop's function got.
+        let world = unsafe { given_world("al_walk", world) };
+        let mut names: HashMap<ShapeId, CString> = HashMap::new();
+        world.for_each_object(|object| {
+            let name = names.entry(object.shape).or_insert_with(|| c_string(object.description.name()));
+            let object = al_object {
+                address: object.address as *mut c_void,
+                bytes: object.bytes,
+                shape: object.shape.get(),
+                name: name.as_ptr(),
+            };
+            // SAFETY: a function of the program's, with its data.
+            callback("al_walk", || unsafe { each(data, &raw const object) });
+        })?;
+        Ok(())
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, walk) }
+}
+
+/// `al_roots`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_roots(
+    world: *mut al_world,
+    each: Option<unsafe extern "C-unwind" fn(*mut c_void, *const al_root)>,
+    data: *mut c_void,
+) {
+    let Some(each) = each else { return };
+    // SAFETY: the header's rules: what the stop's function got.
+    unsafe { given_world("al_roots", world) }.for_each_root(|root| {
+        let root = al_root {
+            kind: constant(root.kind.name()),
+            weak: root.slot == SlotKind::Weak,
+            object: root.address as *mut c_void,
+        };
+        // SAFETY: a function of the program's, with its data.
+        callback("al_roots", || unsafe { each(data, &raw const root) });
+    });
+}
+
+/// `al_threads`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_threads(world: *mut al_world) -> usize {
+    // SAFETY: the header's rules: what the stop's function got.
+    unsafe { given_world("al_threads", world) }.threads()
+}

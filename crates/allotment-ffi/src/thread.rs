@@ -1,0 +1,93 @@
+//! Threads: attaching, polls, blocking.
+
+use crate::border::{
+    Wrong, al_mutator, current, is_blocked, runs, set_current, take_current, with, with_any,
+};
+use crate::error::{Code, al_error, answer, given, place_for};
+use crate::frames::linked_frames;
+use crate::heap::al_heap;
+use allotment::raw::GeneratedCalls;
+
+/// `al_attach`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_attach(
+    heap: *mut al_heap,
+    mutator: *mut *mut al_mutator,
+    error: *mut al_error,
+) -> Code {
+    let attach = || {
+        // SAFETY: the header's rules, for both pointers.
+        let (heap, place) = unsafe { (given(heap, "heap")?, place_for(mutator, "mutator")?) };
+        place.set(set_current(heap.heap.attach_thread()?));
+        Ok(())
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, attach) }
+}
+
+/// `al_current`.
+#[unsafe(no_mangle)]
+extern "C" fn al_current() -> *mut al_mutator {
+    current()
+}
+
+/// `al_detach`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_detach(mu: *mut al_mutator) {
+    const NAME: &str = "al_detach";
+    with_any(NAME, mu, |raw| {
+        if raw.is_blocking() {
+            // SAFETY: the region is one of `al_block_enter`, and a thread that stops the world is in
+            // a callback, where `with_any` ends the process.
+            unsafe { raw.leave_blocking() }.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+        }
+    });
+    // SAFETY: the thread is this one, and not blocked.
+    let frames = unsafe { linked_frames(mu) };
+    if frames > 0 {
+        Wrong(NAME).end(format_args!(
+            "{frames} frames are still linked: leave the scopes of AL_LOCALS and AL_WORDS, and call al_unlink, first"
+        ));
+    }
+    drop(take_current());
+}
+
+/// `al_poll_slow`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_poll_slow(mu: *mut al_mutator) {
+    runs("al_poll", mu);
+    // SAFETY: the calling thread's mutator, and the header's rules for an [S] call.
+    unsafe { (GeneratedCalls::new().safepoint)(mu.cast()) };
+}
+
+/// `al_poll` out of line.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_poll(mu: *mut al_mutator) {
+    with("al_poll", mu, |raw| raw.safepoint());
+}
+
+/// `al_collect`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_collect(mu: *mut al_mutator) -> bool {
+    with("al_collect", mu, |raw| raw.collect())
+}
+
+/// `al_block_enter`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_block_enter(mu: *mut al_mutator) {
+    const NAME: &str = "al_block_enter";
+    // SAFETY: the header's rules: the thread uses nothing of the heap before `al_block_leave`.
+    let entered = with_any(NAME, mu, |raw| unsafe { raw.enter_blocking() });
+    entered.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+}
+
+/// `al_block_leave`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_block_leave(mu: *mut al_mutator) {
+    const NAME: &str = "al_block_leave";
+    // SAFETY: the region is one of `al_block_enter`, since closures do not run C code, and a thread
+    // that stops the world is in a callback, where `with_any` ends the process.
+    let left = with_any(NAME, mu, |raw| unsafe { raw.leave_blocking() });
+    left.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+    debug_assert!(!is_blocked(NAME, mu));
+}
