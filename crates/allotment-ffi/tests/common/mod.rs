@@ -1,0 +1,119 @@
+//! C programs beside the library that cargo built: how tests compile and run them.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// The package.
+pub(crate) const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The folder with `liballotment_ffi.so`: that of the tests' own programs.
+pub(crate) fn library_folder() -> PathBuf {
+    let program = std::env::current_exe().expect("the test's own program");
+    program.parent().expect("it is in a folder").to_owned()
+}
+
+/// A file that cargo made of the library.
+pub(crate) fn library(extension: &str) -> PathBuf {
+    let file = library_folder().join(format!("liballotment_ffi.{extension}"));
+    assert!(file.exists(), "{} is missing: cargo builds it before the tests", file.display());
+    file
+}
+
+/// A place for the tests' programs.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("c");
+    std::fs::create_dir_all(&folder).expect("a folder in the target directory");
+    folder.join(name)
+}
+
+/// A command that compiles C, and its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    pub(crate) command: Vec<&'static str>,
+    /// For C++.
+    pub(crate) plus_plus: Vec<&'static str>,
+}
+
+impl Compiler {
+    pub(crate) fn start(&self, plus_plus: bool) -> Command {
+        let words = if plus_plus { &self.plus_plus } else { &self.command };
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg("-I").arg(Path::new(PACKAGE).join("include"));
+        command
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.command.join("-")
+    }
+}
+
+fn works(command: &[&str]) -> bool {
+    Command::new(command[0])
+        .args(&command[1..])
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// The compilers of this machine: gcc, and clang or `zig cc` where they are.
+pub(crate) fn compilers() -> &'static [Compiler] {
+    static FOUND: LazyLock<Vec<Compiler>> = LazyLock::new(|| {
+        let known = [
+            Compiler { command: vec!["gcc"], plus_plus: vec!["g++"] },
+            Compiler { command: vec!["clang"], plus_plus: vec!["clang++"] },
+            Compiler { command: vec!["zig", "cc"], plus_plus: vec!["zig", "c++"] },
+        ];
+        let found: Vec<Compiler> = known.into_iter().filter(|compiler| works(&compiler.command)).collect();
+        assert!(!found.is_empty(), "no C compiler: apt-get install gcc");
+        found
+    });
+    &FOUND
+}
+
+/// The flags with which the header and all C code here compile without a word.
+pub(crate) const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wshadow", "-Werror"];
+
+/// Compiles a file of `tests/` to a program.
+pub(crate) fn build(compiler: &Compiler, file: &str, name: &str, flags: &[&str]) -> PathBuf {
+    let program = scratch(&format!("{name}-{}", compiler.name()));
+    let plus_plus = file.ends_with(".cc");
+    library("so");
+    let folder = library_folder();
+    let output = compiler
+        .start(plus_plus)
+        .args(STRICT)
+        .args(flags)
+        .arg(Path::new(PACKAGE).join("tests").join(file))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(&folder)
+        .arg(format!("-Wl,-rpath,{}", folder.display()))
+        .args(["-lallotment_ffi", "-lpthread"])
+        .output()
+        .expect("the compiler runs");
+    assert!(output.status.success(), "{}: {}", compiler.name(), text(&output));
+    program
+}
+
+/// All that a program said.
+pub(crate) fn text(output: &Output) -> String {
+    let parts = [&output.stdout, &output.stderr];
+    parts.map(|part| String::from_utf8_lossy(part).into_owned()).concat()
+}
+
+/// Runs a program, and ends it after `seconds`.
+pub(crate) fn run(program: &Path, arguments: &[&str], options: &str, seconds: u32) -> Output {
+    Command::new("timeout")
+        .arg("--signal=ABRT")
+        .arg(seconds.to_string())
+        .arg(program)
+        .args(arguments)
+        .env("ALLOTMENT_OPTIONS", options)
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("`timeout` of coreutils runs")
+}
