@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, PACKAGE, STRICT, compilers, library, text};
+use common::{Compiler, PACKAGE, STRICT, all_instructions, compilers, library, text};
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn the_header_compiles_without_a_word_in_each_standard() {
 #[test]
 fn the_header_compiles_with_each_of_its_switches() {
     for compiler in compilers() {
-        for flags in [&["-O0"][..], &["-O3", "-march=native"], &["-DAL_PLAIN_CALLS"], &["-DAL_CHECK"]] {
+        for flags in [&["-O0"][..], &["-O3", all_instructions()], &["-DAL_PLAIN_CALLS"], &["-DAL_CHECK"]] {
             compiles(compiler, false, &[&["-std=c11"], flags].concat());
             compiles(compiler, true, &[&["-std=c++17"], flags].concat());
         }

@@ -58,9 +58,34 @@ fn works(command: &[&str]) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// The compilers of this machine: gcc, and clang or `zig cc` where they are.
+/// The command of the emulator under which these tests run, word by word; empty on a machine of their
+/// own. `.ci/emulate` sets it for cargo.
+pub(crate) fn emulator() -> Vec<String> {
+    const RUNNER: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER";
+    let command =
+        if cfg!(target_arch = "aarch64") { std::env::var(RUNNER).unwrap_or_default() } else { String::new() };
+    command.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The flag for all instructions of this machine.
+pub(crate) fn all_instructions() -> &'static str {
+    match (emulator().is_empty(), cfg!(target_arch = "aarch64")) {
+        (false, _) => "-march=armv8.2-a+sve",
+        (true, true) => "-mcpu=native",
+        (true, false) => "-march=native",
+    }
+}
+
+/// The compilers of this machine: gcc, and clang or `zig cc` where they are. Beside an emulator gcc
+/// is a cross compiler.
 pub(crate) fn compilers() -> &'static [Compiler] {
     static FOUND: LazyLock<Vec<Compiler>> = LazyLock::new(|| {
+        if !emulator().is_empty() {
+            return vec![Compiler {
+                command: vec!["aarch64-linux-gnu-gcc"],
+                plus_plus: vec!["aarch64-linux-gnu-g++"],
+            }];
+        }
         let known = [
             Compiler { command: vec!["gcc"], plus_plus: vec!["g++"] },
             Compiler { command: vec!["clang"], plus_plus: vec!["clang++"] },
@@ -110,6 +135,7 @@ pub(crate) fn run(program: &Path, arguments: &[&str], options: &str, seconds: u3
     Command::new("timeout")
         .arg("--signal=ABRT")
         .arg(seconds.to_string())
+        .args(emulator())
         .arg(program)
         .args(arguments)
         .env("ALLOTMENT_OPTIONS", options)
