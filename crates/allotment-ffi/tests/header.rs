@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Compiler, PACKAGE, STRICT, all_instructions, compilers, library, text};
+use common::{Compiler, PACKAGE, STRICT, all_instructions, compilers, library, scratch, text};
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,6 +46,20 @@ fn the_header_compiles_with_each_of_its_switches() {
             compiles(compiler, false, &[&["-std=c11"], flags].concat());
             compiles(compiler, true, &[&["-std=c++17"], flags].concat());
         }
+    }
+}
+
+#[test]
+fn the_program_in_the_readme_compiles() {
+    let readme = std::fs::read_to_string(Path::new(PACKAGE).join("README.md")).expect("a file");
+    let program = readme.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let file = scratch("readme.c");
+    std::fs::write(&file, program).expect("a file");
+    for compiler in compilers() {
+        let mut command = compiler.start(false);
+        command.args(STRICT).args(["-Wno-unused-function", "-c", "-o", "/dev/null"]).arg(&file);
+        let output = command.output().expect("the compiler runs");
+        assert!(output.status.success(), "{}: {}", compiler.name(), text(&output));
     }
 }
 
