@@ -307,8 +307,11 @@ AL_HOT_ al_code al_checked_end_(al_heap *heap, al_error *error) {
 /* Spans. */
 AL_HOT_ uintptr_t al_span_enter_(void) { return al_check_current()->spans++; }
 AL_HOT_ void al_span_leave_(uintptr_t *before) { al_check_current()->spans = *before; }
-#define AL_SPAN                                                                       \
-  uintptr_t al_span_ __attribute__((cleanup(al_span_leave_), unused)) = al_span_enter_()
+/* A name for each line, so that spans may lie within one another. */
+#define AL_SPAN_2_(line) \
+  uintptr_t al_span_##line __attribute__((cleanup(al_span_leave_), unused)) = al_span_enter_()
+#define AL_SPAN_1_(line) AL_SPAN_2_(line)
+#define AL_SPAN AL_SPAN_1_(__LINE__)
 
 #ifndef __cplusplus
 AL_HOT_ void al_checked_unpin_of_(al_pin **pin) {

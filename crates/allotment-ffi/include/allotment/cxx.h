@@ -4,6 +4,37 @@
 
 namespace al {
 
+/* The calling thread is attached to a heap, to the end of the scope. If it cannot be, `code` says
+ * why, and the mutator is NULL. */
+class Attachment {
+ public:
+  explicit Attachment(al_heap *heap, al_error *error = nullptr)
+      : mu_(nullptr), code_(al_attach(heap, &mu_, error)) {}
+  ~Attachment() {
+    if (mu_) al_detach(mu_);
+  }
+  Attachment(const Attachment &) = delete;
+  Attachment &operator=(const Attachment &) = delete;
+  al_code code() const { return code_; }
+  operator al_mutator *() const { return mu_; }
+
+ private:
+  al_mutator *mu_;
+  al_code code_;
+};
+
+/* The thread is blocked, to the end of the scope: it waits for a lock, a file or another thread. */
+class Blocked {
+ public:
+  explicit Blocked(al_mutator *mu) : mu_(mu) { al_block_enter(mu); }
+  ~Blocked() { al_block_leave(mu_); }
+  Blocked(const Blocked &) = delete;
+  Blocked &operator=(const Blocked &) = delete;
+
+ private:
+  al_mutator *mu_;
+};
+
 /* N variables that are always current, to the end of the scope. */
 template <size_t N>
 class Locals {
@@ -53,6 +84,13 @@ class Pin {
  private:
   al_pin *pin_;
 };
+
+/* [N] The elements after the fixed part of an object, which C++ has no member for:
+ * al::tail<al_slot>(vector)[0]. The structure is as large as the fixed part. */
+template <typename Element, typename Object>
+Element *tail(Object *object) {
+  return reinterpret_cast<Element *>(object + 1);
+}
 
 } /* namespace al */
 

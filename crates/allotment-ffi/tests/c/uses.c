@@ -90,7 +90,10 @@ void use_stack(al_mutator *mu, al_value *stack, size_t count) {
   al_words_set(&S, stack, count + 1);
   AL_PINNED(mu, pin, al_addr(stack[0]));
   AL_SPAN;
-  other_function(stack, (al_value *)al_pin_address(pin));
+  {
+    AL_SPAN;
+    other_function(stack, (al_value *)al_pin_address(pin));
+  }
   al_frame_mark mark = al_frames(mu);
   al_frames_reset(mu, mark);
 }
@@ -105,6 +108,19 @@ void use_stack(al_mutator *mu, al_value *stack, size_t count) {
   copy = handle;
   handle.set(mu, copy.get(mu));
   al::Pin pin(mu, al_addr(handle.get(mu)));
+  al::Blocked blocked(mu);
   other_function(stack, static_cast<al_value *>(pin.address()));
+}
+size_t use_attachment(al_heap *heap, al_shape shape, al_error *error);
+size_t use_attachment(al_heap *heap, al_shape shape, al_error *error) {
+  al::Attachment thread(heap, error);
+  if (thread.code() != AL_OK) return 0;
+  struct vector {
+    uint64_t header;
+    size_t length;
+  };
+  auto *made = static_cast<vector *>(al_alloc_array(thread, shape, 2));
+  al_store(thread, &al::tail<al_slot>(made)[1], al_ref(made));
+  return made->length;
 }
 #endif
