@@ -43,6 +43,26 @@ pub(crate) struct al_error {
     text: [u8; TEXT_BYTES],
 }
 
+/// What texts of the library say with names of Rust, and with those of the header.
+const NAMES: [(&str, &str); 5] = [
+    ("`Shape::slots_never_change` says", "`trace_lasts` says"),
+    (
+        "with its mutator (`RawMutator::stop_the_world`), or from within `Mutator::blocking`",
+        "of that heap, or call al_block_enter first",
+    ),
+    ("not in `Mutator::blocking`", "not between al_block_enter and al_block_leave"),
+    ("are in `blocking` or detached", "are between them or detached"),
+    (
+        "poll (`safepoint`), or wait within `blocking`",
+        "call al_poll, or wait between al_block_enter and al_block_leave",
+    ),
+];
+
+/// A text of the library with the names that a C program knows.
+pub(crate) fn in_names_of_c(text: &str) -> String {
+    NAMES.iter().fold(text.to_owned(), |text, (name, own)| text.replace(name, own))
+}
+
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -54,7 +74,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: Code, reason: impl Display) -> Failure {
-        Failure { code, text: reason.to_string(), bytes: 0, heap_bytes: 0 }
+        Failure { code, text: in_names_of_c(&reason.to_string()), bytes: 0, heap_bytes: 0 }
     }
 
     /// An argument that must not be null is.
@@ -289,7 +309,7 @@ extern "C" fn al_code_text(code: c_int) -> *const c_char {
         9 => c"a child of fork() in which the heap cannot be used",
         10 => c"header and library do not fit, or a size is wrong",
         11 => c"the system refused a file, a thread or a socket",
-        12 => c"a pointer is NULL that must not be",
+        12 => c"an argument is wrong, such as a pointer that is NULL",
         13 => c"the thread is ending",
         14 => c"the heap is broken",
         _ => c"no code of this library",

@@ -1,13 +1,14 @@
 //! What a program chooses about a heap: texts of options, and callbacks.
 
 use crate::border::{Data, callback};
-use crate::error::{Code, Failure, al_error, check_size, text};
+use crate::error::{Code, Failure, al_error, check_size, in_names_of_c, text};
 use crate::heap::c_string;
 use crate::observe::{al_record, with_record};
 use allotment::Heap;
 use allotment::heap::HeapBuilder;
 use allotment::raw::{FrameName, FrameSink, MAX_FRAMES, StackWalker};
 use std::ffi::{CStr, c_char, c_void};
+use std::io::Write;
 use std::time::Duration;
 
 /// `walk_stack`.
@@ -83,13 +84,19 @@ fn with_hooks(mut builder: HeapBuilder, options: &al_options) -> HeapBuilder {
             with_record(record, |record| callback("on_collection", || unsafe { hook(data.get(), record) }));
         });
     }
-    if let Some(hook) = options.on_late_thread {
-        builder = builder.on_late_thread(move |late| {
-            let text = c_string(&late.to_string());
-            // SAFETY: as above.
-            callback("on_late_thread", || unsafe { hook(data.get(), text.as_ptr()) });
-        });
-    }
+    let late_hook = options.on_late_thread;
+    builder = builder.on_late_thread(move |late| {
+        let text = in_names_of_c(&late.to_string());
+        match late_hook {
+            Some(hook) => {
+                let text = c_string(&text);
+                // SAFETY: as above.
+                callback("on_late_thread", || unsafe { hook(data.get(), text.as_ptr()) });
+            }
+            // If standard error cannot be written, there is nobody to tell.
+            None => _ = writeln!(std::io::stderr(), "allotment: {text}"),
+        }
+    });
     if let Some(hook) = options.clock_ns {
         // SAFETY: as above.
         let clock = move || callback("clock_ns", || unsafe { hook(data.get()) });

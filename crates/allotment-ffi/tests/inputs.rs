@@ -16,7 +16,7 @@ enum End {
 
 use End::{Aborts, Says};
 
-const NULL: &str = "a pointer is NULL that must not be";
+const NULL: &str = "an argument is wrong, such as a pointer that is NULL";
 const ABI: &str = "header and library do not fit";
 const OPTION: &str = "an option is wrong";
 const SHAPE: &str = "the description describes no object";
@@ -112,6 +112,7 @@ fn each_wrong_input_gets_its_answer() {
                 Aborts(parts) => (parts, true),
             };
             assert!(parts.iter().all(|part| said.contains(part)), "{case}, {options:?}: {said}");
+            assert!(!said.contains("::"), "{case}: a C program does not know these names: {said}");
             if aborts {
                 let code = output.status.code();
                 assert!(

@@ -98,6 +98,7 @@ AL_ASSERT_(mutator, sizeof(al_mutator) == 256);
 
 /* ---- Codes and errors ---- */
 
+/* What a call answers: al_code_text has it as a text. */
 typedef enum al_code {
   AL_OK = 0,
   AL_E_MEMORY = 1,           /* the heap, or the system, has no room */
@@ -111,7 +112,7 @@ typedef enum al_code {
   AL_E_FORKED = 9,           /* a child of fork() in which the heap cannot be used */
   AL_E_ABI = 10,             /* header and library do not fit, or a size is wrong */
   AL_E_PLATFORM = 11,        /* the system refused a file, a thread or a socket */
-  AL_E_ARGUMENT = 12,        /* a pointer is NULL that must not be */
+  AL_E_ARGUMENT = 12,        /* an argument is wrong, such as a pointer that is NULL */
   AL_E_ENDING = 13,          /* the thread is ending */
   AL_E_BROKEN = 14           /* the heap is broken: al_verify */
 } al_code;
