@@ -4,13 +4,16 @@
 
 /* ---- Allocation ---- */
 
-/* The slow halves of the inlines below. Their memory is zero, and need not be (`raw`). */
+/* The slow halves of the allocations, for compilers. With `raw` the memory after the header, and
+ * after an array's length, may be anything; without it the memory is zero. */
 AL_SAFEPOINT AL_COLD_ void *al_alloc_slow(al_mutator *mu, uint64_t header, size_t bytes);
 AL_SAFEPOINT AL_COLD_ void *al_alloc_raw_slow(al_mutator *mu, uint64_t header, size_t bytes);
 AL_SAFEPOINT AL_COLD_ void *al_alloc_array_slow(al_mutator *mu, const al_shape *shape,
                                                 size_t length);
 AL_SAFEPOINT AL_COLD_ void *al_alloc_array_raw_slow(al_mutator *mu, const al_shape *shape,
                                                     size_t length);
+
+/* The slow halves of the allocations without a safepoint. */
 AL_NO_SAFEPOINT AL_COLD_ void *al_try_alloc_slow(al_mutator *mu, uint64_t header, size_t bytes);
 AL_NO_SAFEPOINT AL_COLD_ void *al_try_alloc_raw_slow(al_mutator *mu, uint64_t header, size_t bytes);
 AL_NO_SAFEPOINT AL_COLD_ void *al_try_alloc_array_slow(al_mutator *mu, const al_shape *shape,

@@ -42,12 +42,12 @@ typedef struct al_options {
   void *data;
 } al_options;
 
-/* [A] As al_heap_new, for a program with the header of that AL_ABI. */
+/* [A] Makes a heap for a program whose header has that AL_ABI: al_heap_new passes its own. */
 AL_ANY_THREAD al_code al_heap_new_abi(uint32_t abi, const al_options *options, al_heap **heap,
                                       al_error *error);
 
 /* [A] Makes a heap. `options` may be NULL. */
-AL_HOT_ al_code al_heap_new(const al_options *options, al_heap **heap, al_error *error) {
+AL_ANY_THREAD AL_HOT_ al_code al_heap_new(const al_options *options, al_heap **heap, al_error *error) {
   return al_heap_new_abi(AL_ABI, options, heap, error);
 }
 

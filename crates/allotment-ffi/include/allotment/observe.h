@@ -39,6 +39,7 @@ size_t al_threads(al_world *world);
 /* [A] Checks the heap while no thread is attached. AL_E_BROKEN: the text has the first fault. */
 AL_ANY_THREAD al_code al_verify(al_heap *heap, al_error *error);
 
+/* The form of a snapshot. */
 typedef enum al_snapshot_format {
   AL_HEAPSNAPSHOT = 0, /* for Chrome, VS Code, memlab */
   AL_HPROF = 1         /* for Eclipse MAT, VisualVM */
@@ -60,6 +61,7 @@ AL_SAFEPOINT al_code al_census(al_heap *heap, bool retained,
                                void (*each)(void *data, const al_census_row *row), void *data,
                                al_error *error);
 
+/* What the value of a metric is. */
 typedef enum al_metric_kind {
   AL_COUNTER = 0,      /* only grows */
   AL_TIME_COUNTER = 1, /* nanoseconds, only grows */
@@ -67,6 +69,7 @@ typedef enum al_metric_kind {
   AL_HISTOGRAM = 3     /* of times: their number in `value`, their sum in `sum_ns` */
 } al_metric_kind;
 
+/* A number for monitoring. */
 typedef struct al_metric {
   const char *name; /* "allotment.memory.used"; valid during the call, as are all texts here */
   const char *description;

@@ -4,6 +4,7 @@
 
 /* ---- Shapes ---- */
 
+/* Whether a slot keeps its referent alive. */
 typedef enum al_slot_kind {
   AL_STRONG = 0, /* keeps its referent */
   AL_WEAK = 1    /* becomes null when its referent dies: al_load_weak */
@@ -20,6 +21,7 @@ typedef enum al_tail {
   AL_TAIL_WEAK_SLOTS = 17
 } al_tail;
 
+/* A slot of a shape: AL_SLOT. */
 typedef struct al_slot_desc {
   const char *name; /* for messages and snapshots */
   size_t offset;    /* from the object's first byte */
@@ -59,7 +61,7 @@ typedef struct al_shape_desc {
 AL_ANY_THREAD al_code al_shape_register(al_heap *heap, const al_shape_desc *desc, al_shape *shape,
                                         al_error *error);
 
-/* In a trace function: a slot of the object. */
+/* In a trace function: a slot of the object, strong or weak. */
 AL_NO_SAFEPOINT void al_trace(al_tracer *tracer, al_slot *slot);
 AL_NO_SAFEPOINT void al_trace_weak(al_tracer *tracer, al_slot *slot);
 

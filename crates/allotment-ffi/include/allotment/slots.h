@@ -17,6 +17,7 @@ AL_NO_SAFEPOINT AL_HOT_ bool al_is_ref(al_word word) {
   return !(word & AL_IMMEDIATE_BIT) && (word & AL_ADDRESS_MASK);
 }
 
+/* Whether a word is null. */
 AL_NO_SAFEPOINT AL_HOT_ bool al_is_null(al_word word) { return word == 0; }
 
 /* Whether two words, both loaded since the last [S], are the same. */
@@ -72,8 +73,9 @@ AL_NO_SAFEPOINT AL_HOT_ al_word al_from_word(al_word word) { return word; }
 #endif
 #endif
 
+/* [N] The slow paths of al_load, al_load_weak, al_store and al_cas. With AL_PLAIN_CALLS they are plain
+ * calls: more registers are saved, and debuggers see every frame. */
 #if defined(AL_PLAIN_CALLS)
-/* Plain calls: more registers are saved, and debuggers see every frame. */
 AL_COLD_ al_word al_load_slow(al_mutator *mu, const al_slot *slot, al_word word);
 AL_COLD_ al_word al_load_weak_slow(al_mutator *mu, const al_slot *slot, al_word word);
 AL_COLD_ void al_store_slow(al_mutator *mu, const al_slot *slot);
@@ -109,8 +111,7 @@ AL_HOT_ al_word al_cas_slow(al_mutator *mu, al_slot *slot, al_word expected, al_
                    : "cc", "memory" AL_VECTORS_);
   return result;
 }
-#else
-/* The arguments are in x0 to x3, the result is in x0. There is no red zone. */
+#else /* The arguments are in x0 to x3, the result is in x0. There is no red zone. */
 #define AL_CALL_(entry) \
   register uintptr_t to_ __asm__("x16") = (entry); \
   register uintptr_t a0_ __asm__("x0") = (uintptr_t)mu; \
@@ -152,7 +153,7 @@ AL_HOT_ al_word al_cas_slow(al_mutator *mu, al_slot *slot, al_word expected, al_
 }
 #endif
 
-/* The whole of an access to several slots, or to a weak one, where a barrier is in force. */
+/* [N] The whole of an access to several slots, or to a weak one, where a barrier is in force. */
 AL_COLD_ bool al_weak_live_slow(al_mutator *mu, const al_slot *slot);
 AL_COLD_ void al_copy_slow(al_mutator *mu, al_slot *to, const al_slot *from, size_t count);
 AL_COLD_ void al_fill_slow(al_mutator *mu, al_slot *to, size_t count, al_word word);
