@@ -68,10 +68,14 @@ impl Concurrent for Shenandoah {
         let is_moving = mutator.shared().threads.barriers() & Hot::FORWARDING != 0;
         if is_moving || self.engine.tables.marks_young() || self.engine.pacer.levy().is_some() {
             self.engine.charge(mutator, bytes);
+            if self.engine.assisted.has_cycle() {
+                return;
+            }
+            // No thread drives the cycle that is under way: in a child of `fork()` one may start.
         } else {
             self.engine.note_uncharged(mutator, bytes);
-            self.look(mutator);
         }
+        self.look(mutator);
     }
 
     fn settle(&self, mutator: &mut Mutator<'_>) {

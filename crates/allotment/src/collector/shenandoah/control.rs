@@ -36,12 +36,26 @@ struct Cycles {
     shared: Weak<Shared>,
 }
 
+/// The control thread at its work. If the thread panics, no thread drives the cycle any more. Then
+/// waits for the cycle end, and no thread pays for it.
+pub(super) struct Driving<'c>(&'c Shenandoah);
+
+impl Drop for Driving<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.progress.driver_died();
+            self.0.engine.pacer.end();
+            self.0.engine.assisted.end();
+        }
+    }
+}
+
 impl Watch for Cycles {
     fn look(&mut self, _begins: bool) -> Option<Duration> {
         let (shared, collector) = (self.shared.upgrade()?, self.collector.upgrade()?);
         // First: later requests make the thread look again.
         collector.control.rest();
-        let _driving = collector.progress.drive();
+        let _driving = collector.drive();
         collector.run_cycles(&shared);
         collector.timer.regions_were_freed(&shared.space.free);
         Some(Duration::ZERO)
@@ -49,6 +63,12 @@ impl Watch for Cycles {
 }
 
 impl Shenandoah {
+    /// Makes this thread the control thread, until the guard is dropped.
+    pub(super) fn drive(&self) -> Driving<'_> {
+        self.progress.drive();
+        Driving(self)
+    }
+
     /// Looks whether a cycle should begin, for a mutator that took memory from another region.
     pub(super) fn look(&self, mutator: &Mutator<'_>) {
         if self.passive.load(Ordering::Relaxed) {
@@ -109,6 +129,10 @@ impl Shenandoah {
             passage();
             let mut cycle = self.lock_unhalted();
             let stage = cycle.stage();
+            if stage != Stage::Idle {
+                // A child of `fork()` goes on with the cycle of its parent.
+                self.engine.assisted.begin();
+            }
             if stage == Stage::Idle {
                 if !self.progress.is_wanted() {
                     if self.engine.has_old_to_mark() {

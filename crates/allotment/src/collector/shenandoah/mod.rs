@@ -276,6 +276,9 @@ impl Collector for Arc<Shenandoah> {
         self.workers.forget_threads();
         self.control.forget();
         self.timer.forget_thread();
+        // No thread drives the cycle that is under way, until a trigger or a request starts one.
+        self.engine.pacer.forget_threads();
+        self.engine.assisted.end();
     }
 
     fn heap_is_ready(&self, shared: &Arc<Shared>) {

@@ -107,6 +107,13 @@ impl Pacer {
         self.wake_all();
     }
 
+    /// Ends the step in a child of `fork()`, in which no thread waits. Without the lock, which a
+    /// thread of the parent may hold.
+    pub(super) fn forget_threads(&self) {
+        self.levy.store(0, Ordering::Relaxed);
+        self.waiting.store(0, Ordering::Relaxed);
+    }
+
     /// Lets waiting threads look at the levy.
     fn wake_all(&self) {
         drop(self.lock());

@@ -59,11 +59,15 @@ impl Progress {
         self.inner.try_lock().is_ok()
     }
 
-    /// Makes this thread the control thread, until the guard is dropped. If this thread panics, the
-    /// guard tells the waiting threads.
-    pub(super) fn drive(&self) -> Driving<'_> {
+    /// Makes this thread the control thread.
+    pub(super) fn drive(&self) {
         self.lock().driver = Some(current().id());
-        Driving(self)
+    }
+
+    /// Tells the waiting threads that the control thread has panicked.
+    pub(super) fn driver_died(&self) {
+        self.lock().is_dead = true;
+        self.changed.notify_all();
     }
 
     /// Whether this thread is the control thread.
@@ -168,18 +172,6 @@ impl Progress {
             inner = self.changed.wait(inner).expect(POISONED);
         }
         true
-    }
-}
-
-/// Tells waiting threads if the control thread panics.
-pub(super) struct Driving<'p>(&'p Progress);
-
-impl Drop for Driving<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().is_dead = true;
-            self.0.changed.notify_all();
-        }
     }
 }
 

@@ -7,6 +7,8 @@ use super::*;
 use crate::collector::concurrent::{Copier, Updater};
 use crate::mutator::Debt;
 use proptest::prelude::*;
+use std::sync::atomic::Ordering;
+use std::thread;
 
 fn settings(list: &str) -> PacingSettings {
     PacingSettings::from(&options(list))
@@ -180,6 +182,102 @@ fn without_waits_threads_take_more_than_there_is() {
     let mut model = Model::new(PacedStep::Update, outlook);
     (0..100).for_each(|_| model.take(0, 64 << 10, false));
     assert!(model.taken > MIB as u64 && model.threads[0].debt.owed_bytes > model.levy.worth_a_wait());
+}
+
+/// Threads owe nothing for a cycle that no thread drives.
+#[test]
+fn threads_do_not_pay_for_a_cycle_without_a_driver() {
+    let in_a_child_of_fork = |kit: &Kit| kit.shared().collector.forget_threads();
+    let after_a_panic = |kit: &Kit| {
+        thread::scope(|scope| {
+            let driver = scope.spawn(|| {
+                let _driving = kit.collector().drive();
+                panic!("a hook of the embedder panics on the control thread");
+            });
+            driver.join().unwrap_err();
+        });
+    };
+    in_both_modes(|| {
+        for leave in [in_a_child_of_fork as fn(&Kit), after_a_panic] {
+            let kit = Kit::new(4096, 60, &format!("+ZealPoison,{BY_HAND}"));
+            let engine = &kit.collector().engine;
+            let run = kit.heap.attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                lists.add_half_dead(&kit, mutator, 400);
+                mutator.blocking(|| {
+                    kit.advance_to(Stage::Update);
+                    kit.interrupted();
+                    assert!(engine.pacer.levy().is_some() && engine.assisted.has_cycle());
+                    leave(&kit);
+                });
+                assert!(engine.pacer.levy().is_none() && !engine.assisted.has_cycle());
+                assert!(lists.push(&kit, mutator, 0));
+                assert_eq!(mutator.debt().owed_bytes, 0);
+                mutator.blocking(|| kit.end_cycle());
+                lists.check(mutator);
+            });
+            run.unwrap();
+            kit.heap.verify().unwrap();
+        }
+    });
+}
+
+/// In a child of `fork()` threads look whether a cycle should begin, even if one is under way. So
+/// they start the thread that goes on with it.
+#[test]
+fn a_child_of_fork_goes_on_with_the_cycle() {
+    in_both_modes(|| {
+        for step in [Stage::Mark, Stage::Evacuate, Stage::Update] {
+            let kit = Kit::new(4096, 200, &format!("+ZealPoison,{BY_HAND}"));
+            let (collector, threads) = (kit.collector(), &kit.shared().threads);
+            let run = kit.heap.attach(|mutator| {
+                let mut lists = Lists::new(&kit, mutator, 2, 1);
+                lists.add_half_dead(&kit, mutator, 400);
+                mutator.blocking(|| kit.advance_to(step));
+                assert_eq!(kit.stage(), step);
+                kit.shared().collector.forget_threads();
+                collector.passive.store(false, Ordering::Relaxed);
+                let before = threads.full_collections.load(Ordering::Relaxed);
+                while threads.full_collections.load(Ordering::Relaxed) == before {
+                    kit.waste(mutator, 200);
+                    mutator.blocking(|| thread::sleep(Duration::from_millis(1)));
+                }
+                collector.passive.store(true, Ordering::Relaxed);
+                mutator.blocking(|| {
+                    while collector.progress.is_wanted() || kit.stage() != Stage::Idle {
+                        thread::yield_now();
+                    }
+                });
+                lists.check(mutator);
+            });
+            run.unwrap();
+            let metrics = kit.heap.metrics().collections;
+            assert_eq!(metrics.degenerated, 0, "{step:?}: no thread had to stop the world");
+            kit.heap.verify().unwrap();
+        }
+    });
+}
+
+/// A thread that waits for credit goes on when the control thread panics.
+#[test]
+fn a_panic_of_the_control_thread_ends_waits_for_credit() {
+    let kit = Kit::new(4096, 60, BY_HAND);
+    let pacer = &kit.collector().engine.pacer;
+    pacer.begin(PacedStep::Update, Outlook { free_bytes: MIB, work_bytes: MIB, threads: 1 });
+    let levy = pacer.levy().expect("a levy").number;
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            while pacer.is_in_force(levy) {
+                pacer.wait(levy, Duration::from_secs(3600));
+            }
+        });
+        let driver = scope.spawn(|| {
+            let _driving = kit.collector().drive();
+            panic!("a hook of the embedder panics on the control thread");
+        });
+        driver.join().unwrap_err();
+        waiting.join().unwrap();
+    });
 }
 
 /// Slices that are halted at each question do all copies and all updates: the rest of a piece goes
