@@ -60,7 +60,8 @@ impl Engine {
         }
     }
 
-    /// Notes that a thread takes memory for which nobody pays: `bytes`, and all that it took before.
+    /// Notes that a thread takes memory for which nobody pays: `bytes`, and all that it took
+    /// before.
     pub(super) fn note_uncharged(&self, mutator: &Mutator<'_>, bytes: usize) {
         let charged_bytes = mutator.taken_bytes() + bytes as u64;
         mutator.set_debt(Debt { charged_bytes, ..mutator.debt() });
@@ -107,13 +108,15 @@ impl Engine {
         debt.owed_bytes -= self.pacer.pay(debt.owed_bytes);
     }
 
-    /// Does a slice of the cycle's work. Work beyond the debt pays for other threads. Returns
-    /// whether there was anything to do.
+    /// Does a slice of the cycle's work. Work beyond the debt pays for other threads, unless the
+    /// step has ended meanwhile: the credit of a step is for its own work. Returns whether there
+    /// was anything to do.
     fn pay_by_work(&self, mutator: &Mutator<'_>, debt: &mut Debt) -> bool {
+        let levy = debt.levy;
         let done = self.slice(mutator) as u64;
         let paid = done.min(debt.owed_bytes);
         debt.owed_bytes -= paid;
-        self.did(mutator.shared(), done, paid);
+        self.did(mutator.shared(), levy, done, paid);
         done > 0
     }
 

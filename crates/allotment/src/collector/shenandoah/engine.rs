@@ -5,7 +5,7 @@
 use super::assisted::Assisted;
 use super::choose::ChooseSettings;
 use super::freed::Freed;
-use super::levy::{Outlook, PacedStep, work_beyond};
+use super::levy::{Levy, Outlook, PacedStep, work_beyond};
 use super::old::Old;
 use super::pacer::Pacer;
 use super::scope::Scope;
@@ -187,18 +187,25 @@ impl Engine {
         self.pacer.begin(step, outlook(shared, work_bytes));
     }
 
-    /// Lets threads pay for a step that begins, and in which no thread can help. They have credit for
-    /// the step's part of the free memory. Beyond that they wait for the end of the step.
+    /// Lets threads pay for a step that begins, and in which no thread can help. They have credit
+    /// for the step's part of the free memory. Beyond that they wait for the end of the step.
     pub(super) fn begin_paced_alone(&self, shared: &Shared, step: PacedStep) {
         let work_bytes = outlook(shared, 0).free_bytes;
         self.begin_paced(shared, step, work_bytes);
-        self.pacer.did(work_bytes as u64, 0);
+        self.worker_did(shared, work_bytes as u64);
     }
 
-    /// Counts work of a worker or a mutator in the step under way. `paid_bytes` of it pay for the
-    /// mutator. Marking that does more than was expected gets a new levy.
-    pub(super) fn did(&self, shared: &Shared, bytes: u64, paid_bytes: u64) {
-        if let Some(done) = self.pacer.did(bytes, paid_bytes)
+    /// Counts work of a worker in the step under way, which does not end before the worker does.
+    pub(super) fn worker_did(&self, shared: &Shared, bytes: u64) {
+        if let Some(Levy { number, .. }) = self.pacer.levy() {
+            self.did(shared, number, bytes, 0);
+        }
+    }
+
+    /// Counts work that was done under levy `number`. `paid_bytes` of it pay for the mutator that
+    /// did it. Marking that does more than was expected gets a new levy.
+    pub(super) fn did(&self, shared: &Shared, number: u32, bytes: u64, paid_bytes: u64) {
+        if let Some(done) = self.pacer.did(number, bytes, paid_bytes)
             && self.tables.marks_young()
         {
             let table = shared.space.free.table();

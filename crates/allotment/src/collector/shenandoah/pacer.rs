@@ -26,7 +26,8 @@ pub(super) struct Pacer {
     levy: AtomicU64,
     /// The number of the last levy. Written by the same threads. Relaxed: a count.
     number: AtomicU32,
-    /// Bytes that each thread takes without paying. Written before `levy`. Relaxed: ordered by that.
+    /// Bytes that each thread takes without paying. Written before `levy`. Relaxed: ordered by
+    /// that.
     exempt_bytes: AtomicU64,
     /// Bytes of work that were done and not paid with. Workers add, mutators take. Relaxed: ordered
     /// by fences, see the head of this file.
@@ -133,10 +134,12 @@ impl Pacer {
         self.levy().is_some_and(|levy| levy.number == number)
     }
 
-    /// Adds work that was done, of which `paid_bytes` pay for the thread that did it. Returns the
-    /// bytes of work in the step so far, if they have just become more than was expected.
-    pub(super) fn did(&self, bytes: u64, paid_bytes: u64) -> Option<u64> {
-        if bytes == 0 || self.levy().is_none() {
+    /// Adds work that was done under levy `number`, of which `paid_bytes` pay for the thread that
+    /// did it. Work under a levy that is no longer in force counts for nothing. Returns the bytes
+    /// of work in the step so far, if they have just become more than was expected.
+    pub(super) fn did(&self, number: u32, bytes: u64, paid_bytes: u64) -> Option<u64> {
+        // If the levy ends right after this look, the work counts for the next step.
+        if bytes == 0 || !self.is_in_force(number) {
             return None;
         }
         let before = self.done.fetch_add(bytes, Ordering::Relaxed);
@@ -209,6 +212,12 @@ mod model {
         Arc::new(pacer)
     }
 
+    /// The work of a worker.
+    fn did(pacer: &Pacer, bytes: u64) {
+        let number = pacer.levy().map_or(0, |levy| levy.number);
+        pacer.did(number, bytes, 0);
+    }
+
     /// Pays, or waits until there is credit. Returns what is still owed when the step has ended.
     fn settle(pacer: &Pacer) -> u64 {
         let number = pacer.levy().map_or(0, |levy| levy.number);
@@ -236,8 +245,8 @@ mod model {
                 let pacer = pacer.clone();
                 move || settle(&pacer)
             });
-            pacer.did(OWED / 2, 0);
-            pacer.did(OWED / 2, 0);
+            did(pacer, OWED / 2);
+            did(pacer, OWED / 2);
             assert_eq!(waiting.join().unwrap(), 0);
             assert_eq!(pacer.pay(1), 0, "all credit is used");
         });
@@ -250,8 +259,8 @@ mod model {
                 let pacer = pacer.clone();
                 thread::spawn(move || settle(&pacer))
             });
-            pacer.did(2 * OWED, 0);
-            threads.map(|thread| assert_eq!(thread.join().unwrap(), 0));
+            did(pacer, 2 * OWED);
+            threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), 0));
         });
     }
 
@@ -277,7 +286,7 @@ mod model {
             });
             let worker = thread::spawn({
                 let pacer = pacer.clone();
-                move || pacer.did(OWED, 0)
+                move || did(&pacer, OWED)
             });
             let paid = pacer.pay(OWED);
             let other = paying.join().unwrap();

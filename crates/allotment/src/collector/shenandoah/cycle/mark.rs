@@ -50,7 +50,7 @@ impl Marking {
     /// at dirty cards first.
     fn trace(&mut self, engine: &Engine, account: &Account, work: Work<'_>) {
         let Work { shared, workers, interrupt, .. } = work;
-        let did = |bytes| engine.did(shared, bytes, 0);
+        let did = |bytes| engine.worker_did(shared, bytes);
         let sought = account.scope.sought(engine.marks_old());
         let marking = MarkShared { marked: Some(&did), ..engine.marking(shared, interrupt, sought) };
         self.found.add(engine.run_markers(shared, workers, marking, |marker| {

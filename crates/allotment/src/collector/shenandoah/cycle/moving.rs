@@ -80,7 +80,7 @@ impl Moving {
                 while !interrupt.is_set()
                     && let Some(bytes) = engine.update_next(shared, &mut updater, &mut || interrupt.is_set())
                 {
-                    engine.did(shared, bytes as u64, 0);
+                    engine.worker_did(shared, bytes as u64);
                 }
                 updated.fetch_add(updater.updated, Ordering::Relaxed);
             });
@@ -130,7 +130,7 @@ fn copy(engine: &Engine, account: &mut Account, work: Work<'_>) -> bool {
             while !interrupt.is_set()
                 && let Some(bytes) = engine.copy_next(shared, &mut copier, &mut || interrupt.is_set())
             {
-                engine.did(shared, bytes as u64, 0);
+                engine.worker_did(shared, bytes as u64);
             }
             copied.fetch_add(copier.finish(), Ordering::Relaxed);
         });

@@ -2,6 +2,7 @@
 
 use super::super::cycle::Stage;
 use super::super::levy::*;
+use super::super::pacer::Pacer;
 use super::kit::{BY_HAND, Kit, Lists, in_both_modes};
 use super::*;
 use crate::collector::concurrent::{Copier, Updater};
@@ -256,6 +257,30 @@ fn a_child_of_fork_goes_on_with_the_cycle() {
             kit.heap.verify().unwrap();
         }
     });
+}
+
+/// A slice that ends in the step after its own pays for nothing there. Otherwise threads could take
+/// memory for work that the step still has to do.
+#[test]
+fn work_of_an_earlier_step_gives_no_credit() {
+    let pacer = Pacer::new(settings(""));
+    let outlook = Outlook { free_bytes: MIB, work_bytes: 100, threads: 1 };
+    let begin = |step| {
+        pacer.begin(step, outlook);
+        pacer.levy().expect("a levy").number
+    };
+    let first = begin(PacedStep::Evacuate);
+    assert_eq!(pacer.did(first, 60, 20), None);
+    assert_eq!(pacer.pay(1000), 40);
+    let next = begin(PacedStep::Update);
+    assert_eq!(pacer.did(first, 100, 0), None);
+    assert_eq!(pacer.pay(1000), 0);
+    assert_eq!(pacer.did(next, 100, 0), Some(100), "the step has done its own work alone");
+    assert_eq!(pacer.pay(1000), 100);
+    pacer.end();
+    // No levy has the number 0, which a thread without a debt has.
+    assert_eq!((pacer.did(next, 1, 0), pacer.did(0, 1, 0)), (None, None));
+    assert_eq!(pacer.pay(1000), 0);
 }
 
 /// A thread that waits for credit goes on when the control thread panics.
