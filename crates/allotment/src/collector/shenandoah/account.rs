@@ -27,6 +27,8 @@ pub(super) struct Account {
     pub(super) weak_cleared: u64,
     /// Marking has lost entries: a full collection follows.
     pub(super) lost: bool,
+    /// The set stays where it is: a move does not pay.
+    pub(super) skips_set: bool,
     pub(super) old: OldAccount,
 }
 
@@ -67,6 +69,7 @@ impl Account {
             found: Found::default(),
             weak_cleared: 0,
             lost: false,
+            skips_set: false,
             old: OldAccount::default(),
         }
     }

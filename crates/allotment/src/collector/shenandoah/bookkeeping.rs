@@ -106,6 +106,7 @@ impl Shenandoah {
         let is_for_memory = self.degenerating.load(Ordering::Relaxed) > 0;
         let kind = match account.record {
             CycleDetails { degenerated: Some(_), .. } if is_for_memory => CycleKind::Degenerated,
+            _ if account.skips_set => CycleKind::Skipped,
             CycleDetails { set_regions: 0, .. } => CycleKind::Abbreviated,
             _ => CycleKind::Concurrent,
         };

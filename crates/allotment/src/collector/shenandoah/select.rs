@@ -10,6 +10,7 @@ use super::bytes::percent_of;
 use super::choose::{
     Candidate, ChooseSettings, FreeMemory, choose, choose_old, copy_regions, live_bytes, old_reserve,
 };
+use crate::region::WantedRun;
 
 /// A region without new objects, or a run of them, as marking has left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +56,8 @@ pub(super) struct Sorted {
 /// Regions that are to be emptied, and those that are to be emptied later.
 pub(super) struct Selection {
     pub(super) set: Vec<Candidate>,
+    /// There were regions to empty, and a move of them does not pay.
+    pub(super) skips: bool,
     /// The part of the set that an earlier cycle has found: old regions of a mixed cycle.
     pub(super) old_set: Vec<Candidate>,
     pub(super) settings: ChooseSettings,
@@ -76,6 +79,22 @@ pub(super) struct FreeRegions {
     /// Regions that mutators may take before the next cycle begins, if this one frees nothing. 0:
     /// they need memory now, and each region counts.
     pub(super) regions_to_next: usize,
+    /// The runs of regions that mutators wanted since the last cycle, if any did.
+    pub(super) wanted_run: Option<WantedRun>,
+}
+
+impl FreeRegions {
+    /// Bytes that mutators have until the next cycle without a move, with these bytes of immediate
+    /// garbage. A program that wants runs of regions has the free bytes that are in runs: immediate
+    /// garbage need not make runs.
+    fn left_bytes(&self, immediate_bytes: usize) -> usize {
+        let left_bytes = self.regions_to_next * self.region_bytes;
+        match self.wanted_run {
+            _ if left_bytes == 0 => 0,
+            Some(run) => left_bytes.min(run.free_bytes),
+            None => left_bytes + immediate_bytes,
+        }
+    }
 }
 
 /// Whether to move a set with `gained_bytes` of garbage, where mutators have `left_bytes` until the
@@ -149,15 +168,16 @@ pub(super) fn select(
     let worth = percent_of(region_bytes, options.old_garbage_percent);
     candidates.retain(|candidate| is_old(candidate.region) && candidate.garbage_bytes >= worth);
     let old_set = choose_old(waiting, options, region_bytes, budget);
-    let left_bytes = match memory.regions_to_next {
-        0 => 0,
-        regions => regions * region_bytes + sorted.immediate_bytes,
-    };
-    // With old regions in the set, all slots are updated anyway.
-    if effort == Effort::Usual && old_set.is_empty() && !pays(chosen.garbage_bytes, left_bytes) {
+    // With old regions in the set, all slots are updated anyway. If many old regions wait, the next
+    // cycle begins at once to move them, and would update all slots for these alone.
+    let may_skip =
+        effort == Effort::Usual && old_set.is_empty() && candidates.len() <= options.expedite_mixed;
+    let pays = pays(chosen.garbage_bytes, memory.left_bytes(sorted.immediate_bytes));
+    let skips = may_skip && !pays && !chosen.set.is_empty();
+    if skips {
         chosen.set.clear();
     }
-    Selection { set: chosen.set, old_set, settings, region_bytes, old_candidates: candidates }
+    Selection { set: chosen.set, skips, old_set, settings, region_bytes, old_candidates: candidates }
 }
 
 impl Selection {

@@ -85,6 +85,8 @@ pub enum CycleKind {
     Concurrent,
     /// Beside mutators, and without copies: the regions without live objects had enough garbage.
     Abbreviated,
+    /// Beside mutators, and without copies: a move would not have paid.
+    Skipped,
     /// An allocation failed, and the rest was done in a stop.
     Degenerated,
     /// As a full collection.
@@ -294,7 +296,7 @@ impl Trigger {
         }
         self.learnt = self.learnt.saturating_add(1);
         let lateness = match kind {
-            CycleKind::Concurrent | CycleKind::Abbreviated => None,
+            CycleKind::Concurrent | CycleKind::Abbreviated | CycleKind::Skipped => None,
             CycleKind::Degenerated => Some(Lateness::Degenerated),
             CycleKind::Full => Some(Lateness::Full),
         };
@@ -313,7 +315,8 @@ impl Trigger {
             self.free_after.add(free, FREE_WEIGHT);
         }
         let allocated = self.allocated - self.allocated_before;
-        self.worth.cycle_ended(done.freed_bytes, allocated, free_bytes);
+        let skipped = kind == CycleKind::Skipped;
+        self.worth.cycle_ended(skipped, done.freed_bytes, allocated, free_bytes);
         (self.ended, self.allocated_before, self.run_bytes) = (done.ended, self.allocated, 0);
         self.advise(lateness.is_some(), done.left_bytes)
     }

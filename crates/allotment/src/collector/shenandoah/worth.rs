@@ -7,8 +7,9 @@
 //!
 //! Cycles in a row that gain nothing double this part, up to a half: where nothing dies, the next
 //! cycle gains nothing either. The first of them changes nothing, because the cycle after it may
-//! look at old objects ([`plan`](super::plan)). Neither a request nor a failed allocation asks this
-//! file.
+//! look at old objects ([`plan`](super::plan)). A cycle that left its set where it was has found
+//! garbage, which adds up until a move pays. So that cycle does not count as one that gained
+//! nothing. Neither a request nor a failed allocation asks this file.
 //!
 //! Numbers only.
 
@@ -33,10 +34,21 @@ pub(super) struct Worth {
 
 impl Worth {
     /// Notes that a cycle has ended. It freed `freed_bytes` of the `allocated_bytes` since the end
-    /// of the last one, and left `left_bytes` free.
-    pub(super) fn cycle_ended(&mut self, freed_bytes: usize, allocated_bytes: u64, left_bytes: usize) {
+    /// of the last one, and left `left_bytes` free. `skipped`: it left garbage, because a move did
+    /// not pay.
+    pub(super) fn cycle_ended(
+        &mut self,
+        skipped: bool,
+        freed_bytes: usize,
+        allocated_bytes: u64,
+        left_bytes: usize,
+    ) {
         let gains = freed_bytes as u64 >= allocated_bytes / GAINS;
-        self.fruitless = if gains { 0 } else { self.fruitless.saturating_add(1) };
+        if gains {
+            self.fruitless = 0;
+        } else if !skipped {
+            self.fruitless = self.fruitless.saturating_add(1);
+        }
         self.left_bytes = left_bytes;
     }
 

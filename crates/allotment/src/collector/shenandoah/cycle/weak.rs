@@ -51,7 +51,7 @@ impl Weak {
     }
 
     /// Finds regions without live objects, and those that are worth a move.
-    fn choose(&mut self, engine: &Engine, account: &Account, work: Work<'_>) -> Chosen {
+    fn choose(&mut self, engine: &Engine, account: &mut Account, work: Work<'_>) -> Chosen {
         let free = &work.shared.space.free;
         let table = free.table();
         let region_bytes = table.geometry().region_bytes();
@@ -77,6 +77,7 @@ impl Weak {
                 Some(_) => 0,
                 None => account.before.goal_regions.saturating_sub(free.regions_in_use()),
             },
+            wanted_run: free.wanted_run(),
         };
         let plan = engine.old.as_ref().map(Old::plan);
         let waiting = match &plan {
@@ -87,6 +88,7 @@ impl Weak {
         let is_old = |region: usize| table.get(region).is_tenured();
         let mut selection = select(&mut sorted, waiting, &engine.choice, effort, &memory, is_old);
         drop(plan);
+        account.skips_set = selection.skips;
         let old_candidates = std::mem::take(&mut selection.old_candidates);
         passage();
         // Without memory for the list of regions for copies, nothing moves.

@@ -2,6 +2,7 @@
 
 use super::super::select::{Effort, FreeRegions, Measured, Selection, select, sort};
 use super::*;
+use crate::region::WantedRun;
 use proptest::prelude::*;
 
 const REGION: usize = MIB;
@@ -213,8 +214,14 @@ fn sets_shrink_from_their_ends_old_ones_first_until_the_copies_fit() {
     let all = settings("ShenandoahEvacWaste=1,ShenandoahOldEvacWaste=1");
     for (room, young, old) in [(9, 4, 2), (3, 4, 2), (2, 4, 0), (1, 2, 0), (0, 0, 0)] {
         let (set, old_set) = ((0..4).map(candidate).collect(), (4..6).map(candidate).collect());
-        let selection =
-            Selection { set, old_set, settings: all, region_bytes: REGION, old_candidates: vec![] };
+        let selection = Selection {
+            set,
+            skips: false,
+            old_set,
+            settings: all,
+            region_bytes: REGION,
+            old_candidates: vec![],
+        };
         let expected: Vec<usize> = (0..young).chain(4..4 + old).collect();
         assert_eq!(selection.fitting(room), expected, "{room} regions");
     }
@@ -249,6 +256,7 @@ fn measured_regions_are_sorted_by_what_becomes_of_them() {
             regions_left: 50,
             reserve_regions: 5,
             regions_to_next: 50,
+            wanted_run: None,
         };
         let options = settings("");
         let selection = select(&mut sorted, &[], &options, Effort::All, &memory, |region| region == 5);
@@ -260,31 +268,46 @@ fn measured_regions_are_sorted_by_what_becomes_of_them() {
     }
 }
 
+/// A region of 100 bytes with 20 bytes of garbage.
+fn few(region: usize) -> Measured {
+    Measured { region, used_bytes: 100, live_bytes: 80, young_age: Some(0), may_move: true }
+}
+
+/// So little is free that even regions with little garbage are chosen.
+fn memory(regions_to_next: usize) -> FreeRegions {
+    FreeRegions {
+        region_bytes: 100,
+        heap_bytes: 10_000,
+        free_regions: 9,
+        regions_left: 0,
+        reserve_regions: 5,
+        regions_to_next,
+        wanted_run: None,
+    }
+}
+
+/// The regions that move, where some would be worth a move.
+fn set_of(
+    measured: &[Measured],
+    memory: FreeRegions,
+    options: &ChooseSettings,
+    effort: Effort,
+    waiting: &[Candidate],
+    is_old: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut sorted = sort(measured, None, 25);
+    let selection = select(&mut sorted, waiting, options, effort, &memory, is_old);
+    assert_eq!(selection.skips, selection.set.is_empty() && selection.old_set.is_empty());
+    selection.fitting(usize::MAX)
+}
+
 /// The garbage that a move has to free depends on the memory that is free without it.
 #[test]
 fn a_set_moves_if_it_frees_a_quarter_of_what_is_left_without_it() {
-    let region = |region, live_bytes| Measured {
-        region,
-        used_bytes: 100,
-        live_bytes,
-        young_age: Some(0),
-        may_move: true,
-    };
     // 40 bytes of garbage in the first two, and 100 in the third.
-    let measured = [region(1, 80), region(2, 80), region(3, 0)];
+    let measured = [few(1), few(2), Measured { live_bytes: 0, ..few(3) }];
     let set = |regions_to_next, effort, waiting: &[Candidate]| {
-        let mut sorted = sort(&measured[..2], None, 25);
-        let memory = FreeRegions {
-            region_bytes: 100,
-            heap_bytes: 10_000,
-            // So little is free that even regions with little garbage are chosen.
-            free_regions: 9,
-            regions_left: 0,
-            reserve_regions: 5,
-            regions_to_next,
-        };
-        let selection = select(&mut sorted, waiting, &settings(""), effort, &memory, |region| region > 5);
-        selection.fitting(usize::MAX)
+        set_of(&measured[..2], memory(regions_to_next), &settings(""), effort, waiting, |_| false)
     };
     for (regions_to_next, expected) in [(0, vec![1, 2]), (1, vec![1, 2]), (2, vec![])] {
         assert_eq!(set(regions_to_next, Effort::Usual, &[]), expected, "{regions_to_next}");
@@ -294,16 +317,26 @@ fn a_set_moves_if_it_frees_a_quarter_of_what_is_left_without_it() {
     let old = Candidate { region: 7, live_bytes: 50, garbage_bytes: 50 };
     assert_eq!(set(2, Effort::Usual, &[old]), [1, 2, 7]);
     // Immediate garbage is free without a move.
-    let mut sorted = sort(&measured, None, 25);
-    let memory = FreeRegions {
-        region_bytes: 100,
-        heap_bytes: 10_000,
-        free_regions: 9,
-        regions_left: 0,
-        reserve_regions: 5,
-        regions_to_next: 1,
-    };
-    let options = settings("ShenandoahImmediateThreshold=100");
-    let selection = select(&mut sorted, &[], &options, Effort::Usual, &memory, |_| false);
-    assert!(selection.fitting(usize::MAX).is_empty(), "40 bytes of 200");
+    let all = settings("ShenandoahImmediateThreshold=100");
+    let with_immediate = |memory| set_of(&measured, memory, &all, Effort::Usual, &[], |_| false);
+    assert!(with_immediate(memory(1)).is_empty(), "40 bytes of 200");
+    // It need not make runs of regions: a program that wants some has those that are free.
+    for (free_bytes, expected) in [(0, vec![1, 2]), (160, vec![1, 2]), (161, vec![])] {
+        let wanted_run = Some(WantedRun { regions: 2, free_bytes });
+        let memory = FreeRegions { wanted_run, ..memory(9) };
+        assert_eq!(with_immediate(memory), expected, "{free_bytes}");
+    }
+}
+
+/// Otherwise the next cycle, which begins at once for the old regions, would update all slots for
+/// these alone.
+#[test]
+fn a_set_moves_if_a_cycle_for_old_regions_follows_at_once() {
+    let measured = [few(1), few(2)];
+    let options = settings("ShenandoahExpediteMixedThreshold=1,ShenandoahOldGarbageThreshold=20");
+    for (old, expected) in [(0..0, vec![]), (1..2, vec![]), (1..3, vec![1, 2])] {
+        let is_old = |region: usize| old.contains(&region);
+        let set = set_of(&measured, memory(2), &options, Effort::Usual, &[], is_old);
+        assert_eq!(set, expected, "{old:?}");
+    }
 }

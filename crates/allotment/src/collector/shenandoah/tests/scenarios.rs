@@ -216,6 +216,40 @@ fn cycles_that_gain_nothing_become_rare() {
     assert!((5..10).contains(&cycles), "{cycles}");
 }
 
+/// Garbage that a cycle leaves where it is adds up: cycles that leave some do not become rare.
+#[test]
+fn cycles_that_leave_garbage_do_not_become_rare() {
+    let cycles = |kinds: [CycleKind; 2]| {
+        let mut trigger = Trigger::new(TriggerSettings::from(&options("")));
+        let (capacity_bytes, free_bytes, mut allocated, mut cycles) = (256 * MIB, 16 * MIB, 0, 0);
+        for tick in 1..=1000 {
+            allocated += MIB as u64 / 8;
+            if trigger.look(ms(tick), free_bytes, capacity_bytes, allocated).is_some() {
+                trigger.cycle_ended(Ended {
+                    ended: ms(tick),
+                    time: Duration::ZERO,
+                    kind: kinds[usize::from(cycles > 1)],
+                    was_behind: false,
+                    taken_bytes: 0,
+                    freed_bytes: 0,
+                    free_bytes,
+                    capacity_bytes,
+                    left_bytes: free_bytes,
+                });
+                cycles += 1;
+            }
+        }
+        cycles
+    };
+    let (concurrent, skipped) = (CycleKind::Concurrent, CycleKind::Skipped);
+    let (usual, leaves, fruitless) =
+        (cycles([skipped; 2]), cycles([concurrent, skipped]), cycles([concurrent; 2]));
+    // One for each sixteenth of what is free; in the end one for each half.
+    assert!((120..=125).contains(&usual) && fruitless < 25, "{usual}, {fruitless}");
+    // After two that gained nothing, one for each eighth.
+    assert!((60..=64).contains(&leaves), "{leaves}");
+}
+
 #[test]
 fn a_slow_program_uses_its_memory_first() {
     let mut heap = Simulator::new("", 256 * MIB, 64 * MIB);

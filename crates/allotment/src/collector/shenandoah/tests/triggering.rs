@@ -286,6 +286,7 @@ fn cycles_that_come_too_late_widen_the_margins() {
     assert_eq!(parameters(CycleKind::Full), (21, 15, 30));
     assert_eq!(parameters(CycleKind::Concurrent), (21, 15, 27));
     assert_eq!(parameters(CycleKind::Abbreviated), (21, 15, 24));
+    assert_eq!(parameters(CycleKind::Skipped), (21, 15, 21));
     for _ in 0..20 {
         parameters(CycleKind::Full);
     }
@@ -334,7 +335,7 @@ fn a_cycle_that_no_rule_asked_for_moves_no_margin() {
 proptest! {
     #[test]
     fn whatever_happens_the_parameters_stay_in_their_bounds(
-        history in prop::collection::vec((0..4_usize, 0..=HEAP, 0..100_u64, 0..(1_u64 << 30)), 1..60),
+        history in prop::collection::vec((0..5_usize, 0..=HEAP, 0..100_u64, 0..(1_u64 << 30)), 1..60),
     ) {
         let mut trigger = trigger("");
         let (mut now, mut allocated) = (Duration::ZERO, 0);
@@ -345,7 +346,13 @@ proptest! {
                 prop_assert!(matches!(reason, Some(Reason::MinFree { .. })), "{reason:?}");
             }
             prop_assert!(bytes > 0 || reason.is_none(), "{reason:?}");
-            let kinds = [CycleKind::Concurrent, CycleKind::Abbreviated, CycleKind::Degenerated, CycleKind::Full];
+            let kinds = [
+                CycleKind::Concurrent,
+                CycleKind::Abbreviated,
+                CycleKind::Skipped,
+                CycleKind::Degenerated,
+                CycleKind::Full,
+            ];
             now += ms(time);
             trigger.cycle_ended(Ended {
                 ended: now,
