@@ -30,9 +30,9 @@
 //!    of a generation are stale, or marks are being cleared, that generation is not sought, and
 //!    "nothing" is the answer anyway. A mark that is set is not cleared while it counts.
 //! 3. `forward` gives the address itself for an object of a region that does not move.
-//! 4. The slot of a new object may hold anything, and the slow path does not read it. The look reads
-//!    the word, and looks up what lies in the heap only. Such a slot hides nothing, so the answer
-//!    "nothing" is right for any word.
+//! 4. The slot of a new object may hold anything, and the slow path does not read it. The look
+//!    reads the word, and looks up what lies in the heap only. Such a slot hides nothing, so the
+//!    answer "nothing" is right for any word.
 //! 5. On AArch64 a look loads the slot and the tables without an Acquire. The regions' tables are
 //!    read at addresses that depend on the word of the slot, so they are at least as new as the
 //!    reference. What does not depend on the word changes in stops only.

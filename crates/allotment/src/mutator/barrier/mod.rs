@@ -99,8 +99,8 @@ impl RawMutator<'_> {
     /// Writes a slot, and dirties its card.
     ///
     /// A new object's slots may be written in any other way until the thread's next safepoint,
-    /// because the object is young, and as long as no other thread can reach the object. Generated code does the same as this function:
-    /// [`Hot::CARDS_OFFSET`], [`Hot::BARRIERS_OFFSET`].
+    /// because the object is young, and as long as no other thread can reach the object. Generated
+    /// code writes slots as this function does: [`Hot::CARDS_OFFSET`], [`Hot::BARRIERS_OFFSET`].
     ///
     /// # Safety
     /// - `slot` is a slot of a live object of this heap, and lies inside that object.

@@ -64,8 +64,8 @@ pub(crate) enum Outcome {
 ///
 /// No function waits, reaches a safepoint, or fails, except [`settle`](Self::settle).
 pub(crate) trait Concurrent: Send + Sync {
-    /// The tables of [`is_sought`](Self::is_sought) and [`forward`](Self::forward), at addresses that
-    /// never change. They answer for a part of the objects:
+    /// The tables of [`is_sought`](Self::is_sought) and [`forward`](Self::forward), at addresses
+    /// that never change. They answer for a part of the objects:
     ///
     /// - An object at or above the border of its region, or with its mark, is not sought.
     /// - An object of a region whose byte is 0 stays where it is.
@@ -104,7 +104,8 @@ pub(crate) trait Concurrent: Send + Sync {
     /// [`wait_at_safepoint`](Mutator::wait_at_safepoint).
     fn refilled(&self, mutator: &Mutator<'_>, bytes: usize);
 
-    /// A thread that has to wait is at a safepoint. Returns when it may go on, after a bounded time.
+    /// A thread that has to wait is at a safepoint. Returns when the thread may go on, after a
+    /// bounded time.
     fn settle(&self, mutator: &mut Mutator<'_>);
 
     /// Every thread has come to a safepoint of a full stop. Returns when no worker touches the

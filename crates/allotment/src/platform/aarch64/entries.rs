@@ -1,7 +1,7 @@
 //! The machine code between generated code and the library, for AArch64.
 //!
-//! The macros are bodies of naked functions and calls of them. Their docs, their types and what they
-//! promise are in `mutator/generated.rs` and `mutator/barrier/entries.rs`, which know no machine.
+//! The macros are bodies of naked functions and calls of them. Their docs, their types and their
+//! promises are in `mutator/generated.rs` and `mutator/barrier/entries.rs`, which know no machine.
 //!
 //! x16 and x17 belong to nobody across a call: a veneer of the linker may change them. So the
 //! entries use them freely.
@@ -39,16 +39,16 @@ macro_rules! generated_entry {
 /// The called function keeps x19 to x29 and the lower halves of v8 to v15. The entry saves the
 /// rest: 17 general registers (x0 to x15 and x18) and all vectors. A processor with SVE has longer
 /// vectors, and `ldr q` would clear their upper parts. A function that Rust compiled for SVE may
-/// have values there, whatever the build says. So the entry saves whole vectors where `$longer` says
-/// so, a byte that is not 0 on such a processor.
+/// have values there, whatever the build says. So the entry saves whole vectors where `$longer`
+/// says so, a byte that is not 0 on such a processor.
 ///
-/// An entry that returns a word was called after a plain load of a slot. The load becomes an acquire
-/// by the fence in front.
+/// An entry that returns a word was called after a plain load of a slot. The load becomes an
+/// acquire by the fence in front.
 ///
 /// An entry that `loads` returns a word, and one that `stores` keeps all registers. These two first
 /// look whether there is anything to do. `$hot` has the bits, and the offsets of a hot part and of
-/// its `BarrierTables`. A look changes x16, x17, and x0 of a load. `$target` runs if the look has no
-/// answer.
+/// its `BarrierTables`. A look changes x16, x17, and x0 of a load. `$target` runs if the look has
+/// no answer.
 ///
 /// A look needs no fence. Tables that change beside mutators are read at addresses that depend on
 /// the word of the slot, and the word that a load returns is the word that was loaded.
@@ -450,8 +450,8 @@ mod tests {
         });
     }
 
-    /// The loop of a program: sums, and a barrier after each. In a function for SVE the compiler keeps
-    /// a vector of `factor`, and a predicate, over the barrier.
+    /// The loop of a program: sums, and a barrier after each. In a function for SVE the compiler
+    /// keeps a vector of `factor`, and a predicate, over the barrier.
     ///
     /// # Safety
     /// - The processor has SVE.
