@@ -154,14 +154,21 @@ fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
                     list = Some(alloc!(mu, NewNode { next: list, value }).expect("room"));
                 }
                 root!(mu, list = list);
-                for blocking in [false, true] {
+                // In the last case the thread sleeps: a stop has found it in `blocking`.
+                for (blocking, sleeps) in [(false, false), (true, false), (true, true)] {
                     let body = |mu: &mut Mutator<'_>| {
                         work_attached(mu);
                         assert_eq!(length(list.get(mu), mu), NODES);
                     };
-                    // SAFETY: as in `in_child`; the child goes on behind the fork, in `blocking` or
-                    // not.
-                    let child = if blocking { mu.blocking(|| unsafe { fork() }) } else { unsafe { fork() } };
+                    let forks = || {
+                        if sleeps {
+                            heap.stop_the_world(|_| ()).expect("it may").expect("no other stop");
+                        }
+                        // SAFETY: as in `in_child`; the child goes on after the fork, in `blocking`
+                        // or not.
+                        unsafe { fork() }
+                    };
+                    let child = if blocking { mu.blocking(forks) } else { forks() };
                     if child == 0 {
                         // SAFETY: it only sets a timer.
                         unsafe { alarm(HANGS) };
@@ -188,6 +195,8 @@ fn threads_that_were_in_blocking_are_forgotten() {
             let heap = heap(options);
             work(&heap);
             beside(&heap, blocks, || {
+                heap.stop_the_world(|_| ()).expect("it may");
+                // One of the two threads sleeps, the other one does not.
                 beside(&heap, blocks, || {
                     let ended = in_child(|| {
                         assert_eq!(heap.attach(|_| heap.metrics().threads.now), Ok(1), "{options}");

@@ -7,13 +7,23 @@
 //!
 //! To a stop, a thread in `blocking` and a parked thread are the same: both are *safe*. So a
 //! request is one `fetch_or` on each thread's [`Status`], and its result says whether that thread
-//! has to be awaited. Entering and leaving `blocking` is one compare-and-swap each, which fails
-//! only while a stop is under way. A thread that one stop parked may still sleep when the next stop
-//! begins. That next stop does not wait for it again.
+//! has to be awaited. Entering and leaving `blocking` is one compare-and-swap each. The swap fails
+//! while a stop is under way, and once for a thread that has come back after a stop. A thread that
+//! one stop parked may not have gone on when the next stop begins. That next stop does not wait for
+//! it again.
+//!
+//! A thread that stays in `blocking` *sleeps* from the next stop on. No stop touches its status,
+//! and the thread finds out by itself what it missed. A parked thread that spins does not
+//! sleep: it goes on at once, and the next stop may call it to help.
+//!
+//! ```text
+//! safe --a stop begins--> asleep --comes back, under the lock--> safe, with a duty
+//! ```
 //!
 //! A stop is full or light. After a light stop each thread has a *duty*: leaving the stop or
 //! `blocking` fails its swap, and the thread does its duty first. So a light stop touches nothing
-//! of a thread but its status, however long the thread's list of roots is.
+//! of a thread but its status, however long the thread's list of roots is. A thread that slept has
+//! a duty, too, whatever stops it slept through.
 //!
 //! Everything else (arriving, attaching, detaching) happens under one lock, and a waiting thread
 //! parks. If there are more threads than CPUs it parks at once, because threads that have yet to
@@ -40,6 +50,7 @@ mod status;
 mod stop;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod thread_list;
 mod unwind;
 mod volunteers;
 mod wakes;

@@ -9,11 +9,15 @@ const SAFE: u32 = 1;
 const STOP: u32 = 2;
 /// The thread waits for the end of the stop, and wants to be woken.
 const WAITS: u32 = 4;
-/// With `WAITS`: the thread was stopped during its work.
+/// The thread was stopped during its work. With `WAITS`, or alone while it spins: then it needs no
+/// wake-up, and may be called to help.
 const AT_WORK: u32 = 8;
 /// The thread has a duty: what a light stop left to it. It does its duty as soon as it runs, before
 /// any other work.
 const DUTY: u32 = 16;
+/// The thread is in `blocking`, and stops do not look at it: its own return finds out what they
+/// left to it. Always with `SAFE`.
+const ASLEEP: u32 = 32;
 
 /// What a thread did before it began to wait for the end of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,18 @@ pub(super) enum Waits {
     AtWork,
     /// The thread came back from `blocking`.
     AfterBlocking,
+}
+
+/// Whether a thread that tried to run again does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// The thread runs.
+    Runs {
+        /// Whether the thread has a duty, which it then does at once.
+        has_duty: bool,
+    },
+    /// Stops do not look at the thread. It has to be put among the awake threads first.
+    Asleep,
 }
 
 /// What an attached thread does, as far as the protocol knows it.
@@ -53,10 +69,11 @@ impl ThreadActivity {
 
 /// Whether a thread runs, and whether it may run. By default it runs.
 ///
-/// A stopper that holds the lock sets and clears `STOP` and sets `DUTY`; the owner does all else.
-/// So a thread that is safe and has a duty leaves by the slow path. The owner's writes are visible
-/// to a stopper that finds the thread safe (Release, Acquire). The stopper's writes are visible to
-/// the owner when it leaves.
+/// A stopper that holds the lock sets and clears `STOP` and sets `DUTY` and `ASLEEP`; the owner
+/// does all else. The owner clears `ASLEEP` under the lock, and has a duty then. So a thread that
+/// is safe and has a duty, or sleeps, leaves by the slow path. The owner's writes are visible to a
+/// stopper that finds the thread safe or asleep (Release, Acquire). The stopper's writes are
+/// visible to the owner when it leaves: by the end of the stop (Release, Acquire), or by the lock.
 #[derive(Debug, Default)]
 pub(in crate::mutator) struct Status(AtomicU32);
 
@@ -68,28 +85,64 @@ impl Status {
         self.0.compare_exchange(0, SAFE, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Runs again. `false`: a stop holds the thread, or it has a duty.
+    /// Runs again. `false`: a stop holds the thread, or it has a duty, or it sleeps.
     #[inline]
     pub(super) fn leave(&self) -> bool {
         self.0.compare_exchange(SAFE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Runs again after the end of any stop. Waits for that end by calling `wait`, which may return
-    /// too early. Returns whether the thread has a duty, which it then does at once.
-    pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) -> bool {
+    /// too early.
+    pub(super) fn leave_after_stop(&self, waits: Waits, wait: impl Fn()) -> Left {
         let bits = if waits == Waits::AtWork { WAITS | AT_WORK } else { WAITS };
         loop {
             if self.leave() {
-                return false;
+                return Left::Runs { has_duty: false };
             }
             if self.0.compare_exchange(SAFE | DUTY, 0, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return true;
+                return Left::Runs { has_duty: true };
             }
-            if self.0.fetch_or(bits, Ordering::Relaxed) & STOP != 0 {
+            let before = self.0.fetch_or(bits, Ordering::Relaxed);
+            if before & STOP != 0 {
                 wait();
             }
             self.0.fetch_and(!bits, Ordering::Relaxed);
+            if before & ASLEEP != 0 {
+                return Left::Asleep;
+            }
         }
+    }
+
+    /// Notes that the thread is about to spin until the stop is over. Called by the owner.
+    pub(super) fn begin_spin(&self) {
+        self.0.fetch_or(AT_WORK, Ordering::Relaxed);
+    }
+
+    /// Notes that the thread does not spin any more. Called by the owner.
+    pub(super) fn end_spin(&self) {
+        self.0.fetch_and(!AT_WORK, Ordering::Relaxed);
+    }
+
+    /// Lets stops overlook the thread, if it is in `blocking` and does not wait to leave it.
+    /// Returns whether they do from now on. Called by a stopper, under the lock and while no stop
+    /// is under way.
+    pub(super) fn lay_asleep(&self) -> bool {
+        let at = self.0.load(Ordering::Relaxed);
+        (at == SAFE || at == SAFE | DUTY)
+            && self.0.compare_exchange(at, at | ASLEEP, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether stops overlook the thread. Asked under the lock.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & ASLEEP != 0
+    }
+
+    /// Ends the sleep: the thread has a duty. `stopped`: a stop is under way, and holds the thread
+    /// from now on. Called by the owner, under the lock.
+    pub(super) fn rouse(&self, stopped: bool) {
+        let bits = if stopped { SAFE | DUTY | STOP } else { SAFE | DUTY };
+        // The word of a thread that sleeps is written by the owner, and under the lock.
+        self.0.store(bits, Ordering::Relaxed);
     }
 
     /// Becomes safe, even during a stop. Called by the owner, under the lock.
@@ -135,7 +188,7 @@ impl Status {
         match self.0.load(Ordering::Relaxed) {
             bits if bits & SAFE == 0 && bits & STOP == 0 => ThreadActivity::Running,
             bits if bits & SAFE == 0 => ThreadActivity::Stopping,
-            bits if bits & WAITS == 0 => ThreadActivity::Blocking,
+            bits if bits & (WAITS | AT_WORK) == 0 => ThreadActivity::Blocking,
             _ => ThreadActivity::Stopped,
         }
     }

@@ -4,10 +4,18 @@
 //! resume. With a condition variable, hundreds of threads woke up to queue for its lock. Each was
 //! woken by the one before it, after all that already ran again. That took seconds on two cores,
 //! where the stop itself took milliseconds. `wakes.rs` says which thread wakes which.
+//!
+//! A stop does not look at threads that *sleep*: those that were in `blocking` when the last stop
+//! began, and have not come back since. Their number may be thousands. The stop that finds a thread
+//! in `blocking` lays it asleep, mostly before it asks any thread to wait. A thread that sleeps
+//! takes the lock once when it comes back, and then does what all stops meanwhile left to it. Two
+//! numbers of the heap tell it all that: the barriers in force, and how many visits of roots were
+//! begun. `thread_list.rs` has the order of the threads.
 
 use super::limit::{Limit, Wish};
 use super::patience::Patience;
-use super::status::Waits;
+use super::status::{Left, Waits};
+use super::thread_list::{ThreadList, same};
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
@@ -62,14 +70,17 @@ pub(in crate::mutator) struct Safepoints<T, D> {
 pub(in crate::mutator) struct SafepointState<T, D> {
     /// The participating threads. **Invariant:** while a stop is under way no thread is added, and
     /// a removed thread was awaited.
-    pub(in crate::mutator) threads: Vec<T>,
+    pub(in crate::mutator) threads: ThreadList<T>,
     /// Data that changes together with the threads. The protocol does not read it.
     pub(in crate::mutator) data: D,
-    /// **Invariant:** while there is a stop, every thread but its stopper has been requested.
+    /// **Invariant:** while there is a stop, every awake thread but its stopper has been requested.
     stop: Option<Stop>,
     /// Threads that wait for its end and take no part.
     outside: usize,
     statistics: SafepointStatistics,
+    /// Threads that stops looked at between their begins and their ends.
+    #[cfg(test)]
+    pub(super) looked_at: usize,
 }
 
 /// A stop under way.
@@ -87,6 +98,9 @@ pub(in crate::mutator) struct Arrival {
     pub(in crate::mutator) last: Option<ThreadIdentity>,
 }
 
+/// Awake threads that a stop looks at before it begins, while it holds the lock.
+const LOOKED_AT: usize = if cfg!(test) { 4 } else { 64 };
+
 /// The longest wait for threads to go on after a stop.
 const LONGEST_RESUMPTION: Duration = Duration::from_millis(20);
 
@@ -96,9 +110,17 @@ const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 impl<T: Participant, D> Safepoints<T, D> {
     /// For a process that may use `cpus` CPUs.
     pub(in crate::mutator) fn new(late: Late, cpus: usize, data: D) -> Safepoints<T, D> {
-        let (threads, statistics) = (Vec::new(), SafepointStatistics::default());
+        let inner = SafepointState {
+            threads: ThreadList::default(),
+            data,
+            stop: None,
+            outside: 0,
+            statistics: SafepointStatistics::default(),
+            #[cfg(test)]
+            looked_at: 0,
+        };
         Safepoints {
-            inner: Mutex::new(SafepointState { threads, data, stop: None, outside: 0, statistics }),
+            inner: Mutex::new(inner),
             awaited: AtomicUsize::new(0),
             arrived: Condvar::new(),
             resumed: Condvar::new(),
@@ -136,14 +158,14 @@ impl<T: Participant, D> Safepoints<T, D> {
     pub(in crate::mutator) fn is_idle(&self) -> bool {
         let inner = self.lock();
         let safe = |thread: &T| thread.status().is_safe();
-        inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.iter().all(safe)
+        inner.stop.is_none() && !inner.threads.is_empty() && inner.threads.awake().iter().all(safe)
     }
 
     /// Whether a thread that the last stop held has yet to go on.
     pub(in crate::mutator) fn is_resuming(&self) -> bool {
         let inner = self.lock();
         let resumes = |thread: &T| thread.status().is_resuming();
-        inner.stop.is_none() && (inner.outside > 0 || inner.threads.iter().any(resumes))
+        inner.stop.is_none() && (inner.outside > 0 || inner.threads.awake().iter().any(resumes))
     }
 
     /// Waits until the threads that the last stop held have gone on, for up to
@@ -163,14 +185,14 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// Adds a running thread, after the end of any stop.
     pub(in crate::mutator) fn attach(&self, thread: T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock_resumed();
-        inner.threads.push(thread);
+        inner.threads.add(thread);
         change(&mut inner.data);
     }
 
     /// Removes a running thread, which counts as an arrival.
     pub(in crate::mutator) fn detach(&self, thread: &T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock();
-        let thread = inner.remove(thread);
+        let thread = inner.threads.remove(thread);
         change(&mut inner.data);
         self.arrive(&mut inner, &thread);
     }
@@ -179,7 +201,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// stop of the caller.
     pub(in crate::mutator) fn forget(&self, thread: &T, change: impl FnOnce(&mut D)) {
         let mut inner = self.lock();
-        inner.remove(thread);
+        inner.threads.remove(thread);
         change(&mut inner.data);
     }
 
@@ -187,7 +209,7 @@ impl<T: Participant, D> Safepoints<T, D> {
     /// held there, no code will ever read the threads again.
     pub(in crate::mutator) fn detach_unusable(&self, thread: &T) {
         if let Ok(mut inner) = self.inner.try_lock() {
-            inner.remove(thread);
+            inner.threads.remove(thread);
         }
     }
 
@@ -242,7 +264,15 @@ impl<T: Participant, D> Safepoints<T, D> {
     fn leave_after_stop(&self, thread: &T, waits: Waits) {
         loop {
             thread.before_waiting();
-            let has_duty = thread.status().leave_after_stop(waits, park);
+            let has_duty = loop {
+                match thread.status().leave_after_stop(waits, park) {
+                    Left::Runs { has_duty } => break has_duty,
+                    Left::Asleep => {
+                        let inner = &mut *self.lock();
+                        inner.threads.rouse(thread, inner.stop.is_some());
+                    }
+                }
+            };
             self.wakes.attend(waits);
             if !has_duty {
                 return;
@@ -268,10 +298,15 @@ impl<T: Participant, D> Safepoints<T, D> {
 
     fn park_locked(&self, mut inner: MutexGuard<'_, SafepointState<T, D>>, thread: &T) {
         self.arrive(&mut inner, thread);
-        let threads = inner.threads.len();
+        let spins = self.patience.suits(inner.threads.awake().len());
+        if spins {
+            // Under the lock: a stop that begins later does not lay the thread asleep.
+            thread.status().begin_spin();
+        }
         drop(inner);
-        if self.patience.suits(threads) {
+        if spins {
             self.volunteers.look_on(self.patience, || !thread.status().is_requested());
+            thread.status().end_spin();
         }
         self.leave_after_stop(thread, Waits::AtWork);
     }
@@ -299,6 +334,11 @@ impl<T: Participant, D> Safepoints<T, D> {
         body: impl FnOnce(Arrival) -> R,
     ) -> Option<R> {
         let mut inner = self.lock();
+        if inner.stop.is_none() && inner.threads.awake().len() > LOOKED_AT {
+            drop(inner);
+            self.lay_asleep(own);
+            inner = self.lock();
+        }
         if inner.stop.is_some() {
             match own {
                 Some(own) => self.park_locked(inner, own),
@@ -308,7 +348,7 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
         let begun = Instant::now();
         self.wakes.prepare(inner.threads.len());
-        let (awaited, threads) = (inner.request(kind, own), inner.threads.len());
+        let (awaited, threads) = (inner.request(kind, own), inner.threads.awake().len());
         self.awaited.store(awaited, Ordering::Relaxed);
         let _resume = Resume(self);
         if awaited > 0 && self.patience.suits(threads) {
@@ -318,6 +358,23 @@ impl<T: Participant, D> Safepoints<T, D> {
         }
         let arrival = self.await_arrivals(inner, kind, begun);
         Some(body(arrival))
+    }
+
+    /// Lets the stop that is about to begin overlook the threads in `blocking`. A few threads at a
+    /// time: another thread may need the lock, and no thread waits for this one yet.
+    fn lay_asleep(&self, own: Option<&T>) {
+        let mut end = usize::MAX;
+        loop {
+            let mut inner = self.lock();
+            end = end.min(inner.threads.awake().len());
+            // The stop itself looks at the last few.
+            if inner.stop.is_some() || end <= LOOKED_AT {
+                return;
+            }
+            let begin = end - LOOKED_AT;
+            (begin..end).rev().for_each(|place| _ = inner.threads.lay_asleep(place, own));
+            end = begin;
+        }
     }
 
     /// Waits until no thread is awaited. Reports late threads.
@@ -340,7 +397,7 @@ impl<T: Participant, D> Safepoints<T, D> {
             } else {
                 // All threads were asked at the same time, so all late threads are late now.
                 delay = None;
-                let awaited = inner.threads.iter().filter(|thread| thread.status().is_awaited());
+                let awaited = inner.threads.awake().iter().filter(|thread| thread.status().is_awaited());
                 let late: Vec<_> = awaited.map(|thread| thread.identity().clone()).collect();
                 // The embedder's code may look at the heap, and may panic.
                 drop(inner);
@@ -359,16 +416,25 @@ impl<T: Participant, D> Safepoints<T, D> {
 }
 
 impl<T: Participant, D> SafepointState<T, D> {
-    fn remove(&mut self, thread: &T) -> T {
-        let place = self.threads.iter().rposition(|other| same(other, thread));
-        self.threads.swap_remove(place.expect("an attached thread is among the threads"))
+    /// Counts the awake threads as looked at.
+    fn count_looked_at(&mut self) {
+        #[cfg(test)]
+        {
+            self.looked_at += self.threads.awake().len();
+        }
     }
 
-    /// Asks all threads but `own` to stop. Returns how many of them have to be awaited.
+    /// Asks all awake threads but `own` to stop. Returns how many of them have to be awaited. Those
+    /// in `blocking` sleep from now on.
     fn request(&mut self, kind: StopKind, own: Option<&T>) -> usize {
         let (mut awaited, light) = (0, kind == StopKind::Light);
         let wish = if light { Wish::Halt } else { Wish::Retire };
-        for thread in &self.threads {
+        self.count_looked_at();
+        for place in (0..self.threads.awake().len()).rev() {
+            if self.threads.lay_asleep(place, own) {
+                continue;
+            }
+            let thread = &self.threads[place];
             if own.is_some_and(|own| same(own, thread)) {
                 continue;
             }
@@ -385,7 +451,7 @@ impl<T: Participant, D> SafepointState<T, D> {
     /// Serves the limits' requests after all threads have arrived, so that no thread stops again
     /// for them. (After a light stop each thread does this itself, as a part of its duty.)
     fn acknowledge(&self) {
-        for thread in self.threads.iter().filter(|thread| thread.status().is_safe()) {
+        for thread in self.threads.awake().iter().filter(|thread| thread.status().is_safe()) {
             // The owner is held, so the stopper can do the owner's part.
             thread.limit().acknowledge();
         }
@@ -394,8 +460,10 @@ impl<T: Participant, D> SafepointState<T, D> {
     /// Lets all threads go on. `wakes` receives the threads that have to be woken.
     fn resume(&mut self, wakes: &Wakes) {
         self.stop = None;
-        let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % self.threads.len().max(1);
-        let (last, first) = self.threads.split_at(first);
+        self.count_looked_at();
+        let awake = self.threads.awake();
+        let first = (self.statistics.stops.wrapping_mul(STRIDE) >> 32) as usize % awake.len().max(1);
+        let (last, first) = awake.split_at(first);
         // A thread that resumes meanwhile waits until the lists are filled.
         let mut lists = wakes.lock();
         for thread in first.iter().chain(last) {
@@ -420,8 +488,4 @@ impl<T: Participant, D> Drop for Resume<'_, T, D> {
         }
         self.0.wakes.begin();
     }
-}
-
-fn same<T: Participant>(one: &T, other: &T) -> bool {
-    std::ptr::eq(one.status(), other.status())
 }

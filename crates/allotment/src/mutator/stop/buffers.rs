@@ -3,8 +3,9 @@
 
 use super::World;
 use crate::mutator::thread::registry::Attached;
+use crate::mutator::thread::state::State;
 use crate::options::TlabPolicy;
-use crate::tlab::sizing::Cycle;
+use crate::tlab::sizing::{Config, Cycle};
 use crate::tlab::statistics::TlabTotals;
 use std::fmt;
 
@@ -14,7 +15,8 @@ impl World<'_> {
     pub(crate) fn end_buffer_count(&self) -> TlabTotals {
         let mut inner = self.shared().threads.registry.threads.lock();
         let mut cycle = std::mem::take(&mut inner.data.left_in_cycle);
-        for state in inner.threads.iter().map(Attached::state) {
+        // A settled thread has allocated nothing since the last call.
+        for state in inner.threads.unsettled().iter().map(Attached::state) {
             let now = state.statistics();
             let in_cycle = now.since(&state.counted.replace(now));
             state.owned.borrow_mut().allocated_in_cycle = in_cycle.allocated_in_all();
@@ -37,8 +39,10 @@ impl World<'_> {
         let policy = &self.shared().policy;
         let mut inner = self.shared().threads.registry.threads.lock();
         inner.data.end_cycle(counted, used, capacity);
-        let mut before = 0;
-        for state in inner.threads.iter().map(Attached::state) {
+        // A settled thread has the least size, and keeps it.
+        let settled = (inner.threads.len() - inner.threads.unsettled().len()) * policy.sizing.floor();
+        let mut before = settled;
+        for state in inner.threads.unsettled().iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
             before += owned.sizing.desired_size;
             let cycle = Cycle { used, capacity, allocated: owned.allocated_in_cycle as usize };
@@ -46,8 +50,8 @@ impl World<'_> {
         }
         policy.budget.forget_census();
         policy.budget.set_capacity(next);
-        let (share, mut after, mut cut) = (policy.budget.share(), 0, 0);
-        for state in inner.threads.iter().map(Attached::state) {
+        let (share, mut after, mut cut) = (policy.budget.share(), settled, 0);
+        for state in inner.threads.unsettled().iter().map(Attached::state) {
             let mut owned = state.owned.borrow_mut();
             let wished = owned.sizing.desired_size;
             policy.budget.trim(&policy.sizing, &mut owned.sizing, share);
@@ -56,6 +60,7 @@ impl World<'_> {
             cut += usize::from(size < wished);
             state.published.publish(&owned.sizing);
         }
+        inner.threads.settle(|thread| thread.state().has_settled(&policy.sizing));
         BufferSizes {
             policy: policy.sizing.policy,
             threads: inner.threads.len(),
@@ -67,6 +72,19 @@ impl World<'_> {
             cut,
             share,
         }
+    }
+}
+
+impl State {
+    /// Whether a thread that sleeps has nothing that a stop would take from it, and the end of a
+    /// cycle changes nothing of it. In a stop, after the end of a cycle.
+    fn has_settled(&self, sizing: &Config) -> bool {
+        let owned = self.owned.borrow();
+        let has_memory = self.hot.has_buffer() || owned.private.is_some();
+        !has_memory
+            && owned.allocated_in_cycle == 0
+            && owned.sizing.rests(sizing)
+            && self.counted.get() == self.statistics()
     }
 }
 

@@ -11,7 +11,8 @@
 //!
 //! The last part may be long. So a worker of the collector may do it for a thread in `blocking`
 //! ([`Threads::visit_roots_of_safe_threads`]). **Invariant:** a thread that is safe, and whose
-//! visit was not done, has a duty: it cannot leave without the lock that the worker holds.
+//! visit was not done, has a duty, or sleeps and so has a duty when it comes back. It cannot leave
+//! without the lock that the worker holds.
 //!
 //! The buffer is *filled*: nothing goes back to the region. The stop took the tops of regions as
 //! borders, and an object that is allocated below a border counts as one that the collector knows.
@@ -44,8 +45,7 @@ impl State {
     /// `visited` is this state's. Called by the owner, or by a worker that found the owner safe.
     fn visit_if_due(&self, visited: &mut u64) {
         let shared = &*self.shared;
-        let wanted = shared.threads.root_visits();
-        if *visited == wanted {
+        if shared.threads.was_visited(*visited) {
             return;
         }
         self.retire_buffer(false);
@@ -54,7 +54,7 @@ impl State {
             // SAFETY: the owner calls this itself; or it is safe, and the caller holds its lock.
             collector.visit_roots(shared, &mut |slots| unsafe { visit_links(self.roots(), slots) });
         }
-        *visited = wanted;
+        *visited = shared.threads.root_visits();
     }
 }
 
@@ -75,8 +75,8 @@ impl Threads {
                 abort.disarm();
             }
         }
-        let wanted = self.root_visits();
-        let is_done = |state: &State| state.visited.try_lock().is_ok_and(|visited| *visited == wanted);
+        let is_done =
+            |state: &State| state.visited.try_lock().is_ok_and(|visited| self.was_visited(*visited));
         self.registry.threads.lock().threads.iter().map(Attached::state).all(is_done)
     }
 }

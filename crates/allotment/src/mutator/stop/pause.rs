@@ -2,8 +2,8 @@
 //!
 //! A [`World`](super::World) makes every region parsable: each thread gives its buffer up, and the
 //! stopper looks at each thread. A `Pause` looks at none. Its length does not grow with buffers,
-//! roots or stacks, and with threads only by the requests. The work of each thread that follows
-//! from the stop is its [duty](super::duty).
+//! roots or stacks, and with threads only by the requests to those that do not sleep in `blocking`.
+//! The work of each thread that follows from the stop is its [duty](super::duty).
 
 use crate::mutator::safepoint::{AbortOnUnwind, StopKind};
 use crate::mutator::thread::stopping::{Stopping, is_stopping};

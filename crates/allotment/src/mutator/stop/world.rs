@@ -4,7 +4,8 @@
 //! no reservation is in force, and no region is exclusive. Every region consists of objects and
 //! fillers up to its top, so a collector need not know the mutators' records about regions. Threads
 //! that came to a safepoint by themselves have given up their buffers at once, on their own cores.
-//! For threads in `blocking` this module gives the buffers up.
+//! For threads in `blocking` this module gives the buffers up, once: a thread that stays there is
+//! settled soon, and from then on a stop looks at its frames alone.
 //!
 //! Code in the stopped world must not unwind. It may have half changed data that all threads use,
 //! and the threads would go on with that data. If such code unwinds, the process ends.
@@ -14,7 +15,7 @@ use crate::mutator::Shared;
 use crate::mutator::roots::{HandleExtent, RootKind, RootTargets, visit_links};
 use crate::mutator::safepoint::{AbortOnUnwind, Arrival, StopKind, ThreadIdentity, Volunteers};
 use crate::mutator::thread::attachment::runs_attached;
-use crate::mutator::thread::registry::Attached;
+use crate::mutator::thread::registry::{Attached, StoppedThreads};
 use crate::mutator::thread::state::State;
 use crate::mutator::thread::stopping::{Stopping, is_stopping};
 use crate::mutator::{ForkError, GeneratedFrame, Hot, Mutator, RawMutator};
@@ -22,6 +23,7 @@ use crate::object::{SlotVisitor, reference};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A heap none of whose threads runs: all are at a safepoint or in `blocking`, and stay there.
@@ -29,6 +31,9 @@ pub struct World<'w> {
     shared: &'w Shared,
     /// All attached threads. No thread attaches or detaches while the world exists.
     states: Box<[NonNull<State>]>,
+    /// How many of them, the first ones, are not settled: the others sleep, and have no buffer and
+    /// nothing else that a stop would take from them.
+    unsettled: usize,
     /// The generated frames of the threads that called from generated code. Read once, because a
     /// pass over roots must not fail.
     frames: Vec<*const GeneratedFrame>,
@@ -65,20 +70,21 @@ impl<'w> World<'w> {
     /// The world of a heap without threads. The caller keeps threads from attaching and workers
     /// halted.
     pub(crate) fn without_threads(shared: &'w Shared) -> World<'w> {
-        World::new(shared, Box::default(), None, Arrival { time: Duration::ZERO, last: None })
+        World::new(shared, StoppedThreads::default(), None, Arrival { time: Duration::ZERO, last: None })
     }
 
-    /// Makes the regions parsable, and ends what a concurrent collector has begun. `states` are
-    /// those of all attached threads.
+    /// Makes the regions parsable, and ends what a concurrent collector has begun. `threads` are
+    /// all attached threads.
     fn new(
         shared: &'w Shared,
-        states: Box<[NonNull<State>]>,
+        threads: StoppedThreads,
         stopper_state: Option<&'w State>,
         arrival: Arrival,
     ) -> World<'w> {
         let mut world = World {
             shared,
-            states,
+            states: threads.states,
+            unsettled: threads.unsettled,
             frames: Vec::new(),
             stopper_state,
             to_record: Cell::new(arrival.time),
@@ -86,7 +92,7 @@ impl<'w> World<'w> {
             stopper: PhantomData,
         };
         world.frames = super::generated_frames(world.states());
-        for state in world.states() {
+        for state in world.unsettled_states() {
             state.let_lapse();
             state.owned.borrow_mut().dissolve(shared);
         }
@@ -108,6 +114,11 @@ impl<'w> World<'w> {
         // SAFETY: no thread detaches while the world is stopped, so the states stay where they are;
         // no owner uses its own state meanwhile.
         self.states.iter().map(|state| unsafe { state.as_ref() })
+    }
+
+    /// The states of the threads that are not settled.
+    fn unsettled_states(&self) -> impl Iterator<Item = &State> {
+        self.states().take(self.unsettled)
     }
 
     /// The mutator of the thread that stopped the world, if that thread is attached. Other threads
@@ -172,13 +183,14 @@ impl<'w> World<'w> {
     /// Puts these barriers in force for all threads at once, in place of all others.
     pub(in crate::mutator) fn set_all_barriers(&self, bits: u32) {
         self.shared.threads.set_barriers(bits);
-        self.states().for_each(|state| state.hot.barriers.set(bits));
+        // Threads that sleep take them over when they come back.
+        self.unsettled_states().for_each(|state| state.hot.barriers.set(bits));
     }
 
     /// Counts the current visit of roots as done for all threads.
     pub(crate) fn end_root_visit(&self) {
-        let visits = self.shared.threads.root_visits();
-        self.states().for_each(|state| *state.lock_roots() = visits);
+        let threads = &self.shared.threads;
+        threads.root_visits_ended.store(threads.root_visits(), Ordering::Relaxed);
     }
 
     /// Threads that wait for the end of the stop, and may be called to help.
@@ -281,8 +293,8 @@ impl Shared {
             let _halted = Halted::begin(&*self.collector);
             let _regions = self.space.lock_regions();
             // Read once: a collection passes over the threads several times.
-            let states = self.threads.registry.attached();
-            let outcome = f(&mut World::new(self, states, own, arrival));
+            let threads = self.threads.registry.stopped();
+            let outcome = f(&mut World::new(self, threads, own, arrival));
             abort.disarm();
             // `f` may have forked.
             self.after_fork_or_abort();

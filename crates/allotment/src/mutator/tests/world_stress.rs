@@ -18,6 +18,7 @@ enum Deed {
     Poll,
     Block,
     Stop,
+    StopInBlocking,
     Mark,
     Reserve,
     Detach,
@@ -31,6 +32,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         4 => Just(Deed::Poll),
         4 => Just(Deed::Block),
         2 => Just(Deed::Stop),
+        2 => Just(Deed::StopInBlocking),
         1 => Just(Deed::Mark),
         2 => Just(Deed::Reserve),
         1 => Just(Deed::Detach),
@@ -79,6 +81,13 @@ impl Thread<'_> {
             Deed::Stop => {
                 let counters = self.counters;
                 let seen = mutator.raw_mut().stop_the_world(|world| Self::still(counters, || objects(world)));
+                self.stops += u64::from(seen.is_some());
+                assert!(seen.is_none_or(|seen| seen.is_ok()));
+            }
+            Deed::StopInBlocking => {
+                let (heap, counters) = (self.heap, self.counters);
+                let stop = || heap.stop_the_world(|world| Self::still(counters, || objects(world)));
+                let seen = mutator.blocking(stop).expect("the thread is in `blocking`");
                 self.stops += u64::from(seen.is_some());
                 assert!(seen.is_none_or(|seen| seen.is_ok()));
             }

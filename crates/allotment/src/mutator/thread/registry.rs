@@ -92,13 +92,22 @@ impl Detached<'_> {
     }
 }
 
+/// The threads of a full stop.
+#[derive(Default)]
+pub(in crate::mutator) struct StoppedThreads {
+    /// The states of all attached threads.
+    pub(in crate::mutator) states: Box<[NonNull<State>]>,
+    /// How many of them, the first ones, are not settled.
+    pub(in crate::mutator) unsettled: usize,
+}
+
 /// The state of an attached thread.
 pub(in crate::mutator) struct Attached(pub(super) NonNull<State>);
 
 // SAFETY: a state is removed from the registry before its thread frees it. Other threads read only
 // its atomics, with two exceptions. While a stop holds its thread, the stopper uses the whole
-// state. While its thread is safe and has a duty, a worker that holds the state's `visited` does
-// that duty's visit of roots; the thread takes `visited` before it goes on.
+// state. While its thread is safe and has a duty, or sleeps, a worker that holds the state's
+// `visited` does that duty's visit of roots; the thread takes `visited` before it goes on.
 unsafe impl Send for Attached {}
 
 impl Attached {
@@ -194,6 +203,13 @@ impl Registry {
     /// Does not wait.
     pub(crate) fn request(&self, wish: Wish) {
         self.threads.lock().threads.iter().for_each(|thread| thread.limit().request(wish));
+    }
+
+    /// All attached threads, for a full stop.
+    pub(in crate::mutator) fn stopped(&self) -> StoppedThreads {
+        let inner = self.threads.lock();
+        let states = inner.threads.iter().map(|thread| thread.0).collect();
+        StoppedThreads { states, unsettled: inner.threads.unsettled().len() }
     }
 
     /// The states of the attached threads. While the world is stopped, this list is complete and

@@ -17,10 +17,14 @@ pub(crate) struct Threads {
     /// Allocations that had to wait for a collection.
     pub(crate) stalls: StallCounters,
     /// The barriers that all threads take over, as bits of [`Hot`](super::Hot). Written in stops.
-    /// Relaxed: a reader has left that stop, or holds the registry's lock.
+    /// Relaxed: a reader has left that stop, or holds the registry's lock, or has held that lock
+    /// since the stop, when it came back from `blocking`.
     pub(crate) barriers: AtomicU32,
     /// How many visits of the threads' roots were begun. Written in stops. Relaxed, as above.
     pub(crate) root_visits: AtomicU64,
+    /// How many of these visits were ended in full stops, for all threads. Written in stops.
+    /// Relaxed, as above.
+    pub(crate) root_visits_ended: AtomicU64,
     /// The words that slots held before they were overwritten while the collector marks.
     pub(crate) satb: SatbQueue,
 }
@@ -35,6 +39,7 @@ impl Threads {
             stalls: StallCounters::default(),
             barriers: AtomicU32::new(0),
             root_visits: AtomicU64::new(0),
+            root_visits_ended: AtomicU64::new(0),
             satb: SatbQueue::default(),
         }
     }
@@ -53,5 +58,12 @@ impl Threads {
     /// How many visits of the threads' roots were begun.
     pub(in crate::mutator) fn root_visits(&self) -> u64 {
         self.root_visits.load(Ordering::Relaxed)
+    }
+
+    /// Whether a thread whose last visit of roots has this number was visited since the last visit
+    /// began, or a full stop has ended that visit.
+    pub(in crate::mutator) fn was_visited(&self, visited: u64) -> bool {
+        let wanted = self.root_visits();
+        visited == wanted || self.root_visits_ended.load(Ordering::Relaxed) == wanted
     }
 }

@@ -77,8 +77,16 @@ fn setting() -> impl Strategy<Value = Setting> {
         .prop_map(|(geometry, mode, buffers)| Setting { geometry, mode, buffers })
 }
 
-/// Runs the steps on a thread of its own roots; its program, which has no frame any more.
-fn run(heap: &Heap, shapes: Shapes, number: u64, steps: &[Step], shared: Option<&Mutex<Program>>) -> Program {
+/// Runs the steps on a thread of its own roots, which sleeps in `blocking` after each of them for
+/// up to `sleep`; its program, which has no frame any more.
+fn run(
+    heap: &Heap,
+    shapes: Shapes,
+    number: u64,
+    steps: &[Step],
+    shared: Option<&Mutex<Program>>,
+    sleep: Duration,
+) -> Program {
     let mut program = Program::new(heap, shapes, number, true);
     let mut frame = Frame::new();
     heap.attach(|mutator| {
@@ -93,6 +101,10 @@ fn run(heap: &Heap, shapes: Shapes, number: u64, steps: &[Step], shared: Option<
                     Thread { program: &mut program, mutator: thread.mutator, frame: None }.step(step);
                 }
                 _ => thread.step(step),
+            }
+            if !sleep.is_zero() {
+                let sleep = sleep * (index as u32 * 7 % 5) / 4;
+                thread.mutator.blocking(|| std::thread::sleep(sleep));
             }
         }
         thread.check();
@@ -231,7 +243,7 @@ fn one_thread_does_what_it_likes() {
         |(setting, steps)| {
             let heap = setting.heap();
             let shapes = Shapes::new(&heap);
-            let program = run(&heap, shapes, 0, &steps, None);
+            let program = run(&heap, shapes, 0, &steps, None, Duration::ZERO);
             young.count(&heap);
             cycles.count(&heap);
             runs.set(runs.get() + runs_moved(&heap));
@@ -261,7 +273,7 @@ fn several_threads_with_roots_of_their_own_and_shared_ones() {
                 let threads: Vec<_> = (1..)
                     .zip(&programs)
                     .map(|(number, steps)| {
-                        scope.spawn(move || run(heap, shapes, number, steps, Some(shared)))
+                        scope.spawn(move || run(heap, shapes, number, steps, Some(shared), Duration::ZERO))
                     })
                     .collect();
                 threads
@@ -275,5 +287,40 @@ fn several_threads_with_roots_of_their_own_and_shared_ones() {
             check_end(&heap, &mut programs);
         },
         || young.missing().or_else(|| cycles.missing()),
+    );
+}
+
+/// Threads that mostly sleep, with roots in frames and handles, beside two that collect.
+#[test]
+fn threads_that_sleep_find_what_they_had() {
+    const SLEEP: Duration = Duration::from_micros(800);
+    let cycles = Cycles::default();
+    let busy = prop::collection::vec(program(700, 80), 2);
+    let sleeping = prop::collection::vec(program(25, 12), 6..12);
+    stress(
+        32,
+        (setting(), busy, sleeping),
+        |(setting, busy, sleeping)| {
+            let heap = setting.heap();
+            let shapes = Shapes::new(&heap);
+            let sleeps = std::iter::repeat_n(Duration::ZERO, busy.len()).chain(std::iter::repeat(SLEEP));
+            let mut programs: Vec<_> = std::thread::scope(|scope| {
+                let heap = &heap;
+                let threads: Vec<_> = (1..)
+                    .zip(busy.iter().chain(&sleeping))
+                    .zip(sleeps)
+                    .map(|((number, steps), sleep)| {
+                        scope.spawn(move || run(heap, shapes, number, steps, None, sleep))
+                    })
+                    .collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().expect("a thread that checks itself"))
+                    .collect()
+            });
+            cycles.count(&heap);
+            check_end(&heap, &mut programs);
+        },
+        || None,
     );
 }

@@ -219,6 +219,12 @@ impl Sizing {
         self.taken = 0;
     }
 
+    /// Whether the end of a cycle in which the thread allocates nothing changes nothing.
+    pub(crate) fn rests(&self, config: &Config) -> bool {
+        let counts = self.refills == 0 && self.slow_allocations == 0 && self.taken == 0;
+        counts && config.policy == TlabPolicy::Adaptive && self.desired_size == config.floor() && !self.grower
+    }
+
     /// `adaptive`: the size the thread would choose next if it were alone, in bytes.
     #[inline]
     pub(in crate::tlab) fn wish(&self, config: &Config, now_ms: u64) -> usize {

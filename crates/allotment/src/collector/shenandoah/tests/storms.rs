@@ -3,11 +3,14 @@
 
 use super::kit::{BY_HAND, Ends, Kit, Lists, Random, in_both_modes};
 use crate::Heap;
-use crate::mutator::{Mutator, Pin, RootHandle};
+use crate::collector::verify::{Level, verify_handles};
+use crate::mutator::{Mutator, Pin, RootHandle, RootWord};
 use crate::stress_seed;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// How often each thread of a storm does what it does.
 const ROUNDS: usize = 300;
@@ -181,6 +184,80 @@ fn exchange(kit: &Kit, mutator: &mut Mutator<'_>, lists: &mut Lists, pool: &Pool
         _ => (0..8).for_each(|_| lists.change(kit, mutator, random)),
     }
     mutator.safepoint();
+}
+
+/// Threads that sleep in `blocking` with a list in a frame. Others have hundreds of handles, which
+/// they make, set, clone and drop. Now and then one of them looks for a handle that young cycles
+/// would miss.
+#[test]
+fn many_threads_sleep_and_handles_are_many_while_cycles_run() {
+    const SLEEPERS: usize = 10;
+    in_both_modes(|| {
+        for way in WAYS {
+            let kit = kit(way);
+            storm(&kit, SLEEPERS + 2, |number, random| {
+                let run = kit.heap.attach(|mutator| match number {
+                    0..SLEEPERS => sleep_with_a_list(&kit, mutator, first(number), random),
+                    _ => have_many_handles(&kit, mutator, first(number), random),
+                });
+                run.unwrap();
+            });
+        }
+    });
+}
+
+/// A list that a word of a frame holds, before and after each of many times in `blocking`.
+fn sleep_with_a_list(kit: &Kit, mutator: &mut Mutator<'_>, first: u64, random: &mut Random) {
+    let mut lists = Lists::new(kit, mutator, 1, first);
+    let word = Box::new(RootWord::new(0));
+    // SAFETY: the box outlives the link.
+    let _linked = unsafe { mutator.raw().link_word(NonNull::from(&*word)) };
+    let mut numbers = Vec::new();
+    for round in 0..ROUNDS / 10 {
+        if round % 4 == 0 {
+            lists.clear(mutator, 0);
+            (0..6).for_each(|_| _ = lists.push(kit, mutator, 0));
+            // SAFETY: a live object.
+            unsafe { word.set(lists.first(mutator, 0)) };
+            numbers = lists.numbers[0].clone();
+            lists.clear(mutator, 0);
+        }
+        let pause = Duration::from_micros(random.below(2000) as u64);
+        mutator.blocking(|| thread::sleep(pause));
+        Lists::check_nodes(mutator, word.get(), &numbers);
+    }
+}
+
+/// Handles of lists, some of which are never touched again.
+fn have_many_handles(kit: &Kit, mutator: &mut Mutator<'_>, first: u64, random: &mut Random) {
+    let mut lists = Lists::new(kit, mutator, 8, first);
+    let mut handles: Vec<Held> = Vec::new();
+    for round in 0..4 * ROUNDS {
+        let (list, place) = (random.below(8), random.below(handles.len()));
+        let held = (lists.first(mutator, list), lists.numbers[list].clone());
+        match random.below(6) {
+            // SAFETY: the word of a slot, live until the next safepoint.
+            0 | 1 if handles.len() < 300 => handles.push((unsafe { mutator.raw().new_root(held.0) }, held.1)),
+            2 if !handles.is_empty() => {
+                // SAFETY: as above.
+                assert!(unsafe { handles[place].0.set(mutator, held.0) });
+                handles[place].1 = held.1;
+            }
+            3 if handles.len() > 100 => drop(handles.swap_remove(place)),
+            4 if !handles.is_empty() && handles.len() < 300 => handles.push(handles[place].clone()),
+            _ => (0..8).for_each(|_| lists.change(kit, mutator, random)),
+        }
+        mutator.safepoint();
+        if round % 100 == 0 {
+            mutator.raw_mut().stop_the_world(|world| {
+                verify_handles(world.shared(), Level::References).expect("no handle is forgotten");
+            });
+            for (handle, numbers) in &handles {
+                Lists::check_nodes(mutator, handle.get(mutator).unwrap(), numbers);
+            }
+        }
+    }
+    lists.check(mutator);
 }
 
 /// Two attached threads that do rounds of something with their lists, and a thread beside them that

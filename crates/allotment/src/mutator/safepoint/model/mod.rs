@@ -121,7 +121,7 @@ fn poll(heap: &Heap, thread: &Arc<Thread>) {
 /// A stop that uses the state of all threads. Returns whether this thread's stop took place.
 fn stop(heap: &Heap, own: Option<&Arc<Thread>>) -> bool {
     let touch_all = || {
-        let threads: Vec<_> = heap.lock().threads.clone();
+        let threads = heap.lock().threads.to_vec();
         threads.iter().for_each(|thread| touch(thread));
         assert_eq!(threads.len(), heap.lock().data as usize);
     };

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 /// A light stop that begins a visit of all threads' roots; `false`: another stop came first.
 fn begin_visits(heap: &Heap) -> bool {
     let begin = || {
-        let threads: Vec<_> = heap.lock().threads.clone();
+        let threads = heap.lock().threads.to_vec();
         threads.iter().for_each(|thread| thread.begin_visit());
     };
     heap.stop(StopKind::Light, None, |_| begin()).is_some()
@@ -153,5 +153,131 @@ fn a_full_stop_comes_between_a_light_one_and_the_duty() {
         heap.leave_blocking(&own);
         own.work();
         detach(&heap, &own);
+    });
+}
+
+/// Begins with a thread that the first stop lays asleep, which comes back beside other stops.
+fn sleeper_beside(preemptions: usize, stops: impl Fn(&Heap) + Copy + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(move || {
+        let heap = heap();
+        let own = attach(&heap);
+        own.work();
+        heap.enter_blocking(&own);
+        // The stopper is this very thread, which is in `blocking` as others would be.
+        visit(&heap);
+        assert!(own.status.is_asleep());
+        let stopper = spawn(&heap, move |heap| stops(&heap));
+        heap.leave_blocking(&own);
+        assert!(!own.status.is_asleep());
+        own.work();
+        heap.enter_blocking(&own);
+        stopper.join().unwrap();
+        heap.leave_blocking(&own);
+        own.work();
+        detach(&heap, &own);
+    });
+}
+
+#[test]
+fn a_thread_that_sleeps_does_its_duty_once_when_it_comes_back() {
+    sleeper_beside(3, visit);
+}
+
+#[test]
+fn a_thread_that_sleeps_comes_back_beside_a_full_stop() {
+    sleeper_beside(3, |heap| assert!(stop(heap, None)));
+}
+
+#[test]
+fn a_thread_that_sleeps_comes_back_beside_two_stops() {
+    sleeper_beside(2, |heap| {
+        assert!(begin_visits(heap));
+        assert!(stop(heap, None));
+    });
+}
+
+/// A thread that sleeps comes back while a light stop, its duty and another stop are under way.
+/// Afterwards it only polls: neither stop waits in vain, and the visit is made once.
+#[test]
+fn a_thread_that_slept_polls_after_its_duty_beside_another_stop() {
+    let mut two = loom::model::Builder::new();
+    two.preemption_bound = Some(2);
+    two.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        heap.enter_blocking(&own);
+        visit(&heap);
+        assert!(own.status.is_asleep());
+        let stopper = spawn(&heap, |heap| {
+            assert!(begin_visits(&heap));
+            assert!(stop(&heap, None));
+        });
+        heap.leave_blocking(&own);
+        {
+            // No stop begins meanwhile.
+            let _threads = heap.lock();
+            assert!(!own.status.is_awaited() || own.limit.pending(), "no poll finds the stop");
+        }
+        own.work();
+        poll(&heap, &own);
+        own.work();
+        heap.enter_blocking(&own);
+        stopper.join().unwrap();
+        heap.leave_blocking(&own);
+        own.work();
+    });
+}
+
+/// A thread enters `blocking` beside two stops: the first may lay it asleep, or wait for it.
+#[test]
+fn a_thread_falls_asleep_and_comes_back_beside_two_stops() {
+    let mut two = loom::model::Builder::new();
+    two.preemption_bound = Some(2);
+    two.check(|| {
+        let heap = heap();
+        let own = attach(&heap);
+        let stopper = spawn(&heap, |heap| {
+            assert!(begin_visits(&heap));
+            assert!(stop(&heap, None));
+        });
+        for _ in 0..2 {
+            own.work();
+            heap.enter_blocking(&own);
+            heap.leave_blocking(&own);
+        }
+        own.work();
+        heap.enter_blocking(&own);
+        stopper.join().unwrap();
+        heap.leave_blocking(&own);
+        own.work();
+        detach(&heap, &own);
+    });
+}
+
+/// Two threads that sleep: one comes back while the other one is visited by the worker, and the
+/// places of both among the threads change.
+#[test]
+fn of_two_that_sleep_one_comes_back() {
+    let mut three = loom::model::Builder::new();
+    three.preemption_bound = Some(2);
+    three.check(|| {
+        let heap = heap();
+        let (stays, comes) = (attach(&heap), attach(&heap));
+        heap.enter_blocking(&stays);
+        heap.enter_blocking(&comes);
+        visit(&heap);
+        let visitor = spawn(&heap, |heap| visit(&heap));
+        heap.leave_blocking(&comes);
+        comes.work();
+        heap.enter_blocking(&comes);
+        visitor.join().unwrap();
+        heap.leave_blocking(&stays);
+        stays.work();
+        detach(&heap, &stays);
+        heap.leave_blocking(&comes);
+        comes.work();
+        detach(&heap, &comes);
     });
 }
