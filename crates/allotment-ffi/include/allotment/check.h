@@ -250,9 +250,10 @@ AL_HOT_ bool al_checked_cas_(al_mutator *mu, al_slot *slot, al_value *expected, 
   (al_fill)((mu), al_slot_to_((mu), (to), (count), AL_HERE_), (count), \
             al_fresh_((value), "al_fill", AL_HERE_))
 
-/* Frames. */
+/* Frames. A jump leaves each AL_SPAN without its end, so none is open after it. */
 AL_HOT_ void al_checked_reset_(al_mutator *mu, al_frame_mark mark) {
   al_frames_reset(mu, mark);
+  al_check_current()->spans = 0;
   al_restamp_(mu);
 }
 #define al_frames_reset(mu, mark) al_checked_reset_((mu), (mark))

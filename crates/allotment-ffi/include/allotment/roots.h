@@ -48,7 +48,9 @@ AL_NO_SAFEPOINT AL_HOT_ void al_words_set(al_frame *frame, al_value *values, siz
 }
 
 /* [N] The place on the thread's list now, and going back there: after longjmp, or when a coroutine
- * is switched. */
+ * is switched. Right after al_attach the list is empty: a coroutine begins with the mark of then.
+ * While it runs, the frames of the one that resumed it are on no list, and while it does not run,
+ * its own: a provider shows them (al_visit_frames). */
 AL_NO_SAFEPOINT AL_HOT_ al_frame_mark al_frames(al_mutator *mu) { return mu->links; }
 AL_NO_SAFEPOINT AL_HOT_ void al_frames_reset(al_mutator *mu, al_frame_mark mark) {
   mu->links = mark;
@@ -76,7 +78,7 @@ AL_HOT_ void al_leave_(void *frame) { al_unlink((al_frame *)frame); }
 #endif
 
 /* AL_SPAN; To the end of the scope AL_CHECK refuses [S] calls of this thread. It says what you rely
- * on: here nothing moves. */
+ * on: here nothing moves. After a longjmp al_frames_reset ends the spans that were left. */
 #if !defined(AL_CHECK)
 #define AL_SPAN \
   do {          \
@@ -107,7 +109,8 @@ AL_ANY_THREAD void al_pin_free(al_pin *pin);
 #ifndef __cplusplus
 AL_HOT_ void al_unpin_(al_pin **pin) { al_pin_free(*pin); }
 
-/* AL_PINNED(mu, p, object); The pin `p` to the end of the scope. */
+/* AL_PINNED(mu, p, object); The pin `p` to the end of the scope. A longjmp out of the scope does not
+ * free it. */
 #define AL_PINNED(mu_, p, object) \
   al_pin *p __attribute__((cleanup(al_unpin_))) = al_pin_new((mu_), (object))
 #endif
