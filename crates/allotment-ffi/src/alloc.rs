@@ -17,7 +17,7 @@ use std::ptr::{self, NonNull};
 const CALLS: GeneratedCalls = GeneratedCalls::new();
 
 /// The largest length.
-const MAX_LENGTH: usize = 1 << 43;
+pub(crate) const MAX_LENGTH: usize = 1 << 43;
 
 /// `al_alloc_slow`.
 #[unsafe(no_mangle)]

@@ -1,5 +1,6 @@
 //! Shapes: their registration, and what an object says about its own.
 
+use crate::alloc::MAX_LENGTH;
 use crate::border::{Wrong, al_mutator, runs, with};
 use crate::error::{Code, Failure, al_error, answer, check_size, given, place_for, text};
 use crate::heap::al_heap;
@@ -219,6 +220,15 @@ unsafe extern "C" fn al_identity_hash(mu: *mut al_mutator, object: *mut c_void) 
     };
     // SAFETY: the header's rules: an object.
     with(NAME, mu, |raw| unsafe { raw.identity_hash_raw(object) }).get()
+}
+
+/// `al_bytes` out of line.
+#[unsafe(no_mangle)]
+extern "C" fn al_bytes(shape: al_shape, length: usize) -> usize {
+    if length > MAX_LENGTH {
+        return usize::MAX / 4;
+    }
+    (shape.fixed + length * shape.element).next_multiple_of(size_of::<u64>())
 }
 
 /// `al_length` out of line.

@@ -65,6 +65,13 @@ AL_ANY_THREAD al_code al_shape_register(al_heap *heap, const al_shape_desc *desc
 AL_NO_SAFEPOINT void al_trace(al_tracer *tracer, al_slot *slot);
 AL_NO_SAFEPOINT void al_trace_weak(al_tracer *tracer, al_slot *slot);
 
+/* [A] The bytes of an object of a shape, whose tail has that length; 0 without a tail. Sums of them
+ * are for al_room. For a length that no object has: more than any heap. */
+AL_ANY_THREAD AL_HOT_ size_t al_bytes(al_shape shape, size_t length) {
+  if (length > AL_MAX_LENGTH) return SIZE_MAX / 4;
+  return (shape.fixed + length * shape.element + 7) & ~(size_t)7;
+}
+
 /* [N] An object's shape, its size in bytes, and a number that it keeps wherever it moves. */
 AL_NO_SAFEPOINT al_shape al_shape_of(al_mutator *mu, const void *object);
 AL_NO_SAFEPOINT size_t al_size(al_mutator *mu, const void *object);

@@ -128,6 +128,9 @@ static void objects(void) {
   }
   L.text = al_ref(al_alloc_array_raw(mu, TEXT, 100));
   DEMAND(al_length(al_addr(L.text)) == 100 && al_size(mu, al_addr(L.text)) == 120);
+  DEMAND(al_bytes(TEXT, 100) == 120 && al_bytes(TEXT, 101) == 120 && al_bytes(TEXT, 105) == 128);
+  DEMAND(al_bytes(CELL, 0) == sizeof(cell) && al_bytes(TEXT, 0) == 16);
+  DEMAND(al_room(mu, al_bytes(TEXT, SIZE_MAX) + al_bytes(CELL, 0), NULL) == AL_E_MEMORY);
   L.traced = al_ref(al_alloc(mu, TRACED));
   al_store(mu, &((cell *)al_addr(L.traced))->next, L.list);
   uint32_t hash = al_identity_hash(mu, al_addr(L.list));
@@ -154,7 +157,8 @@ static void objects(void) {
   DEMAND(census.found == 1 && census.value == 10);
 
   /* Without a safepoint, within room. */
-  DEMAND(al_room(mu, 3 * sizeof(cell) + 48 + 40, &error) == AL_OK);
+  size_t room = 2 * al_bytes(CELL, 0) + al_bytes(TEXT, 24) + al_bytes(TEXT, 17);
+  DEMAND(al_room(mu, room, &error) == AL_OK);
   al_value before = L.list;
   cell *one = al_try_alloc(mu, CELL), *other = al_try_alloc_raw(mu, CELL);
   void *bytes = al_try_alloc_array(mu, TEXT, 24), *more = al_try_alloc_array_raw(mu, TEXT, 17);
