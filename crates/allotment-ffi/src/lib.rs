@@ -20,6 +20,7 @@
 //! | `stop.rs` | the stopped world |
 //! | `observe.rs` | figures, snapshots, profiles, options in force |
 //! | `check.rs` | what `-DAL_CHECK` asks |
+//! | `rust.rs` | for programs in Rust that have parts in C |
 //!
 //! A wrong input of a function that returns a code gives a code. Any other wrong call ends the
 //! process with one line: a C function without a result cannot say no, and would go on with a
@@ -45,9 +46,11 @@ mod layout;
 mod observe;
 mod options;
 mod providers;
+mod rust;
 mod shape;
 mod slots;
 mod stop;
 mod thread;
 
 pub use layout::{LayoutRow, layout};
+pub use rust::{CHeap, HEADERS};
