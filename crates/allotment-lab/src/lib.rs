@@ -11,6 +11,7 @@
 //! | [`machine`] | the machine that measures |
 //! | `walk` | memory that threads walk to keep caches busy |
 //! | [`jvm`] | Java virtual machines, and the benchmarks they run |
+//! | [`c`] | code in C on the heap: compilers, what they made, threads |
 //! | [`profile`] | the time of measured code: samples, symbols, disassembly |
 //! | [`harness`] | cases, processes, threads, the measured window |
 //! | [`experiments`] | the definitions of the experiments |
@@ -22,6 +23,7 @@
 //!
 //! To add an experiment, see [`experiments`].
 
+pub mod c;
 pub mod command;
 pub mod counters;
 pub mod experiments;

@@ -6,6 +6,7 @@
 //! processors of the machine have.
 
 use super::rows::Source;
+use crate::c::compile;
 use crate::harness::Interrupt;
 use allotment::raw::{Processor, X86_64};
 use anyhow::{Context, bail, ensure};
@@ -65,13 +66,7 @@ impl Builder {
         if object_bytes > 0 && matches!(Processor::detect(), Processor::X86_64(X86_64 { avx2: true, .. })) {
             command.arg("-mavx2");
         }
-        command.arg("-o").arg(&program).arg(&text).stdin(Stdio::null());
-        let done = command.output().with_context(|| format!("cannot start {}", self.compiler.display()))?;
-        if !done.status.success() {
-            let told = String::from_utf8_lossy(&done.stderr);
-            let first: Vec<&str> = told.lines().filter(|line| line.contains("error")).take(2).collect();
-            bail!("{} does not build {}.c: {}", self.compiler.display(), source.name, first.join(" | "));
-        }
+        compile(command.arg("-o").arg(&program).arg(&text), &format!("{}.c", source.name))?;
         Ok(program)
     }
 }
