@@ -7,6 +7,7 @@ use super::print_answers;
 use super::printed::{Printed, tables};
 use super::reporting::write_report;
 use super::{Failure, RunArguments, counters, jvm, print};
+use crate::c::{CC, Compiler};
 use crate::format::csv::to_csv;
 use crate::format::json::{JVM_HEAPS, to_json};
 use crate::format::phrase::count;
@@ -79,7 +80,7 @@ pub fn run(arguments: &RunArguments, experiments: &[&Experiment]) -> Result<(), 
     let (mut outcome, circumstances) = measure(&run, cpus.at_once);
     // The files are written before anything else can go wrong.
     let doubts = doubts(&outcome, &circumstances);
-    let report = report(&outcome, circumstances_of(arguments, &machine, &on_jvms), &doubts);
+    let report = report(&outcome, circumstances_of(arguments, &machine, &cases, &on_jvms), &doubts);
     let written = files.write(&report, experiments);
     let mut profiled = Vec::new();
     if arguments.profile && !outcome.interrupted {
@@ -172,11 +173,19 @@ fn check_environment() -> Result<(), Failure> {
 }
 
 /// The machine and the settings, as result files hold them.
-fn circumstances_of(arguments: &RunArguments, machine: &Machine, on_jvms: &OnJvms) -> Vec<String> {
+fn circumstances_of(
+    arguments: &RunArguments,
+    machine: &Machine,
+    cases: &[Case],
+    on_jvms: &OnJvms,
+) -> Vec<String> {
     let mut circumstances = machine.pairs();
     circumstances.push(format!("pin={:?}", arguments.pin).to_lowercase());
     let options = std::env::var(ENVIRONMENT_VARIABLE).ok();
     circumstances.extend(options.map(|options| format!("{ENVIRONMENT_VARIABLE}={options}")));
+    let compilers = cases.iter().flat_map(|case| &case.params).filter(|(name, _)| name == CC);
+    let version = |name: &String| Some(format!("{name}={}", Compiler::find(name).ok()?.version()?));
+    circumstances.extend(distinct(compilers.map(|(_, name)| name.clone())).iter().filter_map(version));
     if !on_jvms.cases.is_empty() {
         circumstances.push(format!("{JVM_HEAPS}={}", larger_heaps()));
     }

@@ -26,6 +26,7 @@ mod buffers;
 mod cache;
 mod clock;
 mod collectors;
+mod compilers;
 mod crew;
 mod emitted;
 mod extremem;

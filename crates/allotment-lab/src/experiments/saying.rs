@@ -237,7 +237,7 @@ pub(super) fn threads(number: &str) -> String {
 fn worded(coordinate: &str, label: &str) -> String {
     match (coordinate, label) {
         (THREADS, number) => threads(number),
-        ("mode" | "collector" | "way" | "set", label) => label.into(),
+        ("mode" | "collector" | "way" | "set" | "cc", label) => label.into(),
         (name, label) => format!("{name} {label}"),
     }
 }

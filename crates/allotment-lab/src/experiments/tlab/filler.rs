@@ -1,9 +1,11 @@
 //! A thread that fills its eden by calls of a loop, and starts over.
 
 use super::eden::calls;
-use crate::harness::{Bench, NoProbe, Worker};
+use crate::c::attached;
+use crate::harness::{Bench, NoProbe, Play, Worker};
 use allotment::raw::Mark;
 use allotment::{Heap, Mutator};
+use allotment_ffi::CHeap;
 
 /// Calls a loop until the eden is full, and starts over.
 struct Filler<'m, 't, F> {
@@ -40,8 +42,30 @@ pub(in super::super) fn measure<F: FnMut(&mut Mutator<'_>) -> u64>(
     body: impl Fn(usize) -> F + Sync,
 ) -> anyhow::Result<()> {
     let (pairs, calls) = calls(bytes, eden);
-    bench.measure_attached(heap, &mut NoProbe, |_, mutator, play| {
-        let mark = mutator.raw_mut().mark();
-        play.play(Filler { mutator, body: body(pairs), mark, calls, left: calls })
+    bench.measure_attached(heap, &mut NoProbe, |_, mutator, play| fill(mutator, body(pairs), calls, play))
+}
+
+/// Measures as [`measure`] does, with threads that are attached by `al_attach`.
+pub(super) fn measure_in_c<F: FnMut(&mut Mutator<'_>) -> u64>(
+    heap: &CHeap,
+    bytes: usize,
+    eden: usize,
+    bench: &mut Bench<'_>,
+    body: impl Fn(usize) -> F + Sync,
+) -> anyhow::Result<()> {
+    let (pairs, calls) = calls(bytes, eden);
+    bench.measure_within(&mut NoProbe, |_, play| {
+        attached(heap, |mutator| fill(mutator, body(pairs), calls, play))?
     })
+}
+
+/// Plays a thread that fills its eden by `calls` calls of `body`.
+fn fill<'t>(
+    mutator: &mut Mutator<'t>,
+    body: impl FnMut(&mut Mutator<'t>) -> u64,
+    calls: usize,
+    play: Play<'_>,
+) -> anyhow::Result<()> {
+    let mark = mutator.raw_mut().mark();
+    play.play(Filler { mutator, body, mark, calls, left: calls })
 }

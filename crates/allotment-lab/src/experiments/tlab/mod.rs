@@ -17,6 +17,7 @@ mod collected;
 pub(super) mod eden;
 mod emitted;
 pub(super) mod filler;
+mod in_c;
 mod library;
 mod limits;
 mod malloc;
@@ -26,6 +27,7 @@ mod verdict;
 mod widest;
 
 use super::collectors::{COLLECTOR, resolves};
+use super::compilers::{COMPILER, compiler_of};
 use super::prefetching::{PREFETCH, prefetches};
 use super::sizes::{self, WithSize};
 use super::{memory, on_jvm};
@@ -38,7 +40,7 @@ use anyhow::{bail, ensure};
 const BUMPING: &[&str] = &["tlab", "burst", "emitted", "stub", "called", "bare", "shared", "collected"];
 
 /// Modes with the library's buffers and without shared memory.
-const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub"];
+const LIBRARY: &[&str] = &["tlab", "burst", "emitted", "stub", "c"];
 
 /// Modes in which all threads take from the same regions.
 const SHARING: &[&str] = &["shared", "no-tlab", "no-tlab-emitted", "no-tlab-lock"];
@@ -61,6 +63,7 @@ pub(super) static TLAB: Experiment = Experiment {
             "library: machine code made at run time, the sequence of allotment-jit, in line",
         ),
         Mode::rate("stub", "library: the same as a function that is called for each object"),
+        Mode::rate("c", "library: a loop in C, with the inlines of allotment.h (needs a C compiler)"),
         Mode::rate(
             "called",
             "by hand: `bare` as a function that is called for each object, the limit of `stub`",
@@ -96,6 +99,7 @@ pub(super) static TLAB: Experiment = Experiment {
         PREFETCH.only_in(BUMPING),
         Axis::new("zeroing", "who zeroes", Kind::Choice(&["per-object", "ahead"]), &["per-object"])
             .only_in(LIBRARY),
+        COMPILER.only_in(&["c"]),
         Axis::new("tlab", "TLABSize in bytes; 0: the policy chooses", Kind::Size, &["0"])
             .only_in(&["shared"]),
         Axis::new("refill", "how threads take buffers", Kind::Choice(&["cas", "lock"]), &["cas"])
@@ -138,7 +142,8 @@ fn check(case: &Case) -> anyhow::Result<()> {
         _ => eden.saturating_mul(case.threads),
     };
     let what = format!("edens of {} on {} threads", number::size(eden as u64), case.threads);
-    memory::fits(&what, needed, "a smaller --eden or fewer --threads")
+    memory::fits(&what, needed, "a smaller --eden or fewer --threads")?;
+    if case.mode == "c" { compiler_of(case).map(drop) } else { Ok(()) }
 }
 
 /// The measured loops, by the size of an object.
@@ -155,6 +160,7 @@ impl WithSize for Tlab {
                 (false, true) => library::run::<BYTES, Ahead, NoPrefetch>(case, bench),
             },
             "emitted" | "stub" => emitted::run(case, bench),
+            "c" => in_c::run(case, bench),
             "called" if prefetches(case)? => limits::called::<BYTES, BySize>(case, bench),
             "called" => limits::called::<BYTES, NoPrefetch>(case, bench),
             "bare" if prefetches(case)? => limits::bare::<BYTES, BySize>(case, bench),
@@ -201,7 +207,9 @@ mod tests {
         let left_out = |selection: Selection, processor| {
             let (cases, left_out) = expand_on(&[&TLAB], &selection, 2, processor).unwrap();
             assert!(cases.iter().any(|case| case.mode == "tlab"));
-            left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+            // Another machine may have no C compiler.
+            let of_machine = left_out.iter().filter(|one| one.is_for_another_machine());
+            of_machine.map(ToString::to_string).collect::<Vec<_>>()
         };
         assert_eq!(left_out(Selection::default(), ZEN), [""; 0]);
         let modes = ["emitted", "stub", "no-tlab-emitted"];

@@ -34,6 +34,7 @@ pub(super) fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
         scaling(&rows, "no-tlab"),
         scaling(&rows, "tlab"),
         pair("tlab", "bare"),
+        contrast(&rows, "mode", "c", "tlab", "cc"),
         pair("no-tlab", "cas"),
         pair("no-tlab-emitted", "cas"),
         pair("no-tlab-lock", "lock"),
@@ -93,6 +94,15 @@ mod tests {
             assert!(sentence.starts_with(start), "{sentence}: {start}");
         }
         assert_eq!(answers(&rows[..2]), [""; 0]);
+    }
+
+    #[test]
+    fn each_compiler_is_compared_with_rust() {
+        let c = |cc: &str, score| row("tlab.c", 1, &[("size", "16"), ("cc", cc)], "ops/us", score);
+        let said = verdicts(&[of("tlab", 1, 100.0), c("gcc", 100.0), c("clang", 50.0)]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let starts = ["c against tlab, gcc: ", "; clang: 0.50 times as fast"];
+        assert!(starts.iter().all(|start| said[0].contains(start)), "{said:?}");
     }
 
     #[test]
