@@ -3,6 +3,7 @@
 
 mod own_folder;
 
+use allotment_lab::c::{COMPILERS, Compiler};
 use own_folder::{VARIABLE, own_folder};
 use serde_json::Value;
 use std::fs;
@@ -52,6 +53,12 @@ fn each_workload_reports_what_its_heap_did() {
         let output = run(collector, &arguments);
         assert!(output.status.success(), "{output:?}");
         let entries: Vec<Value> = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        // One and two threads for each compiler of this machine.
+        let (in_c, entries): (Vec<Value>, Vec<Value>) =
+            entries.into_iter().partition(|entry| entry["benchmark"] == "trees.c");
+        let compilers = COMPILERS.iter().filter(|name| Compiler::find(name).is_ok()).count();
+        assert_eq!(in_c.len(), 2 * compilers, "{in_c:?}");
+        in_c.iter().for_each(see_plausible);
         let rows: Vec<String> =
             entries.iter().map(|entry| format!("{} {}", entry["benchmark"], entry["threads"])).collect();
         let lists = "\"lists.forced\" 1";

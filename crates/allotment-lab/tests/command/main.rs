@@ -2,6 +2,7 @@
 
 mod ask;
 mod before;
+mod code_in_c;
 mod ends;
 mod heap;
 mod limits;

@@ -4,17 +4,19 @@
 //! top, by stores into existing objects, and from the bottom, by initialisers alone, in equal
 //! shares. Meanwhile a tree four times as large and an array of numbers stay alive.
 //! `crates/allotment-lab/jvm/src/main/java/allotment/Trees.java` does the same on a Java virtual
-//! machine.
+//! machine, and `crates/allotment-lab/c/trees.c` does it in C.
 //!
 //! Refused: GCBench's many depths. A score for one depth is easier to read, and `--depth` sets
 //! another.
 
+mod in_c;
 mod node;
 mod shot;
 mod spans;
 mod tree;
 
 use super::collectors::{COLLECTOR, WORKERS, by_workers, check as check_heap};
+use super::compilers::{COMPILER, compiler_of};
 use super::on_jvm;
 use super::saying::{all_against, contrast, ours, scaling, spread, takes};
 use super::shots::check_shots;
@@ -34,6 +36,7 @@ pub(super) static TREES: Experiment = Experiment {
     modes: &[
         Mode::shot("build", "make trees from the top and from the bottom, drop each"),
         Mode::shot("spans", "the same, small subtrees without a root or a safepoint"),
+        Mode::shot("c", "the same as build, in C with the inlines of allotment.h (needs a C compiler)"),
     ],
     axes: &[
         Axis::new("heap", "MaxHeapSize in bytes", Kind::Size, &["128m", "256m", "1g"]),
@@ -41,6 +44,7 @@ pub(super) static TREES: Experiment = Experiment {
         Axis::new("rounds", "trees of each kind that a thread makes", Kind::Count, &["100"]).quick(&["25"]),
         COLLECTOR,
         WORKERS,
+        COMPILER.only_in(&["c"]),
     ],
     unit: |_| TimeUnit::Seconds,
     baseline: Some(("collector", "mark-compact")),
@@ -66,7 +70,8 @@ fn verdicts(rows: &[ScoreRow]) -> Vec<String> {
     let rows = ours(rows);
     let mut said = all_against(&rows, "collector", "mark-compact", "heap");
     said.extend(contrast(&rows, "mode", "spans", "build", "collector"));
-    said.extend(["build", "spans"].iter().filter_map(|mode| scaling(&rows, mode)));
+    said.extend(contrast(&rows, "mode", "c", "build", "cc"));
+    said.extend(["build", "spans", "c"].iter().filter_map(|mode| scaling(&rows, mode)));
     said
 }
 
@@ -77,7 +82,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
     ensure!(rounds != 0, "no rounds: there is nothing to make");
     check_heap(case.text("collector")?, case.size("heap")?)?;
     by_workers(Heap::builder(), case.count("workers")?)?;
-    Ok(())
+    if case.mode == "c" { compiler_of(case).map(drop) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -4,12 +4,16 @@
 //! They are counted after each shot.
 
 use super::super::collectors::{by_workers, heap_of};
+use super::super::compilers::compiler_of;
 use super::super::heap_use::HeapUse;
 use super::super::memory::advised;
+use super::in_c::InC;
 use super::node::{Node, count, nodes};
 use super::tree;
-use crate::harness::{Bench, Case, SecondaryValue, Share, Worker, keep};
-use allotment::{Gc, Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
+use crate::c::attached;
+use crate::harness::{Bench, Case, Play, SecondaryValue, Share, Thread, Worker};
+use allotment::{Local, Mutator, NewSlots, OutOfMemory, Slots, alloc, root};
+use allotment_ffi::CHeap;
 use anyhow::bail;
 
 /// Levels that the long-lived tree has more than the others.
@@ -22,39 +26,59 @@ const NUMBERS: usize = (4 << 20) / size_of::<f64>();
 const FULL: &str = "the heap is full before the first shot: a larger --heap fits";
 const FITS: &str = "a larger --heap, fewer threads or a smaller --depth fit";
 
-/// A function that makes a tree.
-type Make = for<'m> fn(&'m mut Mutator<'_>, u64) -> Result<Gc<'m, Node>, OutOfMemory>;
+/// A function that makes a tree of a depth in each way, and drops both.
+type Pair<'a> = &'a (dyn Fn(&mut Mutator<'_>, u64) -> Result<(), OutOfMemory> + Sync);
 
 /// The work of a thread in a shot.
 #[derive(Clone, Copy)]
-struct Work {
+struct Work<'p> {
     depth: u64,
     rounds: u64,
-    top_down: Make,
-    bottom_up: Make,
+    pair: Pair<'p>,
 }
 
 /// Measures shots.
 pub(super) fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    let (top_down, bottom_up): (Make, Make) = match case.mode.as_str() {
-        "spans" => (tree::top_down::<true>, tree::bottom_up::<true>),
-        _ => (tree::top_down::<false>, tree::bottom_up::<false>),
-    };
-    let work = Work { depth: case.count("depth")?, rounds: case.count("rounds")?, top_down, bottom_up };
     let heap = heap_of(case.text("collector")?, case.size("heap")?)?;
     let (heap, mut probe) = HeapUse::of(by_workers(heap, case.count("workers")?)?)?;
-    bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
-        if thread.index > 0 {
-            return play.play(Worked { mutator, work, living: None, outcome: Ok(()) });
+    let (depth, rounds) = (case.count("depth")?, case.count("rounds")?);
+    let work = |pair| Work { depth, rounds, pair };
+    match case.mode.as_str() {
+        "c" => {
+            // The files of the code stay until everything is measured: a profile reads them.
+            let (_code, trees) = InC::new(&compiler_of(case)?, &heap)?;
+            let pair = |mutator: &mut Mutator<'_>, depth: u64| trees.pair(mutator, depth);
+            let (heap, work) = (CHeap::new(heap), work(&pair));
+            bench.measure_within(&mut probe, |thread, play| {
+                attached(&heap, |mutator| play_shots(work, thread, mutator, play))?
+            })
         }
-        root!(mutator, tree = advised(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS), FULL)?);
-        root!(mutator, numbers = advised(alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)), FULL)?);
-        let array = numbers.get(mutator);
-        for index in 0..NUMBERS {
-            array.at(index).set(number(index));
+        mode => {
+            let work = work(if mode == "spans" { &tree::pair::<true> } else { &tree::pair::<false> });
+            bench.measure_attached(&heap, &mut probe, |thread, mutator, play| {
+                play_shots(work, thread, mutator, play)
+            })
         }
-        play.play(Worked { mutator, work, living: Some(Living { tree, numbers }), outcome: Ok(()) })
-    })
+    }
+}
+
+/// Plays the shots of a thread. The first thread makes the long-lived objects.
+fn play_shots(
+    work: Work<'_>,
+    thread: &Thread,
+    mutator: &mut Mutator<'_>,
+    play: Play<'_>,
+) -> anyhow::Result<()> {
+    if thread.index > 0 {
+        return play.play(Worked { mutator, work, living: None, outcome: Ok(()) });
+    }
+    root!(mutator, tree = advised(tree::top_down::<false>(mutator, work.depth + LIVING_LEVELS), FULL)?);
+    root!(mutator, numbers = advised(alloc!(mutator, NewSlots::<f64>::new(NUMBERS, 0.0)), FULL)?);
+    let array = numbers.get(mutator);
+    for index in 0..NUMBERS {
+        array.at(index).set(number(index));
+    }
+    play.play(Worked { mutator, work, living: Some(Living { tree, numbers }), outcome: Ok(()) })
 }
 
 fn number(index: usize) -> f64 {
@@ -69,7 +93,7 @@ struct Living<'a> {
 
 struct Worked<'a, 'm, 't> {
     mutator: &'m mut Mutator<'t>,
-    work: Work,
+    work: Work<'a>,
     living: Option<Living<'a>>,
     outcome: Result<(), OutOfMemory>,
 }
@@ -77,8 +101,7 @@ struct Worked<'a, 'm, 't> {
 impl Worked<'_, '_, '_> {
     fn rounds(&mut self) -> Result<(), OutOfMemory> {
         for _ in 0..self.work.rounds {
-            keep((self.work.top_down)(self.mutator, self.work.depth)?.as_ref());
-            keep((self.work.bottom_up)(self.mutator, self.work.depth)?.as_ref());
+            (self.work.pair)(self.mutator, self.work.depth)?;
         }
         Ok(())
     }

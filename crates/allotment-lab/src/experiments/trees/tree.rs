@@ -9,7 +9,18 @@
 
 use super::node::{NewNode, Node};
 use super::spans;
+use crate::harness::keep;
 use allotment::{Gc, Local, Mutator, OutOfMemory, alloc, rebind, ret, root};
+
+/// Makes a tree in each way, and drops both. `SPANS`: as in [`top_down`].
+///
+/// # Errors
+/// The heap is full.
+pub(super) fn pair<const SPANS: bool>(mutator: &mut Mutator<'_>, depth: u64) -> Result<(), OutOfMemory> {
+    keep(top_down::<SPANS>(mutator, depth)?.as_ref());
+    keep(bottom_up::<SPANS>(mutator, depth)?.as_ref());
+    Ok(())
+}
 
 /// Makes a tree from its top. `SPANS`: small subtrees in a span ([`spans`]).
 ///
