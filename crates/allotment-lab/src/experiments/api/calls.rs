@@ -1,14 +1,12 @@
-//! The calls by which a thread attaches, polls and leaves: attach, safepoint, blocking.
+//! The calls by which an attached thread polls and leaves: safepoint, blocking.
 
 use super::Way;
 use super::attached::{Alone, Attached};
 use super::limits::small_heap;
-use crate::harness::{Bench, Case, NoProbe, keep, keep_value};
-use crate::hold::hold;
+use crate::harness::{Bench, Case, NoProbe, keep_value};
 use allotment::Mutator;
 use crossbeam_utils::CachePadded;
 use std::hint::cold_path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Calls between two checks of the harness.
@@ -17,51 +15,6 @@ const TURNS: u64 = 256;
 /// Polls per turn. With one poll, a turn is so short that its position across 64 bytes of code
 /// decides.
 const AT_ONCE: u64 = 8;
-
-/// Mode `attach`. Raw: an entry is put into a list under a lock, and taken out again under the
-/// lock.
-pub(super) fn attach(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
-    match way {
-        Way::Safe => {
-            let heap = small_heap(case)?;
-            bench.measure(|_| {
-                let heap = heap.clone();
-                Ok(Alone(move || {
-                    let mut attached = 0;
-                    for _ in 0..TURNS {
-                        attached += u64::from(heap.attach(|mutator| keep(&raw const *mutator)).is_ok());
-                    }
-                    attached
-                }))
-            })
-        }
-        Way::Raw => {
-            let list = Mutex::new(Vec::new());
-            bench.measure(|thread| {
-                let (list, own) = (&list, thread.index);
-                Ok(Alone(move || {
-                    for _ in 0..TURNS {
-                        enter(list, own);
-                        keep(&raw const *list);
-                        leave(list, own);
-                    }
-                    TURNS
-                }))
-            })
-        }
-    }
-}
-
-fn enter(list: &Mutex<Vec<usize>>, own: usize) {
-    hold(list).push(own);
-}
-
-fn leave(list: &Mutex<Vec<usize>>, own: usize) {
-    let mut list = hold(list);
-    if let Some(place) = list.iter().position(|&entry| entry == own) {
-        list.swap_remove(place);
-    }
-}
 
 /// Mode `poll`. Raw: a word is loaded and compared with zero.
 pub(super) fn poll(way: Way, case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {

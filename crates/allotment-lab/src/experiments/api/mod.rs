@@ -9,6 +9,7 @@
 //! its own.
 
 mod allocation;
+mod attach;
 mod attached;
 mod calls;
 mod collect;
@@ -21,7 +22,7 @@ mod tree;
 mod verdict;
 
 use super::collectors::{COLLECTOR, WORKERS};
-use super::saying::{all_against, ours};
+use super::saying::ours;
 use super::shots::{check_one_thread, check_shots};
 use crate::harness::{Axis, Bench, Case, Charts, Experiment, Kind, Mode, ObjectShape, TimeUnit};
 use anyhow::bail;
@@ -48,6 +49,8 @@ pub(super) static API: Experiment = Experiment {
     question: "What does the safe API cost over raw pointers, and how long does the world stand still?",
     modes: &[
         Mode::timed("attach", "attach to a heap and detach"),
+        Mode::timed("attach-thread", "the same by Heap::attach_thread, without a body"),
+        Mode::timed("attach-c", "the same by al_attach and al_detach of the C API"),
         Mode::timed("poll", "Mutator::safepoint with nothing pending"),
         Mode::timed("blocking", "enter a blocking region and leave it"),
         Mode::timed("root", "root!: link a root and unlink it"),
@@ -88,7 +91,7 @@ pub(super) static API: Experiment = Experiment {
     baseline: Some(("way", "raw")),
     answers: |rows| verdict::answers(&ours(rows)),
     needs: "rows with --way safe,raw, or of the modes stop and collect",
-    verdicts: |rows| all_against(&ours(rows), "way", "raw", "order"),
+    verdicts: |rows| verdict::verdicts(&ours(rows)),
     charts: Charts { along: None, by_mode: true },
     check,
     objects: || vec![ObjectShape::of::<node::Node>(None)],
@@ -108,7 +111,7 @@ fn check(case: &Case) -> anyhow::Result<()> {
 fn run(case: &Case, bench: &mut Bench<'_>) -> anyhow::Result<()> {
     let way = Way::of(case)?;
     match case.mode.as_str() {
-        "attach" => calls::attach(way, case, bench),
+        "attach" | "attach-thread" | "attach-c" => attach::run(way, case, bench),
         "poll" => calls::poll(way, case, bench),
         "blocking" => calls::blocking(way, case, bench),
         "root" => roots::linked(way, case, bench),
