@@ -48,9 +48,35 @@ impl Compiler {
     pub(crate) fn name(&self) -> String {
         self.command.join("-")
     }
+
+    /// Whether this is the clang of zig.
+    pub(crate) fn is_zig(&self) -> bool {
+        self.command[0] != "gcc" && self.command.last() == Some(&"cc")
+    }
+
+    /// Whether the compiler has what programs with a sanitizer need. gcc always does. zig builds it
+    /// first, which takes minutes, so it counts as having none.
+    pub(crate) fn sanitizes(&self, flag: &str) -> bool {
+        let has = self.command == ["gcc"] || !self.is_zig() && self.builds_with(flag);
+        if !has {
+            println!("not checked: {} has no {flag}", self.name());
+        }
+        has
+    }
+
+    /// Whether a program with that flag can be built.
+    fn builds_with(&self, flag: &str) -> bool {
+        // Tests that run at the same time ask for different flags.
+        let name = format!("with{flag}-{}", self.name());
+        let (source, program) = (scratch(&format!("{name}.c")), scratch(&name));
+        std::fs::write(&source, "int main(void) { return 0; }\n").expect("a file");
+        let built = self.start(false).arg(flag).arg(&source).arg("-o").arg(program).output();
+        built.expect("the compiler runs").status.success()
+    }
 }
 
-fn works(command: &[&str]) -> bool {
+/// Whether a command is there.
+pub(crate) fn works(command: &[&str]) -> bool {
     Command::new(command[0])
         .args(&command[1..])
         .arg("--version")
@@ -90,8 +116,17 @@ pub(crate) fn compilers() -> &'static [Compiler] {
             Compiler { command: vec!["gcc"], plus_plus: vec!["g++"] },
             Compiler { command: vec!["clang"], plus_plus: vec!["clang++"] },
             Compiler { command: vec!["zig", "cc"], plus_plus: vec!["zig", "c++"] },
+            Compiler {
+                command: vec!["python3", "-m", "ziglang", "cc"],
+                plus_plus: vec!["python3", "-m", "ziglang", "c++"],
+            },
         ];
-        let found: Vec<Compiler> = known.into_iter().filter(|compiler| works(&compiler.command)).collect();
+        let mut found: Vec<Compiler> =
+            known.into_iter().filter(|compiler| works(&compiler.command)).collect();
+        // Both are the same one.
+        if found.iter().filter(|compiler| compiler.is_zig()).count() == 2 {
+            found.pop();
+        }
         assert!(!found.is_empty(), "no C compiler: apt-get install gcc");
         found
     });
@@ -132,10 +167,22 @@ pub(crate) fn text(output: &Output) -> String {
 
 /// Runs a program, and ends it after `seconds`.
 pub(crate) fn run(program: &Path, arguments: &[&str], options: &str, seconds: u32) -> Output {
+    run_under(&[], program, arguments, options, seconds)
+}
+
+/// As [`run`], with words before the program: `env`, or a program that watches it.
+pub(crate) fn run_under(
+    words: &[&str],
+    program: &Path,
+    arguments: &[&str],
+    options: &str,
+    seconds: u32,
+) -> Output {
     Command::new("timeout")
         .arg("--signal=ABRT")
         .arg(seconds.to_string())
         .args(emulator())
+        .args(words)
         .arg(program)
         .args(arguments)
         .env("ALLOTMENT_OPTIONS", options)
