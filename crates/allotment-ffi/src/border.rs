@@ -1,12 +1,12 @@
-//! The border to C: who calls, what a callback may do, and wrong calls that end the process.
+//! The border to C: who calls, and wrong calls that end the process.
 //!
 //! A function gets the mutator as an address. It only compares the address with that of the calling
 //! thread's mutator, so a foreign or stale one is found before it is used.
 
+use crate::callback::refuse_in_callbacks;
 use allotment::raw::{Hot, RawMutator};
 use allotment::{Attachment, Heap, Reservation};
 use std::cell::{Cell, RefCell};
-use std::ffi::c_void;
 use std::fmt;
 use std::io::Write;
 use std::process::abort;
@@ -27,9 +27,6 @@ thread_local! {
     /// The calling thread, as `al_attach` made it. A pointer: its owner is the C program, which
     /// calls `al_detach`.
     static CURRENT: Cell<*mut Thread> = const { Cell::new(ptr::null_mut()) };
-
-    /// The callback that the thread is in.
-    static CALLBACK: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 /// A function that was called wrongly, by its name.
@@ -48,7 +45,9 @@ impl Wrong<'_> {
     fn not_own(&self, mu: *const al_mutator) -> ! {
         let own = current();
         if own.is_null() {
-            self.end(format_args!("the calling thread is not attached: call al_attach on this thread first"));
+            self.end(format_args!(
+                "the calling thread is not attached: call al_attach on this thread first, of this copy of the library"
+            ));
         }
         self.end(format_args!(
             "{mu:p} is not the mutator of the calling thread, which is {own:p}: pass what al_attach gave this thread"
@@ -58,13 +57,6 @@ impl Wrong<'_> {
     #[cold]
     fn blocked(&self) -> ! {
         self.end(format_args!("the calling thread is blocked: call al_block_leave first"));
-    }
-
-    #[cold]
-    fn in_callback(&self, callback: &str) -> ! {
-        self.end(format_args!(
-            "called from {callback}, which must not use a mutator: do this before or after, outside of callbacks"
-        ));
     }
 }
 
@@ -97,10 +89,8 @@ pub(crate) fn runs_in(heap: &Heap) -> bool {
 }
 
 /// The thread of that mutator, which is the calling one. It may be blocked.
-fn own<'t>(function: &str, mu: *mut al_mutator) -> &'t Thread {
-    if let Some(callback) = CALLBACK.get() {
-        Wrong(function).in_callback(callback);
-    }
+pub(crate) fn own<'t>(function: &str, mu: *mut al_mutator) -> &'t Thread {
+    refuse_in_callbacks(function);
     if mu.is_null() || mu != current() {
         Wrong(function).not_own(mu);
     }
@@ -147,41 +137,4 @@ pub(crate) fn with_any<R>(
     // program uses no address from before.
     let done = unsafe { RawMutator::with_hot(mu.cast(), |mutator| body(mutator.raw_mut())) };
     done.unwrap_or_else(|| Wrong(function).not_own(mu))
-}
-
-/// A pointer of the program's, which goes back to its callbacks.
-#[derive(Clone, Copy)]
-pub(crate) struct Data(pub(crate) *mut c_void);
-
-// SAFETY: the library only hands the pointer back. The header says that callbacks run on any
-// thread.
-unsafe impl Send for Data {}
-// SAFETY: as above.
-unsafe impl Sync for Data {}
-
-impl Data {
-    /// A method, so that closures take the whole value.
-    pub(crate) fn get(self) -> *mut c_void {
-        self.0
-    }
-}
-
-/// Runs a callback of the program's. In it, functions that take a mutator end the process, and so
-/// does a C++ exception.
-pub(crate) fn callback<R>(name: &'static str, call: impl FnOnce() -> R) -> R {
-    let before = CALLBACK.replace(Some(name));
-    let unwinds = Unwinds(name);
-    let result = call();
-    std::mem::forget(unwinds);
-    CALLBACK.set(before);
-    result
-}
-
-/// Ends the process when it is dropped: an exception passes.
-struct Unwinds(&'static str);
-
-impl Drop for Unwinds {
-    fn drop(&mut self) {
-        Wrong(self.0).end(format_args!("an exception leaves the callback: catch it there"));
-    }
 }

@@ -5,6 +5,7 @@
 //! and pins there are, and the lines that end the process.
 
 use crate::border::{Wrong, al_mutator, is_blocked, runs};
+use crate::frames::{al_frame, is_linked};
 use crate::shape::al_shape;
 use allotment::raw::{Header, Kind};
 use std::cell::UnsafeCell;
@@ -142,6 +143,23 @@ unsafe extern "C" fn al_check_slot(
         place().end(format_args!(
             "{slot:p} is no slot of an object of this heap: slots elsewhere are AL_LOCALS, AL_WORDS or handles"
         ));
+    }
+}
+
+/// `al_check_frame`: a frame is about to be linked; null: the list is about to change.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_check_frame(mu: *mut al_mutator, frame: *const al_frame, here: *const al_place) {
+    // SAFETY: the header passes constants.
+    let place = || unsafe { SourcePlace::at(here) };
+    if is_blocked("al_link", mu) {
+        place().end(format_args!(
+            "the thread is blocked and changes its list of frames: call al_block_leave first"
+        ));
+    }
+    // SAFETY: the calling thread's mutator, and frames on its list are alive.
+    if !frame.is_null() && unsafe { is_linked(mu, frame) } {
+        place()
+            .end(format_args!("{frame:p} is on the thread's list of frames already: call al_unlink first"));
     }
 }
 

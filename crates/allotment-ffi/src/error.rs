@@ -1,13 +1,14 @@
 //! The codes of the C API, and the error that a caller passes in to be filled.
 
 use crate::border::Wrong;
+use crate::callback::refuse_under_locks;
 use allotment::heap::{BuildError, ResetError};
 use allotment::options::OptionError;
 use allotment::raw::{ShapeError, StopError};
 use allotment::stats::{SnapshotError, VerifyError, WalkError};
 use allotment::{AttachError, ForkError, OutOfMemory};
 use std::ffi::{CStr, c_char, c_int};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ptr;
 
 /// `al_code`. Numbers never change.
@@ -121,6 +122,12 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
 /// Runs the body of a function that returns a code, and fills the caller's error if the body fails.
 ///
 /// # Safety
@@ -134,7 +141,10 @@ pub(crate) unsafe fn answer(error: *mut al_error, body: impl FnOnce() -> Result<
         Ok(()) => {
             if !error.is_null() {
                 // SAFETY: the structure is as large as `al_error`.
-                unsafe { (*error).code = Code::Ok };
+                unsafe {
+                    (*error).code = Code::Ok;
+                    (*error).text[0] = 0;
+                }
             }
             Code::Ok
         }
@@ -304,7 +314,7 @@ extern "C" fn al_code_text(code: c_int) -> *const c_char {
         4 => c"the description describes no object",
         5 => c"threads are attached, or this one is",
         6 => c"this thread is attached already",
-        7 => c"this thread stops the world",
+        7 => c"this thread stops the world, or is in a callback",
         8 => c"handles or pins are left",
         9 => c"a child of fork() in which the heap cannot be used",
         10 => c"header and library do not fit, or a size is wrong",
@@ -326,15 +336,22 @@ pub(crate) unsafe fn given<'t, T>(pointer: *const T, argument: &str) -> Result<&
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(argument))
 }
 
-/// As [`given`], for a function without a code: ends the process.
+/// As [`given`], for a function without a code: ends the process, and does so in callbacks that call
+/// nothing.
 ///
 /// # Safety
 /// - As for [`given`].
 pub(crate) unsafe fn demanded<'t, T>(pointer: *const T, function: &str, argument: &str) -> &'t T {
+    refuse_under_locks(function);
     // SAFETY: the caller's predicate.
     unsafe { pointer.as_ref() }.unwrap_or_else(|| {
         Wrong(function).end(format_args!("`{argument}` is NULL, and must point to something"))
     })
+}
+
+/// A callback of the caller's, for a function without a code: ends the process if there is none.
+pub(crate) fn demanded_callback<F>(each: Option<F>, function: &str) -> F {
+    each.unwrap_or_else(|| Wrong(function).end(format_args!("`each` is NULL, and must be a function")))
 }
 
 /// A place of the caller's for a result.

@@ -1,8 +1,8 @@
 //! Frames: ranges of words on a thread's list of roots, which the header's inlines link and unlink.
 
-use crate::border::{al_mutator, runs, with_any};
+use crate::border::{Wrong, al_mutator, is_blocked, own, runs, with_any};
 use allotment::raw::{Hot, RootRange};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// `al_frame`: the memory of a [`RootRange`], whose members C code writes.
 #[repr(C)]
@@ -36,15 +36,25 @@ unsafe fn head<'m>(mu: *mut al_mutator) -> &'m mut usize {
     unsafe { &mut *mu.cast::<usize>().byte_add(Hot::LINKS_OFFSET) }
 }
 
-/// The number of frames on a thread's list.
+/// Whether frames are on a thread's list. They may be gone: a `longjmp` leaves the list as it was.
 ///
 /// # Safety
 /// - `mu` is the calling thread's mutator, and the thread is not blocked.
-pub(crate) unsafe fn linked_frames(mu: *mut al_mutator) -> usize {
-    // SAFETY: the caller's predicate, and frames on the list are alive.
+pub(crate) unsafe fn has_frames(mu: *mut al_mutator) -> bool {
+    // SAFETY: the caller's predicate.
+    unsafe { *head(mu) != 0 }
+}
+
+/// Whether that frame is on a thread's list.
+///
+/// # Safety
+/// - `mu` is the calling thread's mutator, and the thread is not blocked; frames on its list are
+///   alive.
+pub(crate) unsafe fn is_linked(mu: *mut al_mutator, frame: *const al_frame) -> bool {
+    // SAFETY: the caller's predicates.
     unsafe {
-        let frames = std::iter::successors(frame_at(*head(mu)), |frame| frame_at(frame.below));
-        frames.count()
+        let mut frames = std::iter::successors(frame_at(*head(mu)), |frame| frame_at(frame.below));
+        frames.any(|linked| ptr::eq(linked, frame))
     }
 }
 
@@ -65,9 +75,20 @@ pub(crate) unsafe fn for_each_word(entry: usize, mut visit: impl FnMut(*mut u64)
 /// `al_unlink_slow`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_unlink_slow(mu: *mut al_mutator, frame: *mut al_frame) {
-    let Some(range) = NonNull::new(frame.cast::<RootRange>()) else { return };
-    // SAFETY: the header's rules: a frame that is on this thread's list.
-    with_any("al_unlink", mu, |raw| unsafe { raw.unlink_range(range) });
+    const NAME: &str = "al_unlink";
+    let Some(range) = NonNull::new(frame.cast::<RootRange>()) else {
+        Wrong(NAME).end(format_args!("`frame` is NULL, and must point to something"));
+    };
+    own(NAME, mu);
+    // SAFETY: this thread's mutator. While the thread is blocked, its list is out of reach.
+    if !is_blocked(NAME, mu) && !unsafe { is_linked(mu, frame) } {
+        Wrong(NAME).end(format_args!(
+            "the frame is not on the list of its thread: call al_unlink once for each al_link, and not after \
+             al_frames_reset took the frame off"
+        ));
+    }
+    // SAFETY: the frame is on this thread's list; of a blocked thread the header's rules say so.
+    with_any(NAME, mu, |raw| unsafe { raw.unlink_range(range) });
 }
 
 /// `al_link` out of line.

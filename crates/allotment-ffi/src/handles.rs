@@ -1,6 +1,7 @@
 //! Handles and pins: roots with an owner, which any thread may free.
 
 use crate::border::{Wrong, al_mutator, with};
+use crate::callback::refuse_under_locks;
 use crate::error::demanded;
 use allotment::raw::{Pin, RootHandle};
 use std::ffi::c_void;
@@ -67,6 +68,7 @@ unsafe extern "C" fn al_handle_copy(handle: *const al_handle) -> *mut al_handle 
 /// `al_handle_free`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_handle_free(handle: *mut al_handle) {
+    refuse_under_locks("al_handle_free");
     if !handle.is_null() {
         // SAFETY: the header's rules: the box of a handle, which the caller gives up.
         drop(unsafe { Box::from_raw(handle) });
@@ -95,6 +97,7 @@ unsafe extern "C" fn al_pin_address(pin: *const al_pin) -> *mut c_void {
 /// `al_pin_free`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_pin_free(pin: *mut al_pin) {
+    refuse_under_locks("al_pin_free");
     if !pin.is_null() {
         // SAFETY: the header's rules: the box of a pin, which the caller gives up.
         drop(unsafe { Box::from_raw(pin) });

@@ -1,7 +1,9 @@
 //! Heaps: `al_heap_new`, `al_heap_free` and what concerns a heap as a whole.
 
+use crate::callback::outside_of_callbacks;
 use crate::error::{Code, Failure, al_error, answer, demanded, given, place_for};
 use crate::options::{al_options, builder};
+use crate::shape::Tracing;
 use allotment::Heap;
 use allotment::raw::Hot;
 use std::collections::HashMap;
@@ -14,6 +16,16 @@ const ABI: u32 = Hot::VERSION << 16 | 1;
 /// `al_heap`.
 pub(crate) struct al_heap {
     pub(crate) heap: Heap,
+    /// The trace functions of the heap's shapes. After the heap: they are dropped later.
+    #[expect(clippy::vec_box, reason = "shapes have their addresses")]
+    tracings: Mutex<Vec<Box<Tracing>>>,
+}
+
+impl al_heap {
+    /// Keeps a trace function for as long as the heap lives.
+    pub(crate) fn keep(&self, tracing: Option<Box<Tracing>>) {
+        self.tracings.lock().unwrap_or_else(|error| error.into_inner()).extend(tracing);
+    }
 }
 
 /// A text of the library as a C string, made once for each text.
@@ -50,7 +62,7 @@ unsafe extern "C" fn al_heap_new_abi(
         }
         // SAFETY: the header's rules: the pointers are null or lead to what their types say.
         let (place, builder) = unsafe { (place_for(heap, "heap")?, builder(options)?) };
-        place.set(Box::into_raw(Box::new(al_heap { heap: builder.build()? })));
+        place.set(Box::into_raw(Box::new(al_heap { heap: builder.build()?, tracings: Mutex::default() })));
         Ok(())
     };
     // SAFETY: as above.
@@ -72,6 +84,7 @@ unsafe extern "C" fn al_heap_new(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_heap_free(heap: *mut al_heap, error: *mut al_error) -> Code {
     let free = || {
+        outside_of_callbacks()?;
         // SAFETY: the header's rules: null, or a heap of `al_heap_new` that was not freed.
         let Some(own) = (unsafe { heap.as_ref() }) else { return Ok(()) };
         // In a child of `fork()` without a heap only the memory is left to free.
@@ -104,8 +117,13 @@ unsafe extern "C" fn al_heap_free(heap: *mut al_heap, error: *mut al_error) -> C
 /// `al_heap_reset`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_heap_reset(heap: *mut al_heap, error: *mut al_error) -> Code {
-    // SAFETY: the header's rules, for both pointers.
-    unsafe { answer(error, || Ok(given(heap, "heap")?.heap.reset()?)) }
+    let reset = || {
+        outside_of_callbacks()?;
+        // SAFETY: the header's rules: a heap.
+        Ok(unsafe { given(heap, "heap")? }.heap.reset()?)
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, reset) }
 }
 
 /// `al_heap_uncommit`.

@@ -9,7 +9,8 @@
 //! | file | has |
 //! |---|---|
 //! | `error.rs` | codes, and the caller's error |
-//! | `border.rs` | the calling thread, callbacks, wrong calls that end the process |
+//! | `border.rs` | the calling thread, wrong calls that end the process |
+//! | `callback.rs` | functions of the program that the library calls |
 //! | `layout.rs` | the constants of `allotment/layout.h`, from the core's tables |
 //! | `heap.rs`, `options.rs` | heaps, and what a program chooses about one |
 //! | `thread.rs` | attaching, polls, blocking |
@@ -37,6 +38,7 @@
 
 mod alloc;
 mod border;
+mod callback;
 mod check;
 mod error;
 mod frames;

@@ -3,8 +3,9 @@
 //! Lists come by a callback for each row, whose texts are valid during the call. So nothing has to
 //! be freed, and a row may grow.
 
-use crate::border::{callback, current, runs_in, with};
-use crate::error::{Code, Failure, al_error, answer, demanded, given};
+use crate::border::{current, runs_in, with};
+use crate::callback::{Calls, callback, outside_of_callbacks, refuse_under_locks};
+use crate::error::{Code, Failure, al_error, answer, demanded, demanded_callback, given};
 use crate::heap::{al_heap, c_string, constant};
 use allotment::options::{OptionSet, manual};
 use allotment::stats::{
@@ -24,8 +25,13 @@ type Each<Row> = Option<unsafe extern "C-unwind" fn(*mut c_void, *const Row)>;
 /// `al_verify`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_verify(heap: *mut al_heap, error: *mut al_error) -> Code {
-    // SAFETY: the header's rules, for both pointers.
-    unsafe { answer(error, || Ok(given(heap, "heap")?.heap.verify().map(drop)?)) }
+    let verify = || {
+        outside_of_callbacks()?;
+        // SAFETY: the header's rules: a heap.
+        Ok(unsafe { given(heap, "heap")? }.heap.verify().map(drop)?)
+    };
+    // SAFETY: the header's rules: null, or an error with its size.
+    unsafe { answer(error, verify) }
 }
 
 /// A file of the program's, which stays open.
@@ -57,6 +63,7 @@ unsafe extern "C" fn al_snapshot(heap: *mut al_heap, fd: c_int, format: c_int, e
             }
         };
         let (mut file, settings) = (borrowed(fd)?, SnapshotSettings::default().format(format));
+        outside_of_callbacks()?;
         if runs_in(heap) {
             with("al_snapshot", current(), |raw| raw.snapshot(&mut *file, &settings))?;
         } else {
@@ -91,6 +98,7 @@ unsafe extern "C" fn al_census(
         // SAFETY: the header's rules: a heap.
         let heap = &unsafe { given(heap, "heap")? }.heap;
         let each = each.ok_or_else(|| Failure::null("each"))?;
+        outside_of_callbacks()?;
         let census: Result<Census, SnapshotError> = if runs_in(heap) {
             with("al_census", current(), |raw| raw.census(retained))
         } else {
@@ -106,7 +114,7 @@ unsafe extern "C" fn al_census(
                 retained: shape.retained.unwrap_or(0),
             };
             // SAFETY: a function of the program's, with its data.
-            callback("al_census", || unsafe { each(data, &raw const row) });
+            callback("al_census", Calls::AnyThread, || unsafe { each(data, &raw const row) });
         }
         Ok(())
     };
@@ -134,9 +142,10 @@ fn nanoseconds(time: Duration) -> u64 {
 /// `al_metrics`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_metrics(heap: *mut al_heap, each: Each<al_metric>, data: *mut c_void) {
+    const NAME: &str = "al_metrics";
     // SAFETY: the header's rules: a heap.
-    let metrics = unsafe { demanded(heap, "al_metrics", "heap") }.heap.metrics();
-    let Some(each) = each else { return };
+    let metrics = unsafe { demanded(heap, NAME, "heap") }.heap.metrics();
+    let each = demanded_callback(each, NAME);
     for metric in metrics.named() {
         let (kind, value, sum_ns) = match metric.value {
             MetricValue::Counter(count) => (0, count, 0),
@@ -156,7 +165,7 @@ unsafe extern "C" fn al_metrics(heap: *mut al_heap, each: Each<al_metric>, data:
             sum_ns,
         };
         // SAFETY: a function of the program's, with its data.
-        callback("al_metrics", || unsafe { each(data, &raw const row) });
+        callback(NAME, Calls::AnyThread, || unsafe { each(data, &raw const row) });
     }
 }
 
@@ -205,18 +214,20 @@ pub(crate) fn with_record<R>(record: &CollectionRecord, with: impl FnOnce(*const
 /// `al_records`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_records(heap: *mut al_heap, since: u64, each: Each<al_record>, data: *mut c_void) {
+    const NAME: &str = "al_records";
     // SAFETY: the header's rules: a heap.
-    let history = unsafe { demanded(heap, "al_records", "heap") }.heap.collections();
-    let Some(each) = each else { return };
+    let history = unsafe { demanded(heap, NAME, "heap") }.heap.collections();
+    let each = demanded_callback(each, NAME);
     for record in history.recent.iter().filter(|record| record.number >= since) {
         // SAFETY: a function of the program's, with its data.
-        with_record(record, |record| callback("al_records", || unsafe { each(data, record) }));
+        with_record(record, |record| callback(NAME, Calls::AnyThread, || unsafe { each(data, record) }));
     }
 }
 
 /// `al_profile`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_profile(heap: *mut al_heap, fd: c_int, error: *mut al_error) -> Code {
+    refuse_under_locks("al_profile");
     let write = || {
         // SAFETY: the header's rules: a heap.
         let heap = &unsafe { given(heap, "heap")? }.heap;
@@ -251,9 +262,10 @@ pub(crate) struct al_option {
 /// `al_option_rows`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_option_rows(heap: *mut al_heap, each: Each<al_option>, data: *mut c_void) {
+    const NAME: &str = "al_option_rows";
     // SAFETY: the header's rules: a heap.
-    let heap = unsafe { demanded(heap, "al_option_rows", "heap") };
-    let Some(each) = each else { return };
+    let heap = unsafe { demanded(heap, NAME, "heap") };
+    let each = demanded_callback(each, NAME);
     for row in heap.heap.options().rows() {
         let texts = [row.value.clone(), row.info.range(), row.origin.to_string()];
         let [value, range, origin] = texts.map(|text| c_string(&text));
@@ -266,7 +278,7 @@ unsafe extern "C" fn al_option_rows(heap: *mut al_heap, each: Each<al_option>, d
             origin: origin.as_ptr(),
         };
         // SAFETY: a function of the program's, with its data.
-        callback("al_option_rows", || unsafe { each(data, &raw const option) });
+        callback(NAME, Calls::AnyThread, || unsafe { each(data, &raw const option) });
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a program chooses about a heap: texts of options, and callbacks.
 
-use crate::border::{Data, callback};
+use crate::callback::{Calls, Data, callback};
 use crate::error::{Code, Failure, al_error, check_size, in_names_of_c, text};
 use crate::heap::c_string;
 use crate::observe::{al_record, with_record};
@@ -74,14 +74,18 @@ fn with_hooks(mut builder: HeapBuilder, options: &al_options) -> HeapBuilder {
     if let Some(hook) = options.on_heap_limit {
         builder = builder.on_heap_limit(move |error| {
             let failure = Failure::from(error.clone());
-            // SAFETY: a function of the program's, with its data.
-            failure.with_error(|error| callback("on_heap_limit", || unsafe { hook(data.get(), error) }))
+            failure.with_error(|error| {
+                // SAFETY: a function of the program's, with its data.
+                callback("on_heap_limit", Calls::AnyThread, || unsafe { hook(data.get(), error) })
+            })
         });
     }
     if let Some(hook) = options.on_collection {
         builder = builder.on_collection(move |record| {
-            // SAFETY: as above.
-            with_record(record, |record| callback("on_collection", || unsafe { hook(data.get(), record) }));
+            with_record(record, |record| {
+                // SAFETY: as above.
+                callback("on_collection", Calls::AnyThread, || unsafe { hook(data.get(), record) })
+            });
         });
     }
     let late_hook = options.on_late_thread;
@@ -91,7 +95,7 @@ fn with_hooks(mut builder: HeapBuilder, options: &al_options) -> HeapBuilder {
             Some(hook) => {
                 let text = c_string(&text);
                 // SAFETY: as above.
-                callback("on_late_thread", || unsafe { hook(data.get(), text.as_ptr()) });
+                callback("on_late_thread", Calls::AnyThread, || unsafe { hook(data.get(), text.as_ptr()) });
             }
             // If standard error cannot be written, there is nobody to tell.
             None => _ = writeln!(std::io::stderr(), "allotment: {text}"),
@@ -99,7 +103,7 @@ fn with_hooks(mut builder: HeapBuilder, options: &al_options) -> HeapBuilder {
     });
     if let Some(hook) = options.clock_ns {
         // SAFETY: as above.
-        let clock = move || callback("clock_ns", || unsafe { hook(data.get()) });
+        let clock = move || callback("clock_ns", Calls::Nothing, || unsafe { hook(data.get()) });
         builder = builder.clock(move || Duration::from_nanos(clock()));
     }
     if let Some(walk) = options.walk_stack {
@@ -119,7 +123,7 @@ impl StackWalker for Walker {
     fn walk(&self, frames: &mut FrameSink<'_>) {
         let mut numbers = [0; MAX_FRAMES + 1];
         // SAFETY: a function of the program's, with its data and a place for its numbers.
-        let count = callback("walk_stack", || unsafe {
+        let count = callback("walk_stack", Calls::Nothing, || unsafe {
             (self.walk)(self.data.get(), numbers.as_mut_ptr(), numbers.len())
         });
         for number in numbers.into_iter().take(count) {
@@ -131,7 +135,7 @@ impl StackWalker for Walker {
         let mut name = [0; 256];
         let named = self.name.is_some_and(|named| {
             // SAFETY: as above.
-            callback("name_frame", || unsafe {
+            callback("name_frame", Calls::Nothing, || unsafe {
                 named(self.data.get(), frame as usize, name.as_mut_ptr().cast(), name.len())
             })
         });

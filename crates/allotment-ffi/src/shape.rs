@@ -2,13 +2,12 @@
 
 use crate::alloc::MAX_LENGTH;
 use crate::border::{Wrong, al_mutator, runs, with};
+use crate::callback::{Calls, Data, callback, outside_of_callbacks};
 use crate::error::{Code, Failure, al_error, answer, check_size, given, place_for, text};
 use crate::heap::al_heap;
-use allotment::raw::{
-    CTraceFn, Element, Header, Kind, LENGTH_OFFSET, Shape, ShapeRef, SlotKind, SlotVisitor,
-};
+use allotment::raw::{Element, Header, Kind, LENGTH_OFFSET, Shape, ShapeRef, SlotKind, SlotVisitor};
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `al_shape`.
@@ -43,9 +42,31 @@ struct al_shape_desc {
     slots: *const al_slot_desc,
     slot_count: usize,
     tail: c_int,
-    trace: Option<unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void)>,
+    trace: Option<TraceFunction>,
     trace_data: *mut c_void,
-    trace_lasts: bool,
+    /// A `bool` of C. The memory may hold any byte.
+    trace_lasts: u8,
+}
+
+/// `al_trace_function`.
+type TraceFunction = unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void);
+
+/// A trace function of the program's. Its heap keeps it: shapes have its address.
+pub(crate) struct Tracing {
+    trace: TraceFunction,
+    data: Data,
+}
+
+/// Calls the trace function at `tracing` as a callback.
+///
+/// # Safety
+/// - `tracing` is the [`Tracing`] of a heap that lives.
+unsafe extern "C-unwind" fn trace_object(object: *mut u8, slots: *mut SlotVisitor<'_>, tracing: *mut c_void) {
+    // SAFETY: the caller's predicate.
+    let tracing = unsafe { &*tracing.cast::<Tracing>() };
+    // SAFETY: a function of the program's, with its data.
+    let call = || unsafe { (tracing.trace)(object.cast(), slots.cast(), tracing.data.get()) };
+    callback("a trace function", Calls::Nothing, call);
 }
 
 /// `al_tracer`: a [`SlotVisitor`], which C code gets as an address during a call.
@@ -66,7 +87,7 @@ fn kind(kind: c_int, name: &str) -> Result<SlotKind, Failure> {
 ///
 /// # Safety
 /// - `desc` is null, or leads to what the header describes.
-unsafe fn described(desc: *const al_shape_desc) -> Result<Shape, Failure> {
+unsafe fn described(desc: *const al_shape_desc) -> Result<(Shape, Option<Box<Tracing>>), Failure> {
     // SAFETY: the caller's predicate, here and for texts and slots.
     let desc = unsafe { given(desc, "desc")? };
     // SAFETY: as above.
@@ -109,21 +130,14 @@ unsafe fn described(desc: *const al_shape_desc) -> Result<Shape, Failure> {
         let name = unsafe { text(slot.name, "name of a slot", Code::Shape)? }.unwrap_or("");
         shape = shape.slot(name.to_owned(), slot.offset, kind(slot.kind, name)?);
     }
-    if let Some(trace) = desc.trace {
-        // SAFETY: both types are functions of the C calling convention with three pointers, and a
-        // visitor is what `al_trace` expects.
-        let trace = unsafe {
-            std::mem::transmute::<
-                unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void),
-                CTraceFn,
-            >(trace)
-        };
-        shape = shape.traced_by_c(trace, desc.trace_data);
-        if desc.trace_lasts {
+    let tracing = desc.trace.map(|trace| Box::new(Tracing { trace, data: Data(desc.trace_data) }));
+    if let Some(tracing) = &tracing {
+        shape = shape.traced_by_c(trace_object, ptr::from_ref(&**tracing).cast_mut().cast());
+        if desc.trace_lasts != 0 {
             shape = shape.slots_never_change();
         }
     }
-    Ok(shape)
+    Ok((shape, tracing))
 }
 
 /// `al_shape_register`.
@@ -136,27 +150,42 @@ unsafe extern "C" fn al_shape_register(
 ) -> Code {
     let register = || {
         // SAFETY: the header's rules, for all three pointers.
-        let (heap, described, place) =
+        let (heap, (described, tracing), place) =
             unsafe { (given(heap, "heap")?, described(desc)?, place_for(shape, "shape")?) };
-        place.set(heap.heap.register(described)?.into());
+        outside_of_callbacks()?;
+        let registered = heap.heap.register(described)?;
+        heap.keep(tracing);
+        place.set(registered.into());
         Ok(())
     };
     // SAFETY: the header's rules: null, or an error with its size.
     unsafe { answer(error, register) }
 }
 
+/// What a trace function got.
+///
+/// # Safety
+/// - `tracer` is null, or what the calling trace function got, during its call.
+unsafe fn tracer<'v>(function: &str, tracer: *mut al_tracer) -> &'v mut SlotVisitor<'v> {
+    if tracer.is_null() {
+        Wrong(function).end(format_args!("`tracer` is NULL: pass what the trace function got"));
+    }
+    // SAFETY: the caller's predicate.
+    unsafe { &mut *tracer.cast() }
+}
+
 /// `al_trace`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn al_trace(tracer: *mut al_tracer, slot: *mut u64) {
-    // SAFETY: the header's rules: what the trace function got, during its call.
-    unsafe { (*tracer.cast::<SlotVisitor<'_>>()).strong(slot) };
+unsafe extern "C" fn al_trace(to: *mut al_tracer, slot: *mut u64) {
+    // SAFETY: the header's rules.
+    unsafe { tracer("al_trace", to) }.strong(slot);
 }
 
 /// `al_trace_weak`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn al_trace_weak(tracer: *mut al_tracer, slot: *mut u64) {
-    // SAFETY: as for `al_trace`.
-    unsafe { (*tracer.cast::<SlotVisitor<'_>>()).weak(slot) };
+unsafe extern "C" fn al_trace_weak(to: *mut al_tracer, slot: *mut u64) {
+    // SAFETY: the header's rules.
+    unsafe { tracer("al_trace_weak", to) }.weak(slot);
 }
 
 /// Calls `found` with the description of an object's shape and the header of its new objects.

@@ -1,10 +1,11 @@
 //! Threads: attaching, polls, blocking.
 
 use crate::border::{
-    Wrong, al_mutator, current, is_blocked, runs, set_current, take_current, with, with_any,
+    Wrong, al_mutator, current, is_blocked, own, runs, set_current, take_current, with, with_any,
 };
+use crate::callback::outside_of_callbacks;
 use crate::error::{Code, al_error, answer, given, place_for};
-use crate::frames::linked_frames;
+use crate::frames::has_frames;
 use crate::heap::al_heap;
 use allotment::raw::GeneratedCalls;
 
@@ -18,6 +19,7 @@ unsafe extern "C" fn al_attach(
     let attach = || {
         // SAFETY: the header's rules, for both pointers.
         let (heap, place) = unsafe { (given(heap, "heap")?, place_for(mutator, "mutator")?) };
+        outside_of_callbacks()?;
         place.set(set_current(heap.heap.attach_thread()?));
         Ok(())
     };
@@ -35,19 +37,22 @@ extern "C" fn al_current() -> *mut al_mutator {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_detach(mu: *mut al_mutator) {
     const NAME: &str = "al_detach";
-    with_any(NAME, mu, |raw| {
-        if raw.is_blocking() {
-            // SAFETY: the region is one of `al_block_enter`, and a thread that stops the world is in
-            // a callback, where `with_any` ends the process.
-            unsafe { raw.leave_blocking() }.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+    // In a child of `fork()` in which the heap cannot be used, there is nobody to come back to.
+    if own(NAME, mu).attachment.heap().check_fork().is_ok() {
+        with_any(NAME, mu, |raw| {
+            if raw.is_blocking() {
+                // SAFETY: the region is one of `al_block_enter`, and a thread that stops the world is
+                // in a callback, where `with_any` ends the process.
+                unsafe { raw.leave_blocking() }
+                    .unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+            }
+        });
+        // SAFETY: the thread is this one, and not blocked.
+        if unsafe { has_frames(mu) } {
+            Wrong(NAME).end(format_args!(
+                "frames are still linked: leave the scopes of AL_LOCALS and AL_WORDS, and call al_unlink, first"
+            ));
         }
-    });
-    // SAFETY: the thread is this one, and not blocked.
-    let frames = unsafe { linked_frames(mu) };
-    if frames > 0 {
-        Wrong(NAME).end(format_args!(
-            "{frames} frames are still linked: leave the scopes of AL_LOCALS and AL_WORDS, and call al_unlink, first"
-        ));
     }
     drop(take_current());
 }
@@ -63,7 +68,8 @@ unsafe extern "C" fn al_poll_slow(mu: *mut al_mutator) {
 /// `al_poll` out of line.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_poll(mu: *mut al_mutator) {
-    with("al_poll", mu, |raw| raw.safepoint());
+    // SAFETY: the caller's obligations are the same.
+    unsafe { al_poll_slow(mu) };
 }
 
 /// `al_collect`.

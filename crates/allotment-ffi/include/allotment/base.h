@@ -107,7 +107,7 @@ typedef enum al_code {
   AL_E_SHAPE = 4,            /* the description describes no object */
   AL_E_ATTACHED = 5,         /* threads are attached, or this one is */
   AL_E_ATTACHED_ALREADY = 6, /* this thread is attached already */
-  AL_E_STOPPING = 7,         /* this thread stops the world */
+  AL_E_STOPPING = 7,         /* this thread stops the world, or is in a callback */
   AL_E_ROOTED = 8,           /* handles or pins are left */
   AL_E_FORKED = 9,           /* a child of fork() in which the heap cannot be used */
   AL_E_ABI = 10,             /* header and library do not fit, or a size is wrong */

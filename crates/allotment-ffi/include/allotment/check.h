@@ -23,6 +23,7 @@ __attribute__((noreturn)) void al_check_stale(const char *use, const al_place *r
 __attribute__((noreturn)) void al_check_span(const char *use, const al_place *here);
 void al_check_object(al_mutator *mu, const void *object, const al_place *here);
 void al_check_slot(al_mutator *mu, const al_slot *slot, size_t count, const al_place *here);
+void al_check_frame(al_mutator *mu, const al_frame *frame, const al_place *here);
 void al_check_shape(al_mutator *mu, const al_shape *shape, bool tail, const al_place *here);
 void al_check_made(const void *thing, const char *what, const al_place *here);
 void al_check_freed(const void *thing, const char *what, const al_place *here);
@@ -251,12 +252,25 @@ AL_HOT_ bool al_checked_cas_(al_mutator *mu, al_slot *slot, al_value *expected, 
             al_fresh_((value), "al_fill", AL_HERE_))
 
 /* Frames. A jump leaves each AL_SPAN without its end, so none is open after it. */
-AL_HOT_ void al_checked_reset_(al_mutator *mu, al_frame_mark mark) {
+AL_HOT_ uintptr_t al_links_(al_mutator *mu, const al_place *here) {
+  al_check_frame(mu, NULL, here);
+  return mu->links;
+}
+#define AL_LINKS_(mu) al_links_((mu), AL_HERE_)
+AL_HOT_ void al_checked_link_(al_mutator *mu, al_frame *frame, al_value *values, size_t count,
+                              const al_place *here) {
+  al_check_frame(mu, frame, here);
+  al_link(mu, frame, values, count);
+}
+#define al_link(mu, frame, values, count) \
+  al_checked_link_((mu), (frame), (values), (count), AL_HERE_)
+AL_HOT_ void al_checked_reset_(al_mutator *mu, al_frame_mark mark, const al_place *here) {
+  al_check_frame(mu, NULL, here);
   al_frames_reset(mu, mark);
   al_check_current()->spans = 0;
   al_restamp_(mu);
 }
-#define al_frames_reset(mu, mark) al_checked_reset_((mu), (mark))
+#define al_frames_reset(mu, mark) al_checked_reset_((mu), (mark), AL_HERE_)
 
 /* Handles and pins. */
 AL_HOT_ al_handle *al_made_(al_handle *handle, const al_place *here) {

@@ -39,7 +39,7 @@ class Blocked {
 template <size_t N>
 class Locals {
  public:
-  explicit Locals(al_mutator *mu) : values_() { al_link(mu, &frame_, values_, N); }
+  explicit Locals(al_mutator *mu_) : values_() { al_link(mu_, &frame_, values_, N); }
   ~Locals() { al_unlink(&frame_); }
   Locals(const Locals &) = delete;
   Locals &operator=(const Locals &) = delete;

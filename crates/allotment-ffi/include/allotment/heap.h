@@ -20,7 +20,9 @@ typedef struct al_record {
 /* What a program chooses about a heap. Members that are 0 or NULL choose nothing.
  *
  * Each callback gets `data`. It neither throws nor jumps, and calls nothing of this header that
- * takes a mutator. `on_heap_limit` may free handles and pins. */
+ * takes a mutator. Attaching, stopping a world and ending a heap give AL_E_STOPPING there.
+ * `on_heap_limit` may free handles and pins. `walk_stack`, `name_frame` and `clock_ns` call nothing
+ * of this header. */
 typedef struct al_options {
   size_t size;          /* sizeof(al_options) */
   const char *name;     /* of the heap's memory in /proc/self/maps; "heap" if NULL */

@@ -28,7 +28,7 @@ typedef struct al_root {
 } al_root;
 
 /* In a stop: calls `each` with every object, garbage included; with every root that refers to an
- * object; the number of attached threads. AL_E_BROKEN: memory that is no object was found. */
+ * object; the number of attached threads. `each` calls nothing of this header. AL_E_BROKEN: memory that is no object was found. */
 al_code al_walk(al_world *world, void (*each)(void *data, const al_object *object), void *data,
                 al_error *error);
 void al_roots(al_world *world, void (*each)(void *data, const al_root *root), void *data);

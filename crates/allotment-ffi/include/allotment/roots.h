@@ -56,6 +56,11 @@ AL_NO_SAFEPOINT AL_HOT_ void al_frames_reset(al_mutator *mu, al_frame_mark mark)
   mu->links = mark;
 }
 
+/* The head of a thread's list of frames. */
+#ifndef AL_CHECK
+#define AL_LINKS_(mu) ((mu)->links)
+#endif
+
 #ifndef __cplusplus
 AL_HOT_ void al_leave_(void *frame) { al_unlink((al_frame *)frame); }
 
@@ -66,14 +71,14 @@ AL_HOT_ void al_leave_(void *frame) { al_unlink((al_frame *)frame); }
     al_frame frame;                                                                       \
     al_value __VA_ARGS__;                                                                 \
   } L __attribute__((cleanup(al_leave_))) = {                                             \
-      .frame = {(mu_)->links, (mu_), (al_value *)(void *)(&L.frame + 1),                  \
+      .frame = {AL_LINKS_(mu_), (mu_), (al_value *)(void *)(&L.frame + 1),                  \
                 (sizeof(L) - sizeof(al_frame)) / sizeof(al_word)}};                       \
   (mu_)->links = (uintptr_t)&L.frame + AL_RANGE_BIT
 
 /* AL_WORDS(mu, S, stack, n); Makes n values elsewhere roots to the end of the scope: the stack of
  * an interpreter. al_words_set(&S, stack, n) when it grows. */
 #define AL_WORDS(mu_, S, pointer, n)                                                       \
-  al_frame S __attribute__((cleanup(al_leave_))) = {(mu_)->links, (mu_), (pointer), AL_COUNT_(n)}; \
+  al_frame S __attribute__((cleanup(al_leave_))) = {AL_LINKS_(mu_), (mu_), (pointer), AL_COUNT_(n)}; \
   (mu_)->links = (uintptr_t)&S + AL_RANGE_BIT
 #endif
 
