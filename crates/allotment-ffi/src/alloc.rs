@@ -6,6 +6,7 @@
 
 use crate::border::{Thread, Wrong, al_mutator, runs, with};
 use crate::error::{Code, Failure, al_error, answer};
+use crate::sanitizer::Handover;
 use crate::shape::al_shape;
 use allotment::Reservation;
 use allotment::raw::{
@@ -23,6 +24,7 @@ pub(crate) const MAX_LENGTH: usize = 1 << 43;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_alloc_slow(mu: *mut al_mutator, header: u64, bytes: usize) -> *mut c_void {
     runs("al_alloc", mu);
+    let _handover = Handover::begin();
     // SAFETY: the calling thread's mutator, which is not blocked, and the header's rules for an [S]
     // call.
     unsafe { (CALLS.allocate_object_zeroed)(mu.cast(), header, bytes) }.cast()
@@ -32,6 +34,7 @@ unsafe extern "C" fn al_alloc_slow(mu: *mut al_mutator, header: u64, bytes: usiz
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_alloc_raw_slow(mu: *mut al_mutator, header: u64, bytes: usize) -> *mut c_void {
     runs("al_alloc_raw", mu);
+    let _handover = Handover::begin();
     // SAFETY: as for `al_alloc_slow`; the caller writes every slot.
     unsafe { (CALLS.allocate_object)(mu.cast(), header, bytes) }.cast()
 }
@@ -57,6 +60,7 @@ unsafe extern "C" fn al_alloc_array_slow(
 ) -> *mut c_void {
     const NAME: &str = "al_alloc_array";
     runs(NAME, mu);
+    let _handover = Handover::begin();
     // SAFETY: as for `al_alloc_slow`; the inline passes its argument.
     unsafe {
         let al_shape { header, fixed, element } = with_tail(NAME, shape);
@@ -73,6 +77,7 @@ unsafe extern "C" fn al_alloc_array_raw_slow(
 ) -> *mut c_void {
     const NAME: &str = "al_alloc_array_raw";
     runs(NAME, mu);
+    let _handover = Handover::begin();
     // SAFETY: as for `al_alloc_array_slow`; the caller writes every slot.
     unsafe {
         let al_shape { header, fixed, element } = with_tail(NAME, shape);
@@ -109,6 +114,7 @@ fn or_null(object: Option<NonNull<u8>>) -> *mut c_void {
 /// The slow half of an allocation of one object without a safepoint.
 fn try_object<Z: Zeroing>(function: &str, mu: *mut al_mutator, header: u64, bytes: usize) -> *mut c_void {
     let thread = runs(function, mu);
+    let _handover = Handover::begin();
     with(function, mu, |raw| or_null(try_alloc::<Z>(thread, raw, header, bytes)))
 }
 
@@ -123,6 +129,7 @@ unsafe fn try_array<Z: Zeroing>(
     length: usize,
 ) -> *mut c_void {
     let thread = runs(function, mu);
+    let _handover = Handover::begin();
     // SAFETY: the caller's predicate.
     let al_shape { header, fixed, element } = unsafe { with_tail(function, shape) };
     if length > MAX_LENGTH {
@@ -186,6 +193,7 @@ unsafe extern "C" fn al_alloc_error(mu: *mut al_mutator, error: *mut al_error) -
 unsafe extern "C" fn al_room(mu: *mut al_mutator, bytes: usize, error: *mut al_error) -> Code {
     const NAME: &str = "al_room";
     let thread = runs(NAME, mu);
+    let _handover = Handover::begin();
     let made = with(NAME, mu, |raw| {
         // SAFETY: the thread keeps it, and drops it before the attachment ends.
         raw.make_room(bytes).map(|room| unsafe { room.without_lifetime() })

@@ -7,6 +7,7 @@
 
 use crate::border::Wrong;
 use crate::error::{Code, Failure};
+use crate::sanitizer;
 use std::cell::Cell;
 use std::ffi::c_void;
 
@@ -45,7 +46,9 @@ impl Data {
 pub(crate) fn callback<R>(name: &'static str, calls: Calls, call: impl FnOnce() -> R) -> R {
     let before = CURRENT.replace(Some((name, calls)));
     let unwinds = Unwinds(name);
+    sanitizer::take();
     let result = call();
+    sanitizer::give();
     std::mem::forget(unwinds);
     CURRENT.set(before);
     result

@@ -11,6 +11,7 @@
 //! | `error.rs` | codes, and the caller's error |
 //! | `border.rs` | the calling thread, wrong calls that end the process |
 //! | `callback.rs` | functions of the program that the library calls |
+//! | `sanitizer.rs` | what ThreadSanitizer is told |
 //! | `layout.rs` | the constants of `allotment/layout.h`, from the core's tables |
 //! | `heap.rs`, `options.rs` | heaps, and what a program chooses about one |
 //! | `thread.rs` | attaching, polls, blocking |
@@ -49,6 +50,7 @@ mod observe;
 mod options;
 mod providers;
 mod rust;
+mod sanitizer;
 mod shape;
 mod slots;
 mod stop;

@@ -7,6 +7,7 @@ use crate::border::{current, runs_in, with};
 use crate::callback::{Calls, callback, outside_of_callbacks, refuse_under_locks};
 use crate::error::{Code, Failure, al_error, answer, demanded, demanded_callback, given};
 use crate::heap::{al_heap, c_string, constant};
+use crate::sanitizer::Handover;
 use allotment::options::{OptionSet, manual};
 use allotment::stats::{
     Census, CollectionRecord, MetricValue, SnapshotError, SnapshotFormat, SnapshotSettings,
@@ -64,6 +65,7 @@ unsafe extern "C" fn al_snapshot(heap: *mut al_heap, fd: c_int, format: c_int, e
         };
         let (mut file, settings) = (borrowed(fd)?, SnapshotSettings::default().format(format));
         outside_of_callbacks()?;
+        let _handover = Handover::begin();
         if runs_in(heap) {
             with("al_snapshot", current(), |raw| raw.snapshot(&mut *file, &settings))?;
         } else {
@@ -99,6 +101,7 @@ unsafe extern "C" fn al_census(
         let heap = &unsafe { given(heap, "heap")? }.heap;
         let each = each.ok_or_else(|| Failure::null("each"))?;
         outside_of_callbacks()?;
+        let _handover = Handover::begin();
         let census: Result<Census, SnapshotError> = if runs_in(heap) {
             with("al_census", current(), |raw| raw.census(retained))
         } else {

@@ -4,6 +4,7 @@ use crate::border::{Wrong, current, runs_in, with};
 use crate::callback::{Calls, callback, outside_of_callbacks};
 use crate::error::{Code, Failure, al_error, answer, demanded_callback, given};
 use crate::heap::{al_heap, c_string, constant};
+use crate::sanitizer::Handover;
 use allotment::raw::{ShapeId, SlotKind, World};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -51,6 +52,7 @@ unsafe extern "C" fn al_stop(
         let heap = unsafe { given(heap, "heap")? };
         let stopped = stopped.ok_or_else(|| Failure::null("stopped"))?;
         outside_of_callbacks()?;
+        let _handover = Handover::begin();
         let run = |world: &mut World<'_>| {
             let world = ptr::from_mut(world).cast();
             WORLD.set(world);

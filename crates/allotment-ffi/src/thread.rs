@@ -7,6 +7,7 @@ use crate::callback::outside_of_callbacks;
 use crate::error::{Code, al_error, answer, given, place_for};
 use crate::frames::has_frames;
 use crate::heap::al_heap;
+use crate::sanitizer::{Handover, give, take};
 use allotment::raw::GeneratedCalls;
 
 /// `al_attach`.
@@ -21,6 +22,7 @@ unsafe extern "C" fn al_attach(
         let (heap, place) = unsafe { (given(heap, "heap")?, place_for(mutator, "mutator")?) };
         outside_of_callbacks()?;
         place.set(set_current(heap.heap.attach_thread()?));
+        take();
         Ok(())
     };
     // SAFETY: the header's rules: null, or an error with its size.
@@ -54,6 +56,7 @@ unsafe extern "C" fn al_detach(mu: *mut al_mutator) {
             ));
         }
     }
+    give();
     drop(take_current());
 }
 
@@ -61,6 +64,7 @@ unsafe extern "C" fn al_detach(mu: *mut al_mutator) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_poll_slow(mu: *mut al_mutator) {
     runs("al_poll", mu);
+    let _handover = Handover::begin();
     // SAFETY: the calling thread's mutator, and the header's rules for an [S] call.
     unsafe { (GeneratedCalls::new().safepoint)(mu.cast()) };
 }
@@ -75,6 +79,7 @@ unsafe extern "C" fn al_poll(mu: *mut al_mutator) {
 /// `al_collect`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_collect(mu: *mut al_mutator) -> bool {
+    let _handover = Handover::begin();
     with("al_collect", mu, |raw| raw.collect())
 }
 
@@ -82,6 +87,7 @@ unsafe extern "C" fn al_collect(mu: *mut al_mutator) -> bool {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_block_enter(mu: *mut al_mutator) {
     const NAME: &str = "al_block_enter";
+    give();
     // SAFETY: the header's rules: the thread uses nothing of the heap before `al_block_leave`.
     let entered = with_any(NAME, mu, |raw| unsafe { raw.enter_blocking() });
     entered.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
@@ -95,5 +101,6 @@ unsafe extern "C" fn al_block_leave(mu: *mut al_mutator) {
     // that stops the world is in a callback, where `with_any` ends the process.
     let left = with_any(NAME, mu, |raw| unsafe { raw.leave_blocking() });
     left.unwrap_or_else(|error| Wrong(NAME).end(format_args!("{error}")));
+    take();
     debug_assert!(!is_blocked(NAME, mu));
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{all_instructions, build, compilers, emulator, run, text};
+use common::{Compiler, all_instructions, build, compilers, emulator, run, run_under, scratch, text, works};
+use std::process::Output;
+use std::time::{Duration, Instant};
 
 const COLLECTORS: [&str; 4] = [
     "Collector=parallel",
@@ -22,24 +24,42 @@ const ZEAL: [(&str, u32); 4] = [
     (",ZealEvacuationFailure=3,ZealInterval=200,+VerifyAfterGC", 3_000),
 ];
 
+/// The options and steps of each collector with each kind of zeal that it has.
+fn runs() -> impl Iterator<Item = (String, u32)> {
+    let all = COLLECTORS.iter().flat_map(|collector| ZEAL.map(|(zeal, steps)| (collector, zeal, steps)));
+    // Only a concurrent cycle's copies can fail.
+    let some = all.filter(|(collector, zeal, _)| {
+        !zeal.contains("EvacuationFailure") || collector.contains("shenandoah")
+    });
+    some.map(|(collector, zeal, steps)| (format!("{collector}{zeal}"), steps))
+}
+
+fn assert_well(output: &Output, what: &str) {
+    assert!(output.status.success(), "{what}: {}, {}", output.status, text(output));
+    assert!(text(output).contains("well"), "{what}: {}", text(output));
+}
+
 fn well(flags: &[&str], name: &str, threads: &str, options: &str, steps: u32) {
-    for compiler in compilers() {
+    well_with(compilers(), flags, name, threads, options, steps);
+}
+
+fn well_with(compilers: &[Compiler], flags: &[&str], name: &str, threads: &str, options: &str, steps: u32) {
+    // An emulator takes that much longer.
+    let steps = if emulator().is_empty() { steps } else { steps / 20 };
+    for compiler in compilers {
         let program = build(compiler, "c/model.c", name, flags);
         let output = run(&program, &[options, &steps.to_string(), threads, "1"], "", 300);
-        assert!(output.status.success(), "{options}, {}: {}", compiler.name(), text(&output));
-        assert!(text(&output).contains("well"), "{options}: {}", text(&output));
+        assert_well(&output, &format!("{options}, {}", compiler.name()));
     }
 }
 
 #[test]
 fn threads_and_their_models_agree_with_each_collector_and_zeal() {
-    for collector in COLLECTORS {
-        for (zeal, steps) in ZEAL {
-            if zeal.contains("EvacuationFailure") && !collector.contains("shenandoah") {
-                continue;
-            }
-            well(&["-O2", "-std=gnu11"], "model", "2", &format!("{collector},MaxHeapSize=32m{zeal}"), steps);
-        }
+    // Each run has another of the compilers.
+    for ((options, steps), compiler) in runs().zip(compilers().iter().cycle()) {
+        let flags = ["-O2", "-std=gnu11"];
+        let compiler = std::slice::from_ref(compiler);
+        well_with(compiler, &flags, "model", "2", &format!("{options},MaxHeapSize=32m"), steps);
     }
 }
 
@@ -64,16 +84,81 @@ fn wide_vectors_and_plain_calls_change_nothing() {
     well(&["-O0"], "model-slow", "2", options, 1_000);
 }
 
+/// Those of a machine of its own, where a compiler has the sanitizer.
+fn sanitizing(flag: &str) -> Vec<Compiler> {
+    if emulator().is_empty() {
+        compilers().iter().filter(|compiler| compiler.sanitizes(flag)).cloned().collect()
+    } else {
+        println!("not checked: {flag} needs a machine of its own");
+        Vec::new()
+    }
+}
+
+const TWO_COLLECTORS: [&str; 2] =
+    ["Collector=parallel", "Collector=shenandoah,ShenandoahGCMode=generational"];
+
 #[test]
-fn sanitizers_have_nothing_to_say() {
-    if !emulator().is_empty() {
-        println!("not checked: the sanitizers need a machine of their own");
+fn sanitizers_of_memory_have_nothing_to_say() {
+    let flags = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    for collector in TWO_COLLECTORS {
+        let options = format!("{collector},MaxHeapSize=32m,ZealInterval=100,+ZealMove");
+        well_with(&sanitizing(flags[2]), &flags, "model-sanitized", "2", &options, 2_000);
+    }
+}
+
+/// The words before a program under ThreadSanitizer: the suppression of `src/sanitizer.rs`. The
+/// sanitizer knows no more than 28 random bits of addresses.
+fn under_thread_sanitizer(suppressions: &str) -> Vec<String> {
+    let file = scratch("tsan.supp");
+    std::fs::write(&file, suppressions).expect("a file");
+    let bits = std::fs::read_to_string("/proc/sys/vm/mmap_rnd_bits").unwrap_or_default();
+    let options = format!("TSAN_OPTIONS=suppressions={}:halt_on_error=1:exitcode=66", file.display());
+    let mut words = vec!["env".to_owned(), options];
+    if bits.trim().parse::<u32>().is_ok_and(|bits| bits > 28) {
+        words.extend(["setarch", "-R"].map(str::to_owned));
+    }
+    words
+}
+
+#[test]
+fn the_sanitizer_of_threads_has_nothing_to_say() {
+    const FLAG: &str = "-fsanitize=thread";
+    let words = under_thread_sanitizer("called_from_lib:liballotment\n");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for compiler in sanitizing(FLAG) {
+        let program = build(&compiler, "c/model.c", "model-threads", &["-g", "-O1", FLAG]);
+        for (collector, zeal) in TWO_COLLECTORS
+            .iter()
+            .flat_map(|with| ["", ",ZealInterval=100,+ZealMove"].map(|zeal| (with, zeal)))
+        {
+            let options = format!("{collector},MaxHeapSize=32m{zeal}");
+            let output = run_under(&words, &program, &[&options, "3000", "3", "1"], "", 300);
+            assert_well(&output, &format!("{options}, {}", compiler.name()));
+        }
+    }
+}
+
+#[test]
+fn valgrind_has_nothing_to_say() {
+    if !works(&["valgrind"]) || !emulator().is_empty() {
+        println!("not checked: valgrind is missing, or would run under an emulator");
         return;
     }
-    for collector in ["Collector=parallel", "Collector=shenandoah,ShenandoahGCMode=generational"] {
-        let options = format!("{collector},MaxHeapSize=32m,ZealInterval=100,+ZealMove");
-        let flags = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-        well(&flags, "model-sanitized", "2", &options, 2_000);
+    let words = [
+        "valgrind",
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite",
+    ];
+    // Its processor has fewer instructions than this one.
+    let program = build(&compilers()[0], "c/model.c", "model-valgrind", &["-g", "-O1"]);
+    for collector in TWO_COLLECTORS {
+        let options = format!("{collector},MaxHeapSize=32m");
+        let output = run_under(&words, &program, &[&options, "400", "2", "1"], "", 300);
+        assert_well(&output, &options);
+        assert!(output.stderr.is_empty(), "{options}: {}", text(&output));
     }
 }
 
@@ -96,10 +181,33 @@ fn a_header_without_one_of_its_barriers_fails() {
         let flag = format!("-DMUTANT_{mutant}");
         let program = build(compiler, "c/mutant.c", &format!("model-{mutant}"), &["-O2", &flag]);
         let steps = if mutant.is_empty() { "20000" } else { "1000000" };
-        let output = run(&program, &[options, steps, "2", "1"], "", 300);
+        // A minute for each mutant.
+        let output = run(&program, &[options, steps, "2", "1"], "", 60);
         let said = text(&output);
         assert!(!said.contains("usage"), "{said}");
         assert_eq!(output.status.success(), mutant.is_empty(), "{mutant}: {said}");
         assert_ne!(output.status.code(), Some(TIMED_OUT), "{mutant}");
     }
+}
+
+/// The seconds are those of `ALLOTMENT_MODEL_SECONDS`. Each run has another seed.
+#[test]
+#[ignore = "in the nightly part: it takes ten minutes"]
+fn the_model_for_ten_minutes() {
+    let seconds =
+        std::env::var("ALLOTMENT_MODEL_SECONDS").map_or(600, |text| text.parse().expect("a number"));
+    let (begun, mut seed) = (Instant::now(), 1);
+    while begun.elapsed() < Duration::from_secs(seconds) {
+        for (options, steps) in runs() {
+            let options = format!("{options},MaxHeapSize=64m");
+            let compiler = &compilers()[seed % compilers().len()];
+            let program = build(compiler, "c/model.c", "model-long", &["-O2"]);
+            let threads = (2 + seed % 7).to_string();
+            let arguments = [options.as_str(), &(steps * 3).to_string(), &threads, &seed.to_string()];
+            let output = run(&program, &arguments, "", 600);
+            assert_well(&output, &format!("{arguments:?}, {}", compiler.name()));
+            seed += 1;
+        }
+    }
+    println!("{} runs", seed - 1);
 }
