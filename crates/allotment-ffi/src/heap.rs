@@ -22,6 +22,11 @@ pub(crate) struct al_heap {
 }
 
 impl al_heap {
+    /// Boxed: C code has the address.
+    pub(crate) fn new(heap: Heap) -> Box<al_heap> {
+        Box::new(al_heap { heap, tracings: Mutex::default() })
+    }
+
     /// Keeps a trace function for as long as the heap lives.
     pub(crate) fn keep(&self, tracing: Option<Box<Tracing>>) {
         self.tracings.lock().unwrap_or_else(|error| error.into_inner()).extend(tracing);
@@ -62,7 +67,7 @@ unsafe extern "C" fn al_heap_new_abi(
         }
         // SAFETY: the header's rules: the pointers are null or lead to what their types say.
         let (place, builder) = unsafe { (place_for(heap, "heap")?, builder(options)?) };
-        place.set(Box::into_raw(Box::new(al_heap { heap: builder.build()?, tracings: Mutex::default() })));
+        place.set(Box::into_raw(al_heap::new(builder.build()?)));
         Ok(())
     };
     // SAFETY: as above.

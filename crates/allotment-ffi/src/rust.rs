@@ -39,7 +39,7 @@ pub struct CHeap(Box<al_heap>);
 impl CHeap {
     /// The heap, for C code.
     pub fn new(heap: Heap) -> CHeap {
-        CHeap(Box::new(al_heap { heap }))
+        CHeap(al_heap::new(heap))
     }
 
     /// The `al_heap *`, for all functions but `al_heap_free`. It is good as long as this handle.
