@@ -51,7 +51,7 @@ const NAMES: [(&str, &str); 5] = [
         "with its mutator (`RawMutator::stop_the_world`), or from within `Mutator::blocking`",
         "of that heap, or call al_block_enter first",
     ),
-    ("not in `Mutator::blocking`", "not between al_block_enter and al_block_leave"),
+    ("not in `blocking`", "not between al_block_enter and al_block_leave"),
     ("are in `blocking` or detached", "are between them or detached"),
     (
         "poll (`safepoint`), or wait within `blocking`",

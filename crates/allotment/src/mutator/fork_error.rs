@@ -7,8 +7,8 @@
 pub enum ForkError {
     /// Another thread was attached and ran. Its objects may be half made.
     #[error(
-        "this heap cannot be used in a child process: at the fork another thread was attached and not in \
-         `Mutator::blocking`; fork while all others are in `blocking` or detached"
+        "this heap cannot be used in a child process: at the fork another thread was attached and not in `blocking`; fork \
+         while all others are in `blocking` or detached"
     )]
     ThreadRan,
     /// Another thread was stopping the world, perhaps for a collection.
