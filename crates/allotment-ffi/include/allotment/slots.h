@@ -42,39 +42,58 @@ AL_NO_SAFEPOINT AL_HOT_ int64_t al_number(al_word word) { return (int64_t)word >
 AL_NO_SAFEPOINT AL_HOT_ al_word al_to_word(al_word value) { return value; }
 AL_NO_SAFEPOINT AL_HOT_ al_word al_from_word(al_word word) { return word; }
 
-/* ---- Slow paths of barriers. They move nothing, and keep all registers but the result's. ---- */
+/* ---- Slow paths of barriers. They move nothing, and keep the general registers. ---- */
 
+/* What else they do not keep. A function may have vector registers that its file has not: `target`,
+ * `target_clones`, `#pragma GCC target`. So the list is that of all machines, as far as the
+ * compiler takes the names: gcc refuses those that the file's own target lacks. */
 #if defined(__x86_64__)
-#if defined(__AVX512F__)
-#define AL_VECTORS_                                                                              \
-  , "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",    \
-      "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", \
-      "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", \
-      "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
-#elif defined(__AVX__)
-#define AL_VECTORS_                                                                           \
+#if defined(__SSE__) || defined(__clang__)
+#define AL_XMM_                                                                               \
   , "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #else
-#define AL_VECTORS_
+#define AL_XMM_
 #endif
+#if defined(__AVX512F__) || defined(__clang__)
+#define AL_AVX512_                                                                               \
+  , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",   \
+      "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", \
+      "k6", "k7"
+#else
+#define AL_AVX512_
+#endif
+#if defined(_SOFT_FLOAT) /* gcc with -mno-80387 */
+#define AL_X87_
+#else
+#define AL_X87_ , "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)"
+#endif
+#if defined(__MMX__) || defined(__clang__)
+#define AL_MMX_ , "mm0", "mm1", "mm2", "mm3", "mm4", "mm5", "mm6", "mm7"
+#else
+#define AL_MMX_
+#endif
+#define AL_VECTORS_ AL_XMM_ AL_AVX512_ AL_X87_ AL_MMX_
 #define AL_TEXT_2_(number) #number
 #define AL_TEXT_(number) AL_TEXT_2_(number)
 /* The two `lea` step over the red zone. The entry aligns the stack. */
 #define AL_CALL_(offset, hot) \
   "lea -128(%%rsp), %%rsp\n\tcall *" AL_TEXT_(offset) "(" hot ")\n\tlea 128(%%rsp), %%rsp"
 #elif defined(__aarch64__)
-#if defined(__ARM_FEATURE_SVE)
+/* clang and gcc 9 have no name for ffr: there, no slot is used from svsetffr to svrdffr. */
+#if defined(__clang__) || __GNUC__ < 10
+#define AL_FFR_
+#else
+#define AL_FFR_ , "ffr"
+#endif
 #define AL_VECTORS_                                                                            \
   , "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
-      "p14", "p15"
-#else
-#define AL_VECTORS_
-#endif
+      "p14", "p15" AL_FFR_
 #endif
 
-/* [N] The slow paths of al_load, al_load_weak, al_store and al_cas. With AL_PLAIN_CALLS they are plain
- * calls: more registers are saved, and debuggers see every frame. */
+/* [N] The slow paths of al_load, al_load_weak, al_store and al_cas. With AL_PLAIN_CALLS they are
+ * plain calls: more registers are saved, and debuggers see every frame. gcc needs this for a file
+ * with functions that use AVX-512 by an attribute, or the file is compiled with -mavx512f. */
 #if defined(AL_PLAIN_CALLS)
 AL_COLD_ al_word al_load_slow(al_mutator *mu, const al_slot *slot, al_word word);
 AL_COLD_ al_word al_load_weak_slow(al_mutator *mu, const al_slot *slot, al_word word);
