@@ -7,6 +7,7 @@ use crate::error::{Code, Failure, al_error, answer, check_size, given, place_for
 use crate::heap::al_heap;
 use allotment::raw::{Element, Header, Kind, LENGTH_OFFSET, Shape, ShapeRef, SlotKind, SlotVisitor};
 use std::ffi::{c_char, c_int, c_void};
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,26 +52,73 @@ struct al_shape_desc {
 /// `al_trace_function`.
 type TraceFunction = unsafe extern "C-unwind" fn(*mut c_void, *mut al_tracer, *mut c_void);
 
-/// A trace function of the program's. Its heap keeps it: shapes have its address.
+/// A trace function of the program's, with what it takes to find an object's end. Its heap keeps it:
+/// shapes have its address.
 pub(crate) struct Tracing {
-    trace: TraceFunction,
+    /// The name of the shape.
+    name: String,
+    function: TraceFunction,
     data: Data,
+    fixed: usize,
+    /// Bytes of an element of the tail; 0 without one.
+    element: usize,
+}
+
+/// `al_tracer`: the visitor of an object's slots, and where they may lie. C code gets its address
+/// during a call.
+struct al_tracer {
+    /// A [`SlotVisitor`], whose lifetime a type of C code cannot have.
+    visitor: *mut c_void,
+    object: usize,
+    /// The offsets at which a slot may begin.
+    slots: Range<usize>,
+    /// The function that is called.
+    tracing: *const Tracing,
 }
 
 /// Calls the trace function at `tracing` as a callback.
 ///
 /// # Safety
 /// - `tracing` is the [`Tracing`] of a heap that lives.
-unsafe extern "C-unwind" fn trace_object(object: *mut u8, slots: *mut SlotVisitor<'_>, tracing: *mut c_void) {
+unsafe extern "C-unwind" fn trace_object(
+    object: *mut u8,
+    visitor: *mut SlotVisitor<'_>,
+    tracing: *mut c_void,
+) {
     // SAFETY: the caller's predicate.
     let tracing = unsafe { &*tracing.cast::<Tracing>() };
+    let (first, bytes) = match tracing.element {
+        0 => (LENGTH_OFFSET, tracing.fixed),
+        element => {
+            // SAFETY: with a tail the length is the word after the header.
+            let length = unsafe { al_length(object.cast()) };
+            (LENGTH_OFFSET + size_of::<u64>(), tracing.fixed + element * length)
+        }
+    };
+    let slots = first..(bytes + 1).saturating_sub(size_of::<u64>());
+    let mut tracer = al_tracer { visitor: visitor.cast(), object: object.addr(), slots, tracing };
     // SAFETY: a function of the program's, with its data.
-    let call = || unsafe { (tracing.trace)(object.cast(), slots.cast(), tracing.data.get()) };
+    let call = || unsafe { (tracing.function)(object.cast(), &raw mut tracer, tracing.data.get()) };
     callback("a trace function", Calls::Nothing, call);
 }
 
-/// `al_tracer`: a [`SlotVisitor`], which C code gets as an address during a call.
-type al_tracer = c_void;
+impl al_tracer {
+    /// The visitor, if the slot lies in the object.
+    fn visitor(&mut self, function: &str, slot: *mut u64) -> &mut SlotVisitor<'_> {
+        let offset = slot.addr().wrapping_sub(self.object);
+        if !self.slots.contains(&offset) || !offset.is_multiple_of(size_of::<u64>()) {
+            // SAFETY: the heap whose object is traced keeps it.
+            let Tracing { name, .. } = unsafe { &*self.tracing };
+            Wrong(function).end(format_args!(
+                "the trace function of the shape `{name}` shows {slot:p}, which is no slot of the object at {:#x}: \
+                 a slot is a word of the object, after the header and the length",
+                self.object
+            ));
+        }
+        // SAFETY: `trace_object` has got it for the call that this is in.
+        unsafe { &mut *self.visitor.cast() }
+    }
+}
 
 fn kind(kind: c_int, name: &str) -> Result<SlotKind, Failure> {
     match kind {
@@ -130,7 +178,15 @@ unsafe fn described(desc: *const al_shape_desc) -> Result<(Shape, Option<Box<Tra
         let name = unsafe { text(slot.name, "name of a slot", Code::Shape)? }.unwrap_or("");
         shape = shape.slot(name.to_owned(), slot.offset, kind(slot.kind, name)?);
     }
-    let tracing = desc.trace.map(|trace| Box::new(Tracing { trace, data: Data(desc.trace_data) }));
+    let tracing = desc.trace.map(|function| {
+        Box::new(Tracing {
+            name: name.to_owned(),
+            function,
+            data: Data(desc.trace_data),
+            fixed: shape.fixed_bytes(),
+            element: shape.tail().map_or(0, Element::bytes),
+        })
+    });
     if let Some(tracing) = &tracing {
         shape = shape.traced_by_c(trace_object, ptr::from_ref(&**tracing).cast_mut().cast());
         if desc.trace_lasts != 0 {
@@ -166,26 +222,26 @@ unsafe extern "C" fn al_shape_register(
 ///
 /// # Safety
 /// - `tracer` is null, or what the calling trace function got, during its call.
-unsafe fn tracer<'v>(function: &str, tracer: *mut al_tracer) -> &'v mut SlotVisitor<'v> {
+unsafe fn tracer<'v>(function: &str, tracer: *mut al_tracer) -> &'v mut al_tracer {
     if tracer.is_null() {
         Wrong(function).end(format_args!("`tracer` is NULL: pass what the trace function got"));
     }
     // SAFETY: the caller's predicate.
-    unsafe { &mut *tracer.cast() }
+    unsafe { &mut *tracer }
 }
 
 /// `al_trace`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_trace(to: *mut al_tracer, slot: *mut u64) {
-    // SAFETY: the header's rules.
-    unsafe { tracer("al_trace", to) }.strong(slot);
+    // SAFETY: the header's rules: what the trace function got, during its call.
+    unsafe { tracer("al_trace", to) }.visitor("al_trace", slot).strong(slot);
 }
 
 /// `al_trace_weak`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_trace_weak(to: *mut al_tracer, slot: *mut u64) {
-    // SAFETY: the header's rules.
-    unsafe { tracer("al_trace_weak", to) }.weak(slot);
+    // SAFETY: as for `al_trace`.
+    unsafe { tracer("al_trace_weak", to) }.visitor("al_trace_weak", slot).weak(slot);
 }
 
 /// Calls `found` with the description of an object's shape and the header of its new objects.

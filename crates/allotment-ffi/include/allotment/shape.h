@@ -39,8 +39,9 @@ typedef struct al_slot_desc {
 
 /* Shows the slots of an object that no list can describe: al_trace, al_trace_weak. Called on any
  * thread, on several at once, and with Collector=shenandoah beside running threads. So it shows the
- * same slots for all of an object's life, and reads what it needs with __atomic_load_n. It calls
- * nothing else of this header. */
+ * same slots for all of an object's life, and reads what it needs with __atomic_load_n. It shows
+ * each slot once. Every slot lies inside the object, after its header. It calls nothing else of
+ * this header. */
 typedef void al_trace_function(void *object, al_tracer *tracer, void *data);
 
 /* What an object is. Its first word is the header, which the library writes. With a tail the second
