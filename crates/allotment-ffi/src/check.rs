@@ -5,13 +5,14 @@
 //! and pins there are, and the lines that end the process.
 
 use crate::border::{Wrong, al_mutator, is_blocked, runs};
-use crate::frames::{al_frame, is_linked};
+use crate::frames::{al_frame, is_linked, ranges};
 use crate::shape::al_shape;
 use allotment::raw::{Header, Kind};
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -95,6 +96,15 @@ unsafe extern "C" fn al_check_span(call: *const c_char, here: *const al_place) -
     here.end(format_args!("{call} may reach a safepoint within AL_SPAN: call it before or after the span"));
 }
 
+/// `al_check_unchecked`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_check_unchecked(here: *const al_place) -> ! {
+    // SAFETY: the header passes constants.
+    unsafe { SourcePlace::at(here) }.end(format_args!(
+        "a file without AL_CHECK has linked a frame of this thread: compile all files with it, or none"
+    ));
+}
+
 /// `al_check_object`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_check_object(mu: *mut al_mutator, object: *const c_void, here: *const al_place) {
@@ -146,20 +156,70 @@ unsafe extern "C" fn al_check_slot(
     }
 }
 
-/// `al_check_frame`: a frame is about to be linked; null: the list is about to change.
+/// `al_check_frame`: a frame with these words is about to be linked; null: the list is about to
+/// change.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn al_check_frame(mu: *mut al_mutator, frame: *const al_frame, here: *const al_place) {
-    // SAFETY: the header passes constants.
+unsafe extern "C" fn al_check_frame(
+    mu: *mut al_mutator,
+    frame: *const al_frame,
+    words: *const u64,
+    count: usize,
+    here: *const al_place,
+) {
+    // SAFETY: the caller's predicates.
+    unsafe { check_words(mu, frame, words, count, here) };
+    // SAFETY: the calling thread's mutator, which is not blocked; frames on its list are alive.
+    if !frame.is_null() && unsafe { is_linked(mu, frame) } {
+        // SAFETY: the header passes constants.
+        unsafe { SourcePlace::at(here) }
+            .end(format_args!("{frame:p} is on the thread's list of frames already: call al_unlink first"));
+    }
+}
+
+/// `al_check_words`: a frame that is linked is about to get these words.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn al_check_words(
+    mu: *mut al_mutator,
+    frame: *const al_frame,
+    words: *const u64,
+    count: usize,
+    here: *const al_place,
+) {
+    // SAFETY: the caller's predicates.
+    unsafe { check_words(mu, frame, words, count, here) };
+}
+
+/// Checks that the thread is not blocked, and that no linked frame but `frame` has one of these
+/// words.
+///
+/// # Safety
+/// - `mu` is a mutator; frames on the calling thread's list are alive; `here` is a constant of the
+///   header.
+unsafe fn check_words(
+    mu: *mut al_mutator,
+    frame: *const al_frame,
+    words: *const u64,
+    count: usize,
+    here: *const al_place,
+) {
+    // SAFETY: the caller's predicate.
     let place = || unsafe { SourcePlace::at(here) };
     if is_blocked("al_link", mu) {
         place().end(format_args!(
             "the thread is blocked and changes its list of frames: call al_block_leave first"
         ));
     }
-    // SAFETY: the calling thread's mutator, and frames on its list are alive.
-    if !frame.is_null() && unsafe { is_linked(mu, frame) } {
-        place()
-            .end(format_args!("{frame:p} is on the thread's list of frames already: call al_unlink first"));
+    let end = words.wrapping_add(count);
+    // SAFETY: the caller's predicates, and the thread is not blocked.
+    for other in unsafe { ranges(mu) } {
+        let others_end = other.words.wrapping_add(other.count);
+        let both = count > 0 && other.count > 0;
+        if both && !ptr::eq(other, frame) && words < others_end && other.words.cast_const() < end {
+            place().end(format_args!(
+                "words of this frame are roots already, of another frame: a word is a root once; a stack has one \
+                 AL_WORDS, and al_words_set says how far it reaches"
+            ));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::ptr::{self, NonNull};
 #[repr(C)]
 pub(crate) struct al_frame {
     pub(crate) below: usize,
+    /// With [`CHECKED`] added in files that are compiled with `AL_CHECK`.
     mutator: *mut al_mutator,
     pub(crate) words: *mut u64,
     pub(crate) count: usize,
@@ -17,6 +18,9 @@ const _: () = assert!(size_of::<al_frame>() == size_of::<RootRange>());
 
 /// Bits of an entry that say what it points to. A frame has [`Hot::RANGE_LINK`].
 const KIND: usize = 3;
+
+/// The bit of a frame's mutator that files compiled with `AL_CHECK` set.
+const CHECKED: usize = 1;
 
 /// The frame of an entry; `None` at the end of the list.
 ///
@@ -56,6 +60,19 @@ pub(crate) unsafe fn is_linked(mu: *mut al_mutator, frame: *const al_frame) -> b
         let mut frames = std::iter::successors(frame_at(*head(mu)), |frame| frame_at(frame.below));
         frames.any(|linked| ptr::eq(linked, frame))
     }
+}
+
+/// The frames from the head of a thread's list up to the first entry that Rust code linked.
+///
+/// # Safety
+/// - As for [`linked_frames`]; the frames stay linked for `'f`.
+pub(crate) unsafe fn ranges<'f>(mu: *mut al_mutator) -> impl Iterator<Item = &'f al_frame> {
+    let range = |entry: usize| {
+        // SAFETY: the caller's predicate.
+        if entry & KIND == Hot::RANGE_LINK { unsafe { frame_at(entry) } } else { None }
+    };
+    // SAFETY: the caller's predicate.
+    std::iter::successors(range(unsafe { *head(mu) }), move |frame| range(frame.below))
 }
 
 /// Calls `visit` with each word of the frames from an entry on.
@@ -108,7 +125,7 @@ unsafe extern "C" fn al_link(mu: *mut al_mutator, frame: *mut al_frame, words: *
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_unlink(frame: *mut al_frame) {
     // SAFETY: the header's rules: a frame that is on this thread's list.
-    unsafe { al_unlink_slow((*frame).mutator, frame) }
+    unsafe { al_unlink_slow((*frame).mutator.map_addr(|address| address & !CHECKED), frame) }
 }
 
 /// `al_words_set` out of line.

@@ -124,7 +124,7 @@ static bool word_generator(vm_state *vm) {
   g->stack = stack;
   g->vm = (vm_state){.mu = vm->mu, .parameter = vm->parameter, .most_depth = MOST_DEPTH};
   g->vm.generator = g;
-  g->vm.bottom = g->frames = vm->bottom;
+  g->frames = AL_NO_FRAMES;
   g->body = al_handle_new(vm->mu, peek(vm, 0));
   drop(vm, 1);
   push(vm, TAGGED(fresh, GENERATOR));

@@ -71,7 +71,6 @@ static bool run_file(const char *path) {
   al_code code = al_attach(m->heap, &vm.mu, &error);
   if (code != AL_OK) die(code, &error);
   running = &vm;
-  vm.bottom = al_frames(vm.mu);
   vm.parameter = al_handle_new(vm.mu, AL_NULL);
   bool well = with_stack(&vm, run_program, source);
   if (!well) fprintf(stderr, "stack: %s: %s\n", path, vm.error);

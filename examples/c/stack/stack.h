@@ -173,7 +173,6 @@ typedef struct vm_state {
   trap *trap;
   activation *calls;
   size_t depth, most_depth;
-  al_frame_mark bottom;        /* the list of frames without any */
   al_handle *parameter;        /* the thread's own variable */
   struct generator *generator; /* the generator that this is; NULL: the thread itself */
 } vm_state;

@@ -33,7 +33,6 @@ static void *start(void *argument) {
     return NULL;
   }
   running = &vm;
-  vm.bottom = al_frames(vm.mu);
   own->failed = !with_stack(&vm, run_task, own);
   memcpy(own->error, vm.error, sizeof vm.error);
   al_detach(vm.mu);

@@ -4,10 +4,12 @@
 
 /* ---- Frames: variables that are always current ---- */
 
-/* A range of words that are roots, on its thread's list. */
+/* A range of words that are roots, on its thread's list. Each word is a root once: a collection
+ * that moves objects would replace a second time what it has replaced already. A frame ends on the
+ * thread that began it. */
 typedef struct al_frame {
   uintptr_t below;
-  al_mutator *mutator;
+  al_mutator *mutator; /* with AL_CHECK: AL_OWNER_ */
   al_value *values;
   size_t count; /* of words: AL_COUNT_ */
 } al_frame;
@@ -15,17 +17,31 @@ typedef struct al_frame {
 /* A place on a thread's list of frames. */
 typedef uintptr_t al_frame_mark;
 
+/* The mark of a list without frames. */
+#define AL_NO_FRAMES ((al_frame_mark)0)
+
 /* The number of words in `values` values. */
 #define AL_COUNT_(values) ((values) * (sizeof(al_value) / sizeof(al_word)))
+
+/* The mutator of a frame, with a mark of the frames of files that are compiled with AL_CHECK. */
+#if defined(AL_CHECK)
+#define AL_CHECKED_ ((uintptr_t)1)
+#define AL_OWNER_(mu) ((al_mutator *)((uintptr_t)(mu) | AL_CHECKED_))
+#define AL_OWNER_OF_(frame) ((al_mutator *)((uintptr_t)(frame)->mutator & ~AL_CHECKED_))
+#else
+#define AL_OWNER_(mu) (mu)
+#define AL_OWNER_OF_(frame) ((frame)->mutator)
+#endif
 
 /* [N] Takes a frame off its thread's list, wherever it is there. The thread may be blocked. */
 AL_NO_SAFEPOINT AL_COLD_ void al_unlink_slow(al_mutator *mu, al_frame *frame);
 
-/* [N] Puts `count` values at `values` on the thread's list: roots until al_unlink. */
+/* [N] Puts `count` values at `values` on the thread's list: roots until al_unlink. No other frame
+ * and no provider has them. */
 AL_NO_SAFEPOINT AL_HOT_ void al_link(al_mutator *mu, al_frame *frame, al_value *values,
                                      size_t count) {
   frame->below = mu->links;
-  frame->mutator = mu;
+  frame->mutator = AL_OWNER_(mu);
   frame->values = values;
   frame->count = AL_COUNT_(count);
   mu->links = (uintptr_t)frame + AL_RANGE_BIT;
@@ -33,7 +49,7 @@ AL_NO_SAFEPOINT AL_HOT_ void al_link(al_mutator *mu, al_frame *frame, al_value *
 
 /* [N] Takes a frame off the list of its thread, which calls. */
 AL_NO_SAFEPOINT AL_HOT_ void al_unlink(al_frame *frame) {
-  al_mutator *mu = frame->mutator;
+  al_mutator *mu = AL_OWNER_OF_(frame);
   if (AL_UNLIKELY_(mu->links != (uintptr_t)frame + AL_RANGE_BIT)) {
     al_unlink_slow(mu, frame);
   } else {
@@ -48,9 +64,9 @@ AL_NO_SAFEPOINT AL_HOT_ void al_words_set(al_frame *frame, al_value *values, siz
 }
 
 /* [N] The place on the thread's list now, and going back there: after longjmp, or when a coroutine
- * is switched. Right after al_attach the list is empty: a coroutine begins with the mark of then.
- * While it runs, the frames of the one that resumed it are on no list, and while it does not run,
- * its own: a provider shows them (al_visit_frames). */
+ * is switched. A coroutine begins with al_frames_reset(mu, AL_NO_FRAMES), so that its frames do not
+ * lead to those of its resumer. While it runs, its resumer is a suspended coroutine. A provider
+ * shows the frames of each suspended one by al_visit_frames, and those of the running one not. */
 AL_NO_SAFEPOINT AL_HOT_ al_frame_mark al_frames(al_mutator *mu) { return mu->links; }
 AL_NO_SAFEPOINT AL_HOT_ void al_frames_reset(al_mutator *mu, al_frame_mark mark) {
   mu->links = mark;
@@ -65,20 +81,28 @@ AL_NO_SAFEPOINT AL_HOT_ void al_frames_reset(al_mutator *mu, al_frame_mark mark)
 AL_HOT_ void al_leave_(void *frame) { al_unlink((al_frame *)frame); }
 
 /* AL_LOCALS(mu, L, car, cdr); L.car = ...; The variables L.car and L.cdr are null at first, and
- * always current: each stop replaces them. They are roots to the end of the scope. */
+ * always current: each stop replaces them. They are roots to the end of the scope. Under a `case`
+ * the scope needs braces of its own: a jump past AL_LOCALS leaves a frame that was never linked
+ * (-Wjump-misses-init). If a C++ exception or pthread_exit leaves the scope, the file is compiled
+ * with -fexceptions. */
 #define AL_LOCALS(mu_, L, ...)                                                            \
   struct {                                                                                \
     al_frame frame;                                                                       \
     al_value __VA_ARGS__;                                                                 \
   } L __attribute__((cleanup(al_leave_))) = {                                             \
-      .frame = {AL_LINKS_(mu_), (mu_), (al_value *)(void *)(&L.frame + 1),                  \
+      .frame = {AL_LINKS_(mu_), AL_OWNER_(mu_), (al_value *)(void *)(&L.frame + 1),         \
                 (sizeof(L) - sizeof(al_frame)) / sizeof(al_word)}};                       \
   (mu_)->links = (uintptr_t)&L.frame + AL_RANGE_BIT
 
+#define AL_FRAME_OF_(mu_, S, pointer, n)                                                     \
+  al_frame S __attribute__((cleanup(al_leave_))) = {AL_LINKS_(mu_), AL_OWNER_(mu_), (pointer), \
+                                                    AL_COUNT_(n)}
+
 /* AL_WORDS(mu, S, stack, n); Makes n values elsewhere roots to the end of the scope: the stack of
- * an interpreter. al_words_set(&S, stack, n) when it grows. */
-#define AL_WORDS(mu_, S, pointer, n)                                                       \
-  al_frame S __attribute__((cleanup(al_leave_))) = {AL_LINKS_(mu_), (mu_), (pointer), AL_COUNT_(n)}; \
+ * an interpreter. Each value is a root once. So a stack has one AL_WORDS, in the function that the
+ * program enters the interpreter by, and al_words_set(&S, stack, n) says how far it reaches now. */
+#define AL_WORDS(mu_, S, pointer, n)        \
+  AL_FRAME_OF_(mu_, S, pointer, n);         \
   (mu_)->links = (uintptr_t)&S + AL_RANGE_BIT
 #endif
 
@@ -114,8 +138,8 @@ AL_ANY_THREAD void al_pin_free(al_pin *pin);
 #ifndef __cplusplus
 AL_HOT_ void al_unpin_(al_pin **pin) { al_pin_free(*pin); }
 
-/* AL_PINNED(mu, p, object); The pin `p` to the end of the scope. A longjmp out of the scope does not
- * free it. */
+/* AL_PINNED(mu, p, object); The pin `p` to the end of the scope. A longjmp out of the scope does
+ * not free it. */
 #define AL_PINNED(mu_, p, object) \
   al_pin *p __attribute__((cleanup(al_unpin_))) = al_pin_new((mu_), (object))
 #endif
@@ -123,9 +147,11 @@ AL_HOT_ void al_unpin_(al_pin **pin) { al_pin_free(*pin); }
 /* ---- Providers: roots that a program keeps in its own way ---- */
 
 /* Visits roots. Called in stops, on any collecting thread: pauses grow with it. So keep them few;
- * the stack of an interpreter is AL_WORDS. It calls al_visit and its like, and nothing else of this
- * header; it takes no lock that a stopped thread may hold. Between two safepoints of a thread the
- * answer is the same. */
+ * the stack of an interpreter is AL_WORDS. It calls al_visit and its like, and nothing else of
+ * this header; it takes no lock that a stopped thread may hold. Between two safepoints of a
+ * thread the answer is the same. It shows each word once, and none that a frame or another
+ * provider shows. It is also asked while all threads are blocked (CollectWhenIdle), or none is
+ * attached (GCInterval). */
 typedef void al_provider_function(al_visitor *visitor, void *data);
 
 /* [A] Adds a provider, and removes it. Removing frees `provider`. */
