@@ -183,9 +183,12 @@ unsafe extern "C" fn al_try_alloc_array_raw_slow(
 /// `al_alloc_error`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_alloc_error(mu: *mut al_mutator, error: *mut al_error) -> Code {
-    let kept = with("al_alloc_error", mu, |raw| raw.take_out_of_memory());
+    let take = || {
+        let kept = with("al_alloc_error", mu, |raw| raw.take_out_of_memory());
+        kept.map_or(Ok(()), |error| Err(Failure::from(error)))
+    };
     // SAFETY: the header's rules: null, or an error with its size.
-    unsafe { answer(error, || kept.map_or(Ok(()), |error| Err(Failure::from(error)))) }
+    unsafe { answer(error, take) }
 }
 
 /// `al_room`.
@@ -194,16 +197,16 @@ unsafe extern "C" fn al_room(mu: *mut al_mutator, bytes: usize, error: *mut al_e
     const NAME: &str = "al_room";
     let thread = runs(NAME, mu);
     let _handover = Handover::begin();
-    let made = with(NAME, mu, |raw| {
-        // SAFETY: the thread keeps it, and drops it before the attachment ends.
-        raw.make_room(bytes).map(|room| unsafe { room.without_lifetime() })
-    });
-    let keep = || {
+    let make = || {
+        let made = with(NAME, mu, |raw| {
+            // SAFETY: the thread keeps it, and drops it before the attachment ends.
+            raw.make_room(bytes).map(|room| unsafe { room.without_lifetime() })
+        });
         *thread.room.borrow_mut() = Some(made?);
         Ok(())
     };
     // SAFETY: the header's rules: null, or an error with its size.
-    unsafe { answer(error, keep) }
+    unsafe { answer(error, make) }
 }
 
 /// The inlines out of line.

@@ -144,6 +144,8 @@ pub(crate) unsafe fn answer(error: *mut al_error, body: impl FnOnce() -> Result<
                 unsafe {
                     (*error).code = Code::Ok;
                     (*error).text[0] = 0;
+                    (*error).bytes = 0;
+                    (*error).heap_bytes = 0;
                 }
             }
             Code::Ok

@@ -64,3 +64,27 @@ fn files_with_and_without_checks_do_not_run_together() {
         }
     }
 }
+
+/// Enumerations are as wide as the library's.
+#[test]
+fn short_enumerations_are_refused() {
+    for compiler in compilers() {
+        let mut command = compiler.start(false);
+        command.args(["-std=c11", "-fshort-enums", "-c", "-o", "/dev/null"]);
+        let output = command.arg(Path::new(PACKAGE).join("tests/c/other_mode.c")).output();
+        let output = output.expect("the compiler runs");
+        assert!(!output.status.success(), "{}", compiler.name());
+        assert!(text(&output).contains("code_bytes"), "{}", text(&output));
+    }
+}
+
+#[test]
+fn handles_of_cxx_are_copied_and_moved_and_errors_are_whole() {
+    for compiler in compilers() {
+        for flags in [&["-std=c++17"][..], &["-std=c++17", "-DAL_CHECK"]] {
+            let program = build(compiler, "c/owns.cc", "owns", flags);
+            let output = run(&program, &[], "", 60);
+            assert!(output.status.success(), "{} {flags:?}: {}", compiler.name(), text(&output));
+        }
+    }
+}

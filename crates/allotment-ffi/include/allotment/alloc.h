@@ -24,8 +24,9 @@ AL_NO_SAFEPOINT AL_COLD_ void *al_try_alloc_array_raw_slow(al_mutator *mu, const
 /* [N] Why an allocation of this thread returned NULL last. AL_OK: none did since the last call. */
 AL_NO_SAFEPOINT al_code al_alloc_error(al_mutator *mu, al_error *error);
 
-/* [S] Makes room for objects of `bytes` together: al_bytes. Until the next [S], al_try_alloc and its like do
- * not return NULL for as many bytes: objects and the references to them stay where they are. */
+/* [S] Makes room for objects of `bytes` together: al_bytes. Until the next [S], al_try_alloc and
+ * its like do not return NULL for as many bytes: objects and the references to them stay where they
+ * are. */
 AL_SAFEPOINT al_code al_room(al_mutator *mu, size_t bytes, al_error *error);
 
 /* Whether `top` is past a limit, which another thread may set to 0 at any time. */

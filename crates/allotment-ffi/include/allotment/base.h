@@ -117,6 +117,9 @@ typedef enum al_code {
   AL_E_BROKEN = 14           /* the heap is broken: al_verify */
 } al_code;
 
+/* The library's enumerations are as wide as an int: a program is compiled without -fshort-enums. */
+AL_ASSERT_(code_bytes, sizeof(al_code) == 4);
+
 /* The reason of a failure. The caller's; NULL wherever one is taken: only the code is wanted. */
 typedef struct al_error {
   size_t size; /* sizeof(al_error) */

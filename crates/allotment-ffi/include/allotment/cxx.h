@@ -35,7 +35,8 @@ class Blocked {
   al_mutator *mu_;
 };
 
-/* N variables that are always current, to the end of the scope. */
+/* N variables that are always current, to the end of the scope. The scope ends on the thread that
+ * began it. So a coroutine that another thread may resume keeps handles across co_await. */
 template <size_t N>
 class Locals {
  public:
@@ -56,7 +57,8 @@ class Locals {
 class Handle {
  public:
   Handle(al_mutator *mu, al_value value) : handle_(al_handle_new(mu, value)) {}
-  Handle(const Handle &other) : handle_(al_handle_copy(other.handle_)) {}
+  Handle(const Handle &other)
+      : handle_(other.handle_ ? al_handle_copy(other.handle_) : nullptr) {}
   Handle(Handle &&other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
   ~Handle() { al_handle_free(handle_); }
   Handle &operator=(Handle other) noexcept {
