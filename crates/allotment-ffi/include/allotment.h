@@ -18,7 +18,8 @@
  * 8. While a thread is blocked it uses nothing of the heap, and reads nothing, except plain fields
  *    of pinned objects.
  * 9. With setjmp: `m = al_frames(mu)` before it, `al_frames_reset(mu, m)` first when it comes back.
- *    Never jump out of a callback, nor out of a blocked stretch.
+ *    Never jump out of a callback, nor out of a blocked stretch. C code that a C++ exception or
+ *    pthread_exit passes through is compiled with -fexceptions, so that its frames end.
  *
  * Marks: [S] may reach a safepoint. [N] never does. [A] any thread may call, attached or not.
  *

@@ -48,6 +48,8 @@ fn compile(compiler: &Compiler, wrong: &Wrong, flags: &[&str]) -> (PathBuf, Outp
         .start(false)
         .args(STRICT)
         .args(["-std=gnu11", "-O1", "-g", "-Wno-unused-variable"])
+        // clang refuses such a jump without being told.
+        .args((compiler.command[0] == "gcc").then_some("-Wjump-misses-init"))
         .args(flags)
         .arg(&wrong.file)
         .arg("-o")

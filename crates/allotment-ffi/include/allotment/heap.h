@@ -54,11 +54,12 @@ AL_ANY_THREAD AL_HOT_ al_code al_heap_new(const al_options *options, al_heap **h
 }
 
 /* [A] Ends a heap. AL_E_ATTACHED while a thread is attached, AL_E_ROOTED while a handle or a pin is
- * left: nothing is done then. NULL does nothing. */
+ * left: nothing is done then. NULL does nothing. No other thread uses `heap` meanwhile. */
 AL_ANY_THREAD al_code al_heap_free(al_heap *heap, al_error *error);
 
 /* [A] Kills every object at once. AL_E_ATTACHED, AL_E_ROOTED and AL_E_FORKED as al_heap_free: a
- * handle that holds null does not count. Weak handles are cleared. */
+ * handle that holds null does not count. Weak handles are cleared. Providers show no word from
+ * before. */
 AL_ANY_THREAD al_code al_heap_reset(al_heap *heap, al_error *error);
 
 /* [A] Gives the memory of empty regions back to the system. Returns the bytes. */
