@@ -15,6 +15,12 @@ pub enum BlockingError {
     /// The thread is in no blocking region.
     #[error("this thread is not blocking: enter the region before you leave it, and leave it once")]
     NotEntered,
+    /// Roots were linked in the blocking region.
+    #[error(
+        "roots in frames were linked while this thread was blocking, and no collector sees them: link them outside of \
+         the region"
+    )]
+    Linked,
 }
 crate::debug::debug_is_display!(BlockingError);
 
@@ -91,14 +97,16 @@ impl RawMutator<'_> {
 
     /// Whether the thread is in a blocking region.
     pub fn is_blocking(&self) -> bool {
-        self.state().hot.links.get() == OUTSIDE
+        // The second: code that links a root in the region, against the rules, hides the mark.
+        self.state().hot.links.get() == OUTSIDE || self.state().status.is_safe()
     }
 
     /// Ends the region that [`enter_blocking`](Self::enter_blocking) began. Waits for the end of a
     /// stop that is under way. A thread that detaches in such a region leaves it first.
     ///
     /// # Errors
-    /// [`BlockingError::NotEntered`] outside of a blocking region.
+    /// [`BlockingError::NotEntered`] outside of a blocking region. [`BlockingError::Linked`] if roots
+    /// are left on the thread's list that were linked in the region. The thread stays there.
     ///
     /// # Safety
     /// - The region is not that of a closure ([`blocking`](Mutator::blocking)).
@@ -106,6 +114,9 @@ impl RawMutator<'_> {
     pub unsafe fn leave_blocking(&mut self) -> Result<(), BlockingError> {
         if !self.is_blocking() {
             return Err(BlockingError::NotEntered);
+        }
+        if self.state().hot.links.get() != OUTSIDE {
+            return Err(BlockingError::Linked);
         }
         self.state().leave_blocking();
         Ok(())

@@ -15,6 +15,7 @@
 //!   were made.
 
 use crate::object::SlotVisitor;
+use crate::platform::abort_because;
 use std::cell::Cell;
 use std::ptr;
 
@@ -146,14 +147,21 @@ pub(in crate::mutator) const OUTSIDE: LinkEntry = ptr::without_provenance_mut(OU
 /// The address of [`OUTSIDE`].
 pub(in crate::mutator) const OUTSIDE_ADDRESS: usize = 8;
 
-/// Takes an entry off the list that begins at `head`.
+/// Takes an entry off the list that begins at `head`. Ends the process if the entry is not on it:
+/// C code unlinked a frame twice.
 ///
 /// # Safety
-/// - The entry is on that list, and no other thread walks or changes the list meanwhile.
+/// - The entry is alive, and no other thread walks or changes the list meanwhile.
 pub(in crate::mutator) unsafe fn take_off(head: &Cell<LinkEntry>, entry: LinkEntry) {
     let mut place = head;
     while place.get() != entry {
-        // SAFETY: the entry is on the list, so every place before it belongs to a live entry.
+        if place.get().is_null() || place.get() == OUTSIDE {
+            abort_because(format_args!(
+                "a root is not on the list from which it is unlinked: unlink each root once, on its own thread, and \
+                 link none in a blocking region"
+            ));
+        }
+        // SAFETY: every entry on the list is alive.
         place = unsafe { below(place.get()) };
     }
     // SAFETY: every entry on the list is alive.
