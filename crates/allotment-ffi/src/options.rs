@@ -11,11 +11,14 @@ use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::time::Duration;
 
+// Functions of the program's return a `bool` of C as a byte: a byte other than 0 and 1 would be
+// undefined as a `bool` of Rust.
+
 /// `walk_stack`.
 type WalkStack = unsafe extern "C-unwind" fn(*mut c_void, *mut usize, usize) -> usize;
 
 /// `name_frame`.
-type NameFrame = unsafe extern "C-unwind" fn(*mut c_void, usize, *mut c_char, usize) -> bool;
+type NameFrame = unsafe extern "C-unwind" fn(*mut c_void, usize, *mut c_char, usize) -> u8;
 
 /// `al_options`.
 #[repr(C)]
@@ -24,7 +27,7 @@ pub(crate) struct al_options {
     name: *const c_char,
     defaults: *const c_char,
     options: *const c_char,
-    on_heap_limit: Option<unsafe extern "C-unwind" fn(*mut c_void, *const al_error) -> bool>,
+    on_heap_limit: Option<unsafe extern "C-unwind" fn(*mut c_void, *const al_error) -> u8>,
     on_collection: Option<unsafe extern "C-unwind" fn(*mut c_void, *const al_record)>,
     on_late_thread: Option<unsafe extern "C-unwind" fn(*mut c_void, *const c_char)>,
     walk_stack: Option<WalkStack>,
@@ -76,7 +79,7 @@ fn with_hooks(mut builder: HeapBuilder, options: &al_options) -> HeapBuilder {
             let failure = Failure::from(error.clone());
             failure.with_error(|error| {
                 // SAFETY: a function of the program's, with its data.
-                callback("on_heap_limit", Calls::AnyThread, || unsafe { hook(data.get(), error) })
+                callback("on_heap_limit", Calls::AnyThread, || unsafe { hook(data.get(), error) }) != 0
             })
         });
     }
@@ -137,7 +140,7 @@ impl StackWalker for Walker {
             // SAFETY: as above.
             callback("name_frame", Calls::Nothing, || unsafe {
                 named(self.data.get(), frame as usize, name.as_mut_ptr().cast(), name.len())
-            })
+            }) != 0
         });
         let text = CStr::from_bytes_until_nul(&name).ok().filter(|_| named);
         let function = text.map_or_else(|| format!("{frame:#x}"), |text| text.to_string_lossy().into_owned());
