@@ -27,6 +27,47 @@ thread_local! {
     /// The calling thread, as `al_attach` made it. A pointer: its owner is the C program, which
     /// calls `al_detach`.
     static CURRENT: Cell<*mut Thread> = const { Cell::new(ptr::null_mut()) };
+
+    /// The thread is ending, and this is the mutator with which it came to its end; null: it was
+    /// detached, or has been since.
+    static ENDED: Cell<Option<*mut al_mutator>> = const { Cell::new(None) };
+
+    /// Dropped when the thread ends.
+    static AT_THREAD_END: AtThreadEnd = const { AtThreadEnd };
+}
+
+/// Ends what C code attached. A program without thread-local destructors of its own detaches in
+/// handlers that run later: those of `atexit`, of global C++ objects and of a pthread key. There
+/// `al_detach` finds the mutator in [`ENDED`].
+struct AtThreadEnd;
+
+impl Drop for AtThreadEnd {
+    fn drop(&mut self) {
+        let mu = current();
+        // SAFETY: as in `current`, and no other reference is in use: if code of this library is on
+        // the stack, a callback called `exit`, and never returns.
+        if let Some(thread) = unsafe { CURRENT.get().as_mut() } {
+            if !thread.attachment.end_with_thread() {
+                return;
+            }
+            drop(take_current());
+        }
+        ENDED.set(Some(mu));
+    }
+}
+
+/// Whether destructors of the calling thread's end have run.
+pub(crate) fn is_ending() -> bool {
+    ENDED.get().is_some()
+}
+
+/// Whether `mu` is the mutator with which the calling thread came to its end. If so, forgets it.
+pub(crate) fn take_ended(mu: *mut al_mutator) -> bool {
+    let is_ended = !mu.is_null() && ENDED.get() == Some(mu);
+    if is_ended {
+        ENDED.set(Some(ptr::null_mut()));
+    }
+    is_ended
 }
 
 /// A function that was called wrongly, by its name.
@@ -44,6 +85,9 @@ impl Wrong<'_> {
     #[cold]
     fn not_own(&self, mu: *const al_mutator) -> ! {
         let own = current();
+        if !mu.is_null() && ENDED.get().is_some_and(|ended| ptr::eq(ended, mu)) {
+            self.end(format_args!("the calling thread is ending and was detached: do this before it ends"));
+        }
         if own.is_null() {
             self.end(format_args!(
                 "the calling thread is not attached: call al_attach on this thread first, of this copy of the library"
@@ -70,6 +114,8 @@ pub(crate) fn current() -> *mut al_mutator {
 /// Makes the thread current.
 pub(crate) fn set_current(attachment: Attachment) -> *mut al_mutator {
     CURRENT.set(Box::into_raw(Box::new(Thread { room: RefCell::new(None), attachment })));
+    // After the attaching, so the destructor runs before that of the core.
+    AT_THREAD_END.with(|_| ());
     current()
 }
 

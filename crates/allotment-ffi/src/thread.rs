@@ -1,10 +1,11 @@
 //! Threads: attaching, polls, blocking.
 
 use crate::border::{
-    Wrong, al_mutator, current, is_blocked, own, runs, set_current, take_current, with, with_any,
+    Wrong, al_mutator, current, is_blocked, is_ending, own, runs, set_current, take_current, take_ended,
+    with, with_any,
 };
 use crate::callback::outside_of_callbacks;
-use crate::error::{Code, al_error, answer, given, place_for};
+use crate::error::{Code, Failure, al_error, answer, given, place_for};
 use crate::frames::has_frames;
 use crate::heap::al_heap;
 use crate::sanitizer::{Handover, give, take};
@@ -21,6 +22,12 @@ unsafe extern "C" fn al_attach(
         // SAFETY: the header's rules, for both pointers.
         let (heap, place) = unsafe { (given(heap, "heap")?, place_for(mutator, "mutator")?) };
         outside_of_callbacks()?;
+        if is_ending() {
+            return Err(Failure::new(
+                Code::Ending,
+                "this thread is ending, and nothing would detach it: attach before that, or on another thread",
+            ));
+        }
         place.set(set_current(heap.heap.attach_thread()?));
         take();
         Ok(())
@@ -39,6 +46,10 @@ extern "C" fn al_current() -> *mut al_mutator {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn al_detach(mu: *mut al_mutator) {
     const NAME: &str = "al_detach";
+    // The end of the thread has detached it.
+    if take_ended(mu) {
+        return;
+    }
     // In a child of `fork()` in which the heap cannot be used, there is nobody to come back to.
     if own(NAME, mu).attachment.heap().check_fork().is_ok() {
         with_any(NAME, mu, |raw| {

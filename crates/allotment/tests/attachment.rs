@@ -205,7 +205,7 @@ fn a_thread_that_ends_with_a_leaked_attachment_is_detached_and_named() {
     if let Some(text) = text {
         let named = "allotment: thread \"leaky\" (ThreadId(";
         assert_eq!(text.matches(named).count(), 2 * COLLECTORS.len(), "{text}");
-        assert!(text.contains("drop its attachment before the thread ends"), "{text}");
+        assert!(text.contains("detach it before it ends"), "{text}");
     }
 }
 

@@ -124,6 +124,29 @@ impl Attachment {
         self.with(|mutator| mutator.blocking(f))
     }
 
+    /// Ends the attachment as the end of its thread would: detaches the thread, and names it on
+    /// standard error unless it is the first thread. For an owner that has a destructor of the
+    /// thread's end, and frees the attachment there. Roots in frames are forgotten: the frames are
+    /// gone.
+    ///
+    /// Returns `false` if code of the heap is on the thread's stack. Then the thread calls `exit`
+    /// from there, and stays attached.
+    ///
+    /// The memory of the [hot part](Self::hot) is never freed after this. Generated code that still
+    /// runs as the thread ends may read the hot part before it calls a function that refuses.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// # let heap = Heap::builder().max_heap_size(16 << 20).build()?;
+    /// let mut attachment = heap.attach_thread()?;
+    /// assert!(attachment.end_with_thread());
+    /// assert_eq!(heap.threads().len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn end_with_thread(&mut self) -> bool {
+        self.state.end_with_thread()
+    }
+
     /// The heap.
     pub fn heap(&self) -> &Heap {
         &self.heap

@@ -66,6 +66,9 @@ pub(crate) struct OwnState {
     /// A box, as a pointer: a box that moves would claim to be the only way to its contents, and the
     /// registry has another.
     state: NonNull<State>,
+    /// The owner has ended the attachment with the thread. C code may have the address of the hot
+    /// part, and inlines read the hot part before they call.
+    hot_stays: bool,
 }
 
 impl OwnState {
@@ -86,6 +89,7 @@ impl OwnState {
         let (sizing, number) = shared.threads.registry.start(&shared.policy.sizing);
         let own = OwnState {
             state: NonNull::from(Box::leak(Box::new(State::new(shared.clone(), sizing, number)))),
+            hot_stays: false,
         };
         let state = own.state();
         shared.threads.registry.threads.attach(Attached::from(state), |_| {
@@ -107,6 +111,13 @@ impl OwnState {
         self.is_attached().then(|| self.state().run(body))
     }
 
+    /// Does what the end of the thread does with an attachment. Returns whether the thread is
+    /// detached.
+    pub(crate) fn end_with_thread(&mut self) -> bool {
+        self.hot_stays = !self.is_attached() || self.state().end_with_thread();
+        self.hot_stays
+    }
+
     /// The thread's hot part.
     pub(crate) fn hot(&self) -> *const Hot {
         &raw const self.state().hot
@@ -126,6 +137,11 @@ impl Drop for OwnState {
     fn drop(&mut self) {
         if self.is_attached() {
             self.state().detach();
+        }
+        if self.hot_stays {
+            // SAFETY: the thread is detached, so no Rust code has the address. The memory stays
+            // allocated, and the hot part has no destructor.
+            return unsafe { self.state.drop_in_place() };
         }
         // SAFETY: the box is of `begin`. The thread is detached, so nothing else has the address.
         drop(unsafe { Box::from_raw(self.state.as_ptr()) });
@@ -152,6 +168,38 @@ impl State {
         Inside { inside: &self.inside, before: self.inside.replace(true) }
     }
 
+    /// Detaches the calling thread, which ends, and names it. Returns `false` if code of the heap is
+    /// on the stack: then the thread calls `exit`.
+    fn end_with_thread(&self) -> bool {
+        if self.inside.get() || is_stopping() {
+            return false;
+        }
+        // First: other calls overwrite the dead frames, and a collector may look for roots there.
+        self.forget_frames();
+        // The end of the first thread is that of the process.
+        if !is_first_thread() {
+            tell(format_args!(
+                "allotment: thread {} ended while it was attached to a heap, and is detached now: detach it before it \
+                 ends",
+                self.identity
+            ));
+        }
+        self.detach();
+        true
+    }
+
+    /// Empties the list of roots in frames. The thread ends, so its frames are gone. Their code did
+    /// not unlink them if `pthread_exit`, or an exception that it does not know, passed it.
+    fn forget_frames(&self) {
+        // In a child that cannot use the heap nobody looks at the list.
+        if self.shared.after_fork().is_err() {
+            return;
+        }
+        let _walks = self.lock_roots();
+        self.parked.set(ptr::null_mut());
+        self.hot.links.set(if self.status.is_safe() { OUTSIDE } else { ptr::null_mut() });
+    }
+
     /// Detaches the calling thread.
     fn detach(&self) {
         if is_stopping() {
@@ -163,7 +211,7 @@ impl State {
         match self.shared.after_fork() {
             Ok(()) => {
                 // Code without a body may detach from within a blocking region.
-                if self.hot.links.get() == OUTSIDE {
+                if self.status.is_safe() {
                     self.leave_blocking();
                 }
                 self.leave();
@@ -197,18 +245,6 @@ impl Drop for AtThreadEnd {
     fn drop(&mut self) {
         // SAFETY: not null: the state of this thread.
         let Some(state) = (unsafe { ATTACHED.get().as_ref() }) else { return };
-        // Then the thread calls `exit`.
-        if state.inside.get() || is_stopping() {
-            return;
-        }
-        // The end of the first thread is that of the process.
-        if !is_first_thread() {
-            tell(format_args!(
-                "allotment: thread {} ended while it was attached to a heap, and is detached now: drop its attachment \
-                 before the thread ends",
-                state.identity
-            ));
-        }
-        state.detach();
+        state.end_with_thread();
     }
 }
