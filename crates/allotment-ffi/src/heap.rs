@@ -112,7 +112,10 @@ unsafe extern "C" fn al_heap_free(heap: *mut al_heap, error: *mut al_error) -> C
             }
         }
         // SAFETY: the box of `al_heap_new`, which the caller gives up.
-        drop(unsafe { Box::from_raw(heap) });
+        let own = unsafe { Box::from_raw(heap) };
+        // Not only dropped: a thread of the heap's own, or one that detaches, may use the program's
+        // functions and data up to the end.
+        own.heap.close();
         Ok(())
     };
     // SAFETY: the header's rules: null, or an error with its size.

@@ -53,8 +53,11 @@ AL_ANY_THREAD AL_HOT_ al_code al_heap_new(const al_options *options, al_heap **h
   return al_heap_new_abi(AL_ABI, options, heap, error);
 }
 
-/* [A] Ends a heap. AL_E_ATTACHED while a thread is attached, AL_E_ROOTED while a handle or a pin is
- * left: nothing is done then. NULL does nothing. No other thread uses `heap` meanwhile. */
+/* [A] Ends a heap. AL_E_ATTACHED while a thread is attached, AL_E_STOPPING in a callback, AL_E_ROOTED
+ * while a handle or a pin is left: nothing is done then. NULL does nothing. Waits until the heap's own
+ * threads, and threads within al_detach, are through: hold no lock that a callback takes. After
+ * AL_OK no callback and no trace function runs. In a child of fork() this does not wait for a heap
+ * of the parent. No other thread uses `heap` meanwhile. */
 AL_ANY_THREAD al_code al_heap_free(al_heap *heap, al_error *error);
 
 /* [A] Kills every object at once. AL_E_ATTACHED, AL_E_ROOTED and AL_E_FORKED as al_heap_free: a

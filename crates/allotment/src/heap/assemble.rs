@@ -10,7 +10,7 @@ use super::{BuildError, Heap};
 use crate::collector::record::LogLevel;
 use crate::collector::sizing::Machine;
 use crate::collector::{Built, History, Parts, build};
-use crate::mutator::{HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, hot_bytes};
+use crate::mutator::{EndSignal, HERE, Late, Policy, Registry, Sampler, Shared, Threads, Watch, hot_bytes};
 use crate::platform::topology::Topology;
 use crate::platform::{Clock, ProcessMark, Processor};
 use crate::region::{Geometry, Space};
@@ -87,6 +87,7 @@ pub(super) fn assemble(
             on_out_of_memory: hooks.out_of_memory,
         },
         collector,
+        end: EndSignal::new(),
     };
     let (shared, options) = (Arc::new(shared), Arc::new(set));
     shared.collector.heap_is_ready(&shared);

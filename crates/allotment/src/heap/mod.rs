@@ -408,6 +408,30 @@ impl Heap {
 }
 
 impl Heap {
+    /// Drops this clone, and waits for the end of the heap: other threads may still detach, drop
+    /// their clones and roots, or end a check whether to collect. When this returns, no hook, root
+    /// provider or trace function runs, and the memory is with the system.
+    ///
+    /// The call waits forever if the calling thread is attached, keeps another clone or a root, or
+    /// calls this from a hook. In a child of `fork()` the call does not wait for a heap of the
+    /// parent: what the parent's other threads kept is never dropped there.
+    ///
+    /// ```
+    /// # use allotment::Heap;
+    /// let heap = Heap::builder().max_heap_size(16 << 20).options("GCInterval=1")?.build()?;
+    /// std::thread::scope(|scope| {
+    ///     let other = heap.clone();
+    ///     scope.spawn(move || drop(other));
+    ///     heap.close();
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn close(self) {
+        let end = self.shared.end.end();
+        drop(self);
+        end.wait();
+    }
+
     /// This heap, which drops `at_end` with its last clone.
     pub(crate) fn ending_with(self, at_end: impl Any + Send + Sync) -> Heap {
         Heap { at_end: Some(Arc::new(at_end)), ..self }

@@ -85,8 +85,8 @@ pub use thread::{
     CompareExchangeSlow, Hot, HotField, LoadSlow, Mutator, Stalls, StoreSlow,
 };
 pub(crate) use thread::{
-    BarrierTables, Collector, Concurrent, Debt, HERE, HeapLimitHook, OutOfMemoryHook, Outcome, OwnState,
-    Policy, Registry, SatbQueue, Shared, Threads, Watch, attach,
+    BarrierTables, Collector, Concurrent, Debt, EndSignal, HERE, HeapLimitHook, OutOfMemoryHook, Outcome,
+    OwnState, Policy, Registry, SatbQueue, Shared, Threads, Watch, attach,
 };
 pub use without_body::BlockingError;
 pub(crate) use zeal::ZealSchedule;

@@ -6,7 +6,7 @@
 //! room that it touches; `Shared` itself is for functions that need several.
 
 use super::stopping::is_stopping_that;
-use super::{Policy, Threads, Watch};
+use super::{EndSignal, Policy, Threads, Watch};
 use crate::mutator::{Collector, GcOverhead, OutOfMemory};
 use crate::platform::ProcessMark;
 use crate::region::Space;
@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) policy: Policy,
     pub(crate) watch: Watch,
     pub(crate) collector: Box<dyn Collector>,
+    /// The last field: all others are gone when it is dropped.
+    pub(crate) end: EndSignal,
 }
 
 impl Shared {
