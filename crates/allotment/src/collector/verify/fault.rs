@@ -11,6 +11,9 @@ pub enum Fault {
     /// The free set contradicts itself.
     #[error("{0}")]
     FreeSet(String),
+    /// The list of attached threads contradicts itself.
+    #[error("{0}")]
+    Threads(String),
     /// A region is not parsable.
     #[error("region {region}: {error}")]
     Walk {

@@ -16,7 +16,7 @@
 //!
 //! | level | checks |
 //! |---|---|
-//! | 1 | the free set, states of regions, every region parsable |
+//! | 1 | the free set, states of regions, every region parsable; the places of attached threads |
 //! | 2 | and every strong reference in objects and roots, every pin, cards of old-to-young slots, handles of young objects |
 //! | 3 | and the weak ones, and that no code wrote to memory without objects |
 //!

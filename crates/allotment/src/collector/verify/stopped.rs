@@ -41,6 +41,7 @@ fn check(world: &World<'_>, level: Level, when: &str) {
 }
 
 pub(super) fn verify_world(world: &World<'_>, level: Level) -> Result<VerifySummary, Fault> {
+    world.verify_threads().map_err(Fault::Threads)?;
     let shared = world.shared();
     let objects = CheckedObjects::of(&*shared.collector);
     let mut roots = Roots {

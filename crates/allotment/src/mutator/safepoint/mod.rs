@@ -65,5 +65,6 @@ pub use statistics::SafepointStatistics;
 pub(in crate::mutator) use status::Status;
 pub use status::ThreadActivity;
 pub(in crate::mutator) use stop::{Arrival, Participant, SafepointState, Safepoints, StopKind};
+pub(in crate::mutator) use thread_list::Place;
 pub(crate) use unwind::AbortOnUnwind;
 pub(crate) use volunteers::Volunteers;

@@ -15,7 +15,7 @@
 use super::limit::{Limit, Wish};
 use super::patience::Patience;
 use super::status::{Left, Waits};
-use super::thread_list::{ThreadList, same};
+use super::thread_list::{Place, ThreadList, same};
 use super::volunteers::Volunteers;
 use super::wakes::Wakes;
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadIdentity};
@@ -29,6 +29,8 @@ pub(in crate::mutator) trait Participant {
     fn limit(&self) -> &Limit;
     /// The thread's status word, at an address of its own.
     fn status(&self) -> &Status;
+    /// The thread's place among the threads of the heap.
+    fn place(&self) -> &Place;
     /// The thread's identity.
     fn identity(&self) -> &ThreadIdentity;
     /// Called by the thread before it interrupts its work to wait for others: they may be in

@@ -2,7 +2,7 @@
 
 use super::limit::{Limit, Wish};
 use super::stop::{Participant, Safepoints, StopKind};
-use super::thread_list::ThreadList;
+use super::thread_list::{Place, ThreadList};
 use super::{Late, LateThread, SafepointStatistics, Status, ThreadActivity, ThreadIdentity};
 use proptest::prelude::*;
 use std::sync::mpsc::channel;
@@ -12,6 +12,7 @@ use std::time::Duration;
 struct Thread {
     limit: Limit,
     status: Status,
+    place: Place,
     identity: ThreadIdentity,
 }
 
@@ -22,14 +23,21 @@ impl Participant for Arc<Thread> {
     fn status(&self) -> &Status {
         &self.status
     }
+    fn place(&self) -> &Place {
+        &self.place
+    }
     fn identity(&self) -> &ThreadIdentity {
         &self.identity
     }
 }
 
 fn thread() -> Arc<Thread> {
-    let (limit, status, identity) = (Limit::default(), Status::default(), ThreadIdentity::current());
-    Arc::new(Thread { limit, status, identity })
+    Arc::new(Thread {
+        limit: Limit::default(),
+        status: Status::default(),
+        place: Place::default(),
+        identity: ThreadIdentity::current(),
+    })
 }
 
 #[test]
@@ -227,7 +235,7 @@ type Expected = (Arc<Thread>, bool);
 /// Each thread is in the list once, in the part of its state.
 fn check_places(list: &ThreadList<Arc<Thread>>, expected: &[Expected]) {
     let (awake, unsettled) = (list.awake().len(), list.unsettled().len());
-    assert_eq!((list.len(), awake <= unsettled), (expected.len(), true));
+    assert_eq!((list.len(), list.verify()), (expected.len(), Ok(())));
     for (thread, is_settled) in expected {
         let place = list.iter().position(|other| Arc::ptr_eq(other, thread)).expect("it is there");
         assert_eq!((thread.status.is_asleep(), *is_settled), (place >= awake, place >= unsettled));

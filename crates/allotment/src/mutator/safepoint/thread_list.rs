@@ -6,16 +6,35 @@
 //! asleep and settled                    and a full stop has nothing to take from the thread
 //! ```
 //!
-//! A thread moves from one part to the next by a swap with a thread at the border.
+//! A thread moves from one part to the next by a swap with a thread at the border. Each thread
+//! knows its [`Place`]. So a thread that comes back or leaves is found at once, and holds the lock
+//! for a few instructions, however many threads sleep.
 //!
 //! Refused: lists that threads enter and leave themselves with `blocking`. Each call would take the
 //! lock, twice.
 
 use super::stop::Participant;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A thread's place among the threads of its heap. Read and written under their lock. Relaxed:
+/// ordered by that. (So loom need not watch these accesses.)
+#[derive(Debug, Default)]
+pub(in crate::mutator) struct Place(AtomicUsize);
+
+impl Place {
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, place: usize) {
+        self.0.store(place, Ordering::Relaxed);
+    }
+}
 
 /// The threads: first those that are awake, then those that sleep, the settled ones last.
 pub(in crate::mutator) struct ThreadList<T> {
+    /// **Invariant:** each thread's [`Place`] is its place here.
     threads: Vec<T>,
     /// How many of the threads are awake. All others are in `blocking`, and stops do not look at
     /// them. **Invariant:** the status of a thread says that the thread sleeps if it is not among
@@ -49,8 +68,10 @@ impl<T: Participant> ThreadList<T> {
 
     /// Adds a thread, which is awake.
     pub(super) fn add(&mut self, thread: T) {
+        let place = self.threads.len();
+        thread.place().set(place);
         self.threads.push(thread);
-        self.wake_at(self.threads.len() - 1);
+        self.wake_at(place);
     }
 
     /// Removes a thread.
@@ -59,11 +80,13 @@ impl<T: Participant> ThreadList<T> {
         for end in [&mut self.awake, &mut self.unsettled] {
             if place < *end {
                 *end -= 1;
-                self.threads.swap(place, *end);
+                swap(&mut self.threads, place, *end);
                 place = *end;
             }
         }
-        self.threads.swap_remove(place)
+        let last = self.threads.len() - 1;
+        swap(&mut self.threads, place, last);
+        self.threads.swap_remove(last)
     }
 
     /// The threads in which something may have changed since a full stop settled them.
@@ -77,7 +100,7 @@ impl<T: Participant> ThreadList<T> {
         for place in (self.awake..self.unsettled).rev() {
             if is_settled(&self.threads[place]) {
                 self.unsettled -= 1;
-                self.threads.swap(place, self.unsettled);
+                swap(&mut self.threads, place, self.unsettled);
             }
         }
     }
@@ -89,7 +112,7 @@ impl<T: Participant> ThreadList<T> {
         let lays = !own.is_some_and(|own| same(own, thread)) && thread.status().lay_asleep();
         if lays {
             self.awake -= 1;
-            self.threads.swap(place, self.awake);
+            swap(&mut self.threads, place, self.awake);
         }
         lays
     }
@@ -105,19 +128,48 @@ impl<T: Participant> ThreadList<T> {
     }
 
     fn place_of(&self, thread: &T) -> usize {
-        let place = self.threads.iter().rposition(|other| same(other, thread));
-        place.expect("an attached thread is among the threads")
+        let place = thread.place().get();
+        let is_there = self.threads.get(place).is_some_and(|other| same(other, thread));
+        assert!(is_there, "an attached thread is at its place among the threads");
+        place
+    }
+
+    /// Checks that each thread knows its place, and is in the part of its state.
+    pub(in crate::mutator) fn verify(&self) -> Result<(), String> {
+        let (awake, unsettled, threads) = (self.awake, self.unsettled, self.threads.len());
+        if awake > unsettled || unsettled > threads {
+            return Err(format!("of {threads} threads {awake} are awake and {unsettled} not settled"));
+        }
+        for (place, thread) in self.threads.iter().enumerate() {
+            let (known, is_asleep) = (thread.place().get(), thread.status().is_asleep());
+            if known != place || is_asleep != (place >= awake) {
+                return Err(format!(
+                    "thread {} is at place {place} of {threads}, {awake} of which are awake, and its state says place {known}, \
+                     asleep: {is_asleep}",
+                    thread.identity()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Puts the thread at this place, which is not among the awake ones, there.
     fn wake_at(&mut self, mut place: usize) {
         for end in [&mut self.unsettled, &mut self.awake] {
             if place >= *end {
-                self.threads.swap(place, *end);
+                swap(&mut self.threads, place, *end);
                 place = *end;
                 *end += 1;
             }
         }
+    }
+}
+
+/// Swaps two of the threads.
+fn swap<T: Participant>(threads: &mut [T], one: usize, other: usize) {
+    threads.swap(one, other);
+    for place in [one, other] {
+        threads[place].place().set(place);
     }
 }
 

@@ -211,6 +211,15 @@ impl<'w> World<'w> {
         self.states.len()
     }
 
+    /// Checks the list of attached threads.
+    pub(crate) fn verify_threads(&self) -> Result<(), String> {
+        // The caller of `without_threads` may have the lock.
+        if self.states.is_empty() {
+            return Ok(());
+        }
+        self.shared.threads.registry.threads.lock().threads.verify()
+    }
+
     /// Time from the request to stop until the last thread had arrived.
     pub fn time_to_safepoint(&self) -> Duration {
         self.arrival.time

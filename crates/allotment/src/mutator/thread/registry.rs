@@ -10,7 +10,7 @@ use super::stopping::is_stopping_that;
 use crate::mutator::ForkError;
 use crate::mutator::safepoint::limit::Limit;
 use crate::mutator::safepoint::{
-    Late, Participant, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
+    Late, Participant, Place, SafepointState, SafepointStatistics, Safepoints, Status, ThreadIdentity, Wish,
 };
 use crate::sync::{AtomicUsize, MutexGuard, Ordering};
 use crate::tlab::sizing::{Averages, Config, HeapCycle, Sizing};
@@ -131,6 +131,10 @@ impl Participant for Attached {
 
     fn status(&self) -> &Status {
         &self.state().status
+    }
+
+    fn place(&self) -> &Place {
+        &self.state().place
     }
 
     fn identity(&self) -> &ThreadIdentity {

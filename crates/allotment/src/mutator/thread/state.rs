@@ -8,7 +8,7 @@ use super::satb::SatbBuffer;
 use super::shared::Shared;
 use crate::mutator::OutOfMemory;
 use crate::mutator::roots::{LinkEntry, OUTSIDE, lock_roots};
-use crate::mutator::safepoint::{Status, ThreadIdentity};
+use crate::mutator::safepoint::{Place, Status, ThreadIdentity};
 use crate::mutator::zeal::Zeal;
 use crate::random::Random;
 use crate::sync::{Mutex, MutexGuard};
@@ -65,6 +65,8 @@ pub(in crate::mutator) struct State {
     /// The counters when the last cycle ended. Used by the thread that ends a cycle, and by the
     /// owner when it detaches.
     pub(in crate::mutator) counted: Cell<TlabStatistics>,
+    /// The thread's place among the threads of the heap.
+    pub(in crate::mutator) place: Place,
 }
 
 /// The part of the state that only the owner uses.
@@ -157,6 +159,7 @@ impl State {
             published: Published::default(),
             counters: StripedCounters::default(),
             counted: Cell::default(),
+            place: Place::default(),
             shared,
         }
     }

@@ -11,6 +11,7 @@ mod visits;
 use super::limit::Limit;
 use super::patience::Patience;
 use super::stop::{Participant, Safepoints, StopKind};
+use super::thread_list::Place;
 use super::{Late, Status, ThreadIdentity, Volunteers};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct Thread {
     limit: Limit,
     status: Status,
+    place: Place,
     identity: ThreadIdentity,
     /// The thread's own while it runs, and the stopper's while the world is stopped.
     own: UnsafeCell<u32>,
@@ -36,6 +38,7 @@ impl Thread {
         Arc::new(Thread {
             limit: Limit::default(),
             status: Status::default(),
+            place: Place::default(),
             identity: ThreadIdentity::current(),
             own: UnsafeCell::new(0),
             visited: Mutex::new(0),
@@ -75,6 +78,9 @@ impl Participant for Arc<Thread> {
     }
     fn status(&self) -> &Status {
         &self.status
+    }
+    fn place(&self) -> &Place {
+        &self.place
     }
     fn identity(&self) -> &ThreadIdentity {
         &self.identity
