@@ -5,11 +5,11 @@ mod fork_common;
 
 use allotment::ForkError;
 use allotment::raw::{RootProvider, RootVisitor, StopError, World};
-use allotment::{AttachError, Heap, Root, alloc};
+use allotment::{AttachError, Heap, Mutator, Root, alloc, root};
 use fork_common::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -136,6 +136,67 @@ fn a_child_that_only_allocates_and_ends_is_left_alone() {
             }
         }
         work(&heap);
+    });
+}
+
+/// A stop finds the thread in `blocking`, and leaves to it what it does when it comes back. Then
+/// another thread attaches and runs, and the thread forks.
+#[test]
+fn a_child_that_only_comes_back_from_blocking_and_ends_is_left_alone() {
+    alone("a_child_that_only_comes_back_from_blocking_and_ends_is_left_alone", || {
+        for collector in ["parallel", "mark-compact", "shenandoah,ShenandoahGCMode=passive"] {
+            let idle = if collector == "parallel" { "-CollectWhenIdle," } else { "" };
+            let heap = heap(&format!("{idle}Collector={collector}"));
+            for ends in ["_exit", "detach", "collects"] {
+                let fork_asleep = |mu: &mut Mutator<'_>, start: Sender<()>, begun: Receiver<()>| {
+                    mu.blocking(|| {
+                        heap.stop_the_world(|_| ()).expect("not attached").expect("nobody else stops it");
+                        start.send(()).expect("the other thread waits");
+                        begun.recv().expect("the other thread is attached");
+                        // SAFETY: as in `in_child`; the child comes back from `blocking`.
+                        unsafe { fork() }
+                    })
+                };
+                thread::scope(|scope| {
+                    let (start, started) = channel();
+                    let (begin, begun) = channel();
+                    let (end, ended) = channel();
+                    let own = &heap;
+                    scope.spawn(move || {
+                        started.recv().expect("the first thread sleeps");
+                        runs(own, begin, ended);
+                    });
+                    let child = heap
+                        .attach(|mu| {
+                            let node = alloc!(mu, NewNode { next: None, value: 7 }).expect("room");
+                            root!(mu, node = node);
+                            let child = fork_asleep(mu, start, begun);
+                            if child == 0 {
+                                // SAFETY: it only sets a timer.
+                                unsafe { alarm(HANGS) };
+                                assert_eq!(node.get(mu).value, 7);
+                                mu.blocking(|| ());
+                                match ends {
+                                    // SAFETY: nothing of this process is used after it.
+                                    "_exit" => unsafe { _exit(0) },
+                                    "collects" => _ = mu.collect(),
+                                    _ => {}
+                                }
+                            }
+                            child
+                        })
+                        .expect("attached");
+                    if child == 0 {
+                        // SAFETY: nothing of this process is used after it.
+                        unsafe { _exit(0) }
+                    }
+                    let expected = if ends == "collects" { ABORTED } else { WELL };
+                    assert_eq!(wait_for(child), expected, "{collector}, {ends}");
+                    drop(end);
+                });
+            }
+            work(&heap);
+        }
     });
 }
 

@@ -145,6 +145,12 @@ impl Status {
         self.0.store(bits, Ordering::Relaxed);
     }
 
+    /// Runs again in a child of `fork()` in which no stop will ever begin. Called by the owner, and
+    /// no other thread uses the word there.
+    pub(super) fn leave_for_good(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Becomes safe, even during a stop. Called by the owner, under the lock.
     pub(super) fn arrive(&self) {
         self.0.fetch_or(SAFE, Ordering::Release);

@@ -36,6 +36,11 @@ pub(in crate::mutator) trait Participant {
     /// Called by the thread before it interrupts its work to wait for others: they may be in
     /// another process.
     fn before_waiting(&self) {}
+    /// Called by the thread when it comes back from `blocking` after a stop. Whether it is in a
+    /// child of `fork()` in which no stop will ever begin, and has done what stops left to it.
+    fn is_left_alone(&self) -> bool {
+        false
+    }
     /// Called by the thread when it runs again after a light stop, before any other work.
     fn do_duty(&self) {}
 }
@@ -258,6 +263,15 @@ impl<T: Participant, D> Safepoints<T, D> {
     #[inline]
     pub(in crate::mutator) fn leave_blocking(&self, thread: &T) {
         if !thread.status().leave() {
+            self.leave_blocking_after_stop(thread);
+        }
+    }
+
+    #[cold]
+    fn leave_blocking_after_stop(&self, thread: &T) {
+        if thread.is_left_alone() {
+            thread.status().leave_for_good();
+        } else {
             self.leave_after_stop(thread, Waits::AfterBlocking);
         }
     }

@@ -41,6 +41,18 @@ impl State {
         abort.disarm();
     }
 
+    /// Does the duty of a thread that will come to no safepoint any more, if that takes no visit of
+    /// roots: `false` otherwise. Called by the owner in a child of `fork()` in which the heap cannot
+    /// be used. Waits for no lock.
+    pub(in crate::mutator) fn do_short_duty(&self) -> bool {
+        let threads = &self.shared.threads;
+        let is_visited = self.visited.try_lock().is_ok_and(|visited| threads.was_visited(*visited));
+        if is_visited {
+            self.hot.barriers.set(threads.barriers());
+        }
+        is_visited
+    }
+
     /// Visits the roots in the thread's frames, if this was not done since the last visit began.
     /// `visited` is this state's. Called by the owner, or by a worker that found the owner safe.
     fn visit_if_due(&self, visited: &mut u64) {

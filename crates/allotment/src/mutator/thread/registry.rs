@@ -145,6 +145,12 @@ impl Participant for Attached {
         self.state().shared.after_fork_or_abort();
     }
 
+    fn is_left_alone(&self) -> bool {
+        let shared = &self.state().shared;
+        // For other reasons the world may be stopped, and objects half moved.
+        shared.after_fork() == Err(ForkError::ThreadRan) && self.state().do_short_duty()
+    }
+
     fn do_duty(&self) {
         self.state().do_duty();
     }
