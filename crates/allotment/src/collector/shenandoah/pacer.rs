@@ -26,6 +26,9 @@ pub(super) struct Pacer {
     levy: AtomicU64,
     /// The number of the last levy. Written by the same threads. Relaxed: a count.
     number: AtomicU32,
+    /// The number of the first levy of the last step. Written before `levy`. Relaxed: ordered by
+    /// that.
+    first_of_step: AtomicU32,
     /// Bytes that each thread takes without paying. Written before `levy`. Relaxed: ordered by
     /// that.
     exempt_bytes: AtomicU64,
@@ -50,6 +53,7 @@ impl Pacer {
             settings,
             levy: AtomicU64::new(0),
             number: AtomicU32::new(0),
+            first_of_step: AtomicU32::new(0),
             exempt_bytes: AtomicU64::new(0),
             credit: AtomicU64::new(0),
             done: AtomicU64::new(0),
@@ -78,6 +82,8 @@ impl Pacer {
     pub(super) fn begin(&self, step: PacedStep, outlook: Outlook) {
         self.done.store(0, Ordering::Relaxed);
         self.credit.store(0, Ordering::Relaxed);
+        let first = self.number.load(Ordering::Relaxed).wrapping_add(1);
+        self.first_of_step.store(first, Ordering::Relaxed);
         self.set(step, outlook);
     }
 
@@ -134,12 +140,20 @@ impl Pacer {
         self.levy().is_some_and(|levy| levy.number == number)
     }
 
+    /// Whether a step is under way, and the levy with this number is one of it: in force, or
+    /// renewed since.
+    fn is_of_step(&self, number: u32) -> bool {
+        // The numbers of a step follow one another, and may wrap around.
+        let is_of_last = || number.wrapping_sub(self.first_of_step.load(Ordering::Relaxed)) < u32::MAX / 2;
+        self.levy().is_some() && is_of_last()
+    }
+
     /// Adds work that was done under levy `number`, of which `paid_bytes` pay for the thread that
-    /// did it. Work under a levy that is no longer in force counts for nothing. Returns the bytes
-    /// of work in the step so far, if they have just become more than was expected.
+    /// did it. Work under a levy of an earlier step counts for nothing. Returns the bytes of work
+    /// in the step so far, if they have just become more than was expected.
     pub(super) fn did(&self, number: u32, bytes: u64, paid_bytes: u64) -> Option<u64> {
-        // If the levy ends right after this look, the work counts for the next step.
-        if bytes == 0 || !self.is_in_force(number) {
+        // If the step ends right after this look, the work counts for the next step.
+        if bytes == 0 || !self.is_of_step(number) {
             return None;
         }
         let before = self.done.fetch_add(bytes, Ordering::Relaxed);

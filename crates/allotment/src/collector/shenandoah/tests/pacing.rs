@@ -283,6 +283,26 @@ fn work_of_an_earlier_step_gives_no_credit() {
     assert_eq!(pacer.pay(1000), 0);
 }
 
+/// Work under a levy that was renewed meanwhile is work of the same step.
+#[test]
+fn work_across_a_renewal_gives_credit() {
+    let pacer = Pacer::new(settings(""));
+    let outlook = Outlook { free_bytes: MIB, work_bytes: 100, threads: 1 };
+    for _ in 0..2 {
+        pacer.begin(PacedStep::Mark, outlook);
+        let old = pacer.levy().expect("a levy").number;
+        pacer.renew(PacedStep::Mark, outlook);
+        pacer.renew(PacedStep::Mark, outlook);
+        assert_ne!(pacer.levy().expect("a levy").number, old);
+        assert_eq!(pacer.did(old, 60, 0), None);
+        assert_eq!(pacer.did(old, 40, 0), Some(100));
+        assert_eq!(pacer.pay(1000), 100);
+        pacer.begin(PacedStep::Evacuate, outlook);
+        assert_eq!((pacer.did(old, 100, 0), pacer.pay(1000)), (None, 0), "another step");
+        pacer.end();
+    }
+}
+
 /// A thread that waits for credit goes on when the control thread panics.
 #[test]
 fn a_panic_of_the_control_thread_ends_waits_for_credit() {
