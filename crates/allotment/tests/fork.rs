@@ -145,7 +145,14 @@ fn a_child_has_a_timer_of_its_own() {
 #[test]
 fn the_mutator_of_the_thread_that_forks_lives_on_in_both() {
     alone("the_mutator_of_the_thread_that_forks_lives_on_in_both", || {
-        for options in ["", "Collector=mark-compact", "Collector=epsilon", "ZealInterval=30000"] {
+        // The heap's own thread must not stop the world before this one does.
+        const BY_HAND: [&str; 4] = [
+            "-CollectWhenIdle",
+            "Collector=mark-compact",
+            "Collector=epsilon",
+            "-CollectWhenIdle,ZealInterval=30000",
+        ];
+        for options in BY_HAND {
             let heap = heap(options);
             work(&heap);
             heap.attach(|mu| {
