@@ -106,7 +106,11 @@ pub(in crate::mutator) struct Arrival {
 }
 
 /// Awake threads that a stop looks at before it begins, while it holds the lock.
-const LOOKED_AT: usize = if cfg!(test) { 4 } else { 64 };
+const LOOKED_AT: usize = match () {
+    () if cfg!(loom) => 1,
+    () if cfg!(test) => 4,
+    () => 64,
+};
 
 /// The longest wait for threads to go on after a stop.
 const LONGEST_RESUMPTION: Duration = Duration::from_millis(20);

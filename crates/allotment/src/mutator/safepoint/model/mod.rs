@@ -29,12 +29,37 @@ struct Thread {
     visited: Mutex<u32>,
     /// How many visits were begun. Written in stops, Relaxed, as in the heap.
     begun: loom::sync::atomic::AtomicU32,
+    /// The barriers that the thread has taken over. The model checker does not see them.
+    barriers: AtomicU32,
+    shared: Shared,
     /// Copies of `visited` and `begun` that the model checker does not see.
     truth: [AtomicU32; 2],
 }
 
+/// What a heap tells threads that come back. Stands for the barriers in force, and for the visits
+/// that full stops have ended.
+#[derive(Clone)]
+struct Shared {
+    /// A number that grows. Written in stops, Relaxed, as in the heap.
+    barriers: Arc<loom::sync::atomic::AtomicU32>,
+    /// A copy that the model checker does not see.
+    truth: std::sync::Arc<AtomicU32>,
+}
+
+impl Shared {
+    fn new() -> Shared {
+        Shared { barriers: Arc::new(loom::sync::atomic::AtomicU32::new(0)), truth: Default::default() }
+    }
+
+    /// Puts other barriers in force. In a stop.
+    fn change_barriers(&self) {
+        let next = self.truth.fetch_add(1, Ordering::Relaxed) + 1;
+        self.barriers.store(next, Ordering::Relaxed);
+    }
+}
+
 impl Thread {
-    fn new() -> Arc<Thread> {
+    fn new(shared: &Shared) -> Arc<Thread> {
         Arc::new(Thread {
             limit: Limit::default(),
             status: Status::default(),
@@ -43,6 +68,8 @@ impl Thread {
             own: UnsafeCell::new(0),
             visited: Mutex::new(0),
             begun: loom::sync::atomic::AtomicU32::new(0),
+            barriers: AtomicU32::new(0),
+            shared: shared.clone(),
             truth: [const { AtomicU32::new(0) }; 2],
         })
     }
@@ -64,9 +91,16 @@ impl Thread {
         }
     }
 
+    /// Takes over the barriers of the heap.
+    fn adopt_barriers(&self) {
+        self.barriers.store(self.shared.barriers.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// The work of a thread between two safepoints, in a model of light stops.
     fn work(&self) {
         touch(self);
+        let in_force = self.shared.truth.load(Ordering::Relaxed);
+        assert_eq!(self.barriers.load(Ordering::Relaxed), in_force, "barriers, at the thread's work");
         let [begun, done] = self.truth.each_ref().map(|count| count.load(Ordering::Relaxed));
         assert_eq!(begun, done, "visits, before the thread's work");
     }
@@ -88,26 +122,38 @@ impl Participant for Arc<Thread> {
     /// Has the steps of the mutator's duty.
     fn do_duty(&self) {
         let mut visited = self.visited.lock().unwrap();
+        self.adopt_barriers();
         self.limit.acknowledge();
         self.visit_if_due(&mut visited);
     }
 }
 
-type Heap = Arc<Safepoints<Arc<Thread>, u32>>;
+type Heap = Arc<Safepoints<Arc<Thread>, HeapData>>;
+
+/// What the lock guards beside the threads.
+struct HeapData {
+    attached: u32,
+    shared: Shared,
+}
 
 fn heap() -> Heap {
-    Arc::new(Safepoints::new(Late::new(0, None), 8, 0))
+    let data = HeapData { attached: 0, shared: Shared::new() };
+    Arc::new(Safepoints::new(Late::new(0, None), 8, data))
 }
 
 /// The calling thread attaches: it is woken up later, so it must be the thread that waits.
 fn attach(heap: &Heap) -> Arc<Thread> {
-    let thread = Thread::new();
-    heap.attach(thread.clone(), |attached| *attached += 1);
+    let shared = heap.lock().data.shared.clone();
+    let thread = Thread::new(&shared);
+    heap.attach(thread.clone(), |data| {
+        data.attached += 1;
+        thread.adopt_barriers();
+    });
     thread
 }
 
 fn detach(heap: &Heap, thread: &Arc<Thread>) {
-    heap.detach(thread, |attached| *attached -= 1);
+    heap.detach(thread, |data| data.attached -= 1);
 }
 
 /// The work of a thread between two safepoints.
@@ -124,12 +170,24 @@ fn poll(heap: &Heap, thread: &Arc<Thread>) {
     }
 }
 
+fn threads_and_shared(heap: &Heap) -> (Vec<Arc<Thread>>, Shared) {
+    let inner = heap.lock();
+    (inner.threads.to_vec(), inner.data.shared.clone())
+}
+
 /// A stop that uses the state of all threads. Returns whether this thread's stop took place.
 fn stop(heap: &Heap, own: Option<&Arc<Thread>>) -> bool {
     let touch_all = || {
-        let threads = heap.lock().threads.to_vec();
-        threads.iter().for_each(|thread| touch(thread));
-        assert_eq!(threads.len(), heap.lock().data as usize);
+        let (threads, shared) = threads_and_shared(heap);
+        shared.change_barriers();
+        for thread in &threads {
+            touch(thread);
+            // As for settled threads: those that sleep take the barriers over when they come back.
+            if !thread.status.is_asleep() {
+                thread.barriers.store(shared.truth.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        assert_eq!(threads.len(), heap.lock().data.attached as usize);
     };
     heap.stop(StopKind::Full, own, |_| touch_all()).is_some()
 }

@@ -1,7 +1,7 @@
 //! Light stops: each visit of roots is made once, by the thread or a worker, before the thread's
 //! work.
 
-use super::{Heap, StopKind, Thread, attach, detach, heap, poll, spawn, stop};
+use super::{Heap, StopKind, Thread, attach, detach, heap, poll, spawn, stop, threads_and_shared};
 use loom::sync::Arc;
 use loom::thread;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 /// A light stop that begins a visit of all threads' roots; `false`: another stop came first.
 fn begin_visits(heap: &Heap) -> bool {
     let begin = || {
-        let threads = heap.lock().threads.to_vec();
+        let (threads, shared) = threads_and_shared(heap);
+        shared.change_barriers();
         threads.iter().for_each(|thread| thread.begin_visit());
     };
     heap.stop(StopKind::Light, None, |_| begin()).is_some()
