@@ -168,7 +168,7 @@ static void free_while_detaching(void) {
 
 static void frees(void *data, const al_record *record) {
   (void)data, (void)record;
-  DEMAND(al_heap_free(heap, &error) == AL_E_ATTACHED);
+  DEMAND(al_heap_free(heap, &error) == AL_E_STOPPING);
   DEMAND(strstr(error.text, "called from on_collection") && strstr(error.text, "outside of callbacks"));
   flag(&called);
 }

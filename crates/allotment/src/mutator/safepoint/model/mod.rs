@@ -268,7 +268,10 @@ fn who_attaches_waits_and_who_detaches_has_arrived() {
 
 #[test]
 fn of_two_stoppers_one_stops_and_the_other_stands_still_or_follows() {
-    loom::model(|| {
+    // Each of them first takes the lock to lay threads asleep: without a bound that takes minutes.
+    let mut six = loom::model::Builder::new();
+    six.preemption_bound = Some(6);
+    six.check(|| {
         let heap = heap();
         let own = attach(&heap);
         let other = spawn(&heap, |heap| {
