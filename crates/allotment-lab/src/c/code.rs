@@ -56,7 +56,7 @@ unsafe extern "C" {
 }
 
 impl Code {
-    /// Compiles the source with the flags beside [`FLAGS`], and loads the code.
+    /// Compiles the source with these flags beside those of every source, and loads the code.
     ///
     /// # Errors
     /// The compiler refuses the source, the code does not run on this machine, or there is no place
