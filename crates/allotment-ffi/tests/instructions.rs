@@ -10,12 +10,16 @@ use iced_x86::{
 };
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The instructions of each function of `tests/c/uses.c` up to its first return, and of all of it.
 struct Code(Vec<Instruction>);
 
 fn compile(compiler: &Compiler) -> Vec<u8> {
-    let file = scratch(&format!("uses-{}.o", compiler.name()));
+    // Tests run side by side: each call has a file of its own.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let file = scratch(&format!("uses-{}-{call}.o", compiler.name()));
     let output = compiler
         .start(false)
         .args(STRICT)
