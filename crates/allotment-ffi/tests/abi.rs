@@ -117,6 +117,8 @@ fn witness(name: &str, edit: impl Fn(&str, String) -> String) -> PathBuf {
     let output = Command::new("gcc")
         .args(["-std=c11", "-g", "-O0", "-fPIC", "-shared", "-w", "-DAL_PLAIN_CALLS", "-I"])
         .arg(&folder)
+        // The record names no folder of the machine.
+        .arg(format!("-fdebug-prefix-map={}=/witness", folder.display()))
         .arg(&source)
         .arg("-o")
         .arg(&file)
