@@ -10,7 +10,7 @@ use super::gc::{Gc, Object};
 use super::large::{Content, Tail};
 use super::local::Local;
 use super::word::{Bare, Word};
-use crate::mutator::{Mutator, SLOTS_PIECE_BYTES, pieces};
+use crate::mutator::{Mutator, SLOTS_PIECE_BYTES, copy_in_pieces, pieces};
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotKind, SlotVisitor, TypeShape, WORD};
 use std::fmt;
 use std::marker::PhantomData;
@@ -144,15 +144,12 @@ impl<W: Word> Array<W> {
     ) {
         let source = &from.get(mutator)[range.clone()];
         let _in_bounds = &to.get(mutator)[at..][..source.len()];
-        let start = range.start;
-        let backward = start < at && to.get(mutator) == from.get(mutator);
+        let (start, in_one_array) = (range.start, to.get(mutator) == from.get(mutator));
         let pieces = pieces(range, WORD, SLOTS_PIECE_BYTES);
-        let mut copy = |piece: Range<usize>| {
-            let place = at + (piece.start - start);
+        copy_in_pieces(pieces, start, at, in_one_array, &mut |piece, place, _| {
             to.get(mutator).copy_from(mutator, place, from.get(mutator), piece);
             mutator.end_piece();
-        };
-        if backward { pieces.rev().for_each(&mut copy) } else { pieces.for_each(&mut copy) }
+        });
     }
 }
 

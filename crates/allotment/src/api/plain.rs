@@ -16,7 +16,7 @@ use super::carry::Carry;
 use super::gc::{Gc, Object};
 use super::large::{Content, Tail, repeated};
 use super::local::Local;
-use crate::mutator::{Mutator, PIECE_BYTES, pieces};
+use crate::mutator::{Mutator, PIECE_BYTES, copy_in_pieces, pieces};
 use crate::object::{Element, LENGTH_OFFSET, Shape, SlotVisitor, TypeShape};
 use std::fmt;
 use std::marker::PhantomData;
@@ -284,15 +284,12 @@ impl<S: Scalar> Slots<S> {
     ) {
         let source = &from.get(mutator)[range.clone()];
         let _in_bounds = &to.get(mutator)[at..][..source.len()];
-        let start = range.start;
-        let backward = start < at && to.get(mutator) == from.get(mutator);
+        let (start, in_one_array) = (range.start, to.get(mutator) == from.get(mutator));
         let pieces = pieces(range, size_of::<S>(), PIECE_BYTES);
-        let mut copy = |piece: Range<usize>| {
-            let place = at + (piece.start - start);
+        copy_in_pieces(pieces, start, at, in_one_array, &mut |piece, place, backward| {
             copy_elements(&to.get(mutator)[place..][..piece.len()], &from.get(mutator)[piece], backward);
             mutator.end_piece();
-        };
-        if backward { pieces.rev().for_each(&mut copy) } else { pieces.for_each(&mut copy) }
+        });
     }
 }
 

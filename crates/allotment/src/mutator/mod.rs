@@ -55,7 +55,7 @@ pub use alloc::{
     Ahead, ArraySite, Burst, ByCaller, BySize, Mark, NoPrefetch, PerObject, Prefetch, Reservation, Site,
     Write, Zeroing,
 };
-pub(crate) use alloc::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, hot_bytes, pieces};
+pub(crate) use alloc::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, copy_in_pieces, hot_bytes, pieces};
 pub use fork_error::ForkError;
 pub use gc_overhead::GcOverhead;
 pub use generated::{

@@ -14,7 +14,7 @@ mod stall;
 
 pub use burst::Burst;
 pub use initialise::{Ahead, ByCaller, PerObject, Zeroing};
-pub(crate) use pieces::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, pieces};
+pub(crate) use pieces::{Large, PIECE_BYTES, SLOTS_PIECE_BYTES, copy_in_pieces, pieces};
 pub use prefetch::{BySize, NoPrefetch, Prefetch, Write};
 pub use recycle::Mark;
 pub(crate) use recycle::hot_bytes;

@@ -43,6 +43,21 @@ pub(crate) fn pieces(
     (0..end.saturating_sub(start).div_ceil(step)).map(piece)
 }
 
+/// Calls `copy` with one piece of a range after the other, for a copy to the elements from `at` on:
+/// with its place there, and whether the copy goes backward. It does so if the range and its new
+/// place may overlap, which they do in one array only.
+pub(crate) fn copy_in_pieces(
+    pieces: impl DoubleEndedIterator<Item = Range<usize>>,
+    start: usize,
+    at: usize,
+    in_one_array: bool,
+    copy: &mut dyn FnMut(Range<usize>, usize, bool),
+) {
+    let backward = in_one_array && start < at;
+    let mut copy = |piece: Range<usize>| copy(piece.clone(), at + (piece.start - start), backward);
+    if backward { pieces.rev().for_each(&mut copy) } else { pieces.for_each(&mut copy) }
+}
+
 /// The form of an object with slots before all its words are written.
 fn disguise() -> &'static TypeShape {
     const WORDS: Element = Element::Plain { bytes: WORD };
