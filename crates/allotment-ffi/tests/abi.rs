@@ -181,7 +181,7 @@ fn the_witness_has_each_function() {
 
 #[test]
 fn a_change_is_named() {
-    // What is compared with is being written.
+    // The record is being written.
     if std::env::var_os(RECORD).is_some() || !compares() {
         return;
     }

@@ -13,7 +13,7 @@ typedef enum al_slot_kind {
 /* The elements after the fixed part. Their number is the word at offset 8. */
 typedef enum al_tail {
   AL_TAIL_NONE = 0,
-  AL_TAIL_1 = 1, /* plain elements of so many bytes */
+  AL_TAIL_1 = 1, /* plain elements of 1, 2, 4 or 8 bytes */
   AL_TAIL_2 = 2,
   AL_TAIL_4 = 4,
   AL_TAIL_8 = 8,

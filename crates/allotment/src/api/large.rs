@@ -24,7 +24,8 @@ pub(super) enum Content {
     Slots(u64),
     /// Plain data: this word again and again.
     Repeat(u64),
-    /// Plain data: a copy of so many bytes, which do not change until the next safepoint.
+    /// Plain data: a copy of the bytes at an address, and their number. They do not change until the
+    /// next safepoint.
     Copy(*const u8, usize),
 }
 

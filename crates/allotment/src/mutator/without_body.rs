@@ -27,8 +27,8 @@ crate::debug::debug_is_display!(BlockingError);
 impl RawMutator<'_> {
     /// Runs `body` with the mutator of the calling thread, which its [hot part](Self::hot) names.
     /// This serves code that got the hot part as a number, such as a function that C code calls.
-    /// `None`: the address is not the hot part of this thread. The address is only compared, so it
-    /// may be any number.
+    /// Returns `None` if the address is not the hot part of this thread. The address is only
+    /// compared, so it may be any number.
     ///
     /// ```
     /// use allotment::{Heap, raw::{Hot, RawMutator}};

@@ -30,7 +30,7 @@ fn is_found(tables: &BarrierTables, address: usize) -> bool {
         || marks >> (offset % BarrierTables::MARK_BYTES / 8) & 1 != 0
 }
 
-/// What looks found since a test began.
+/// The answers of the looks since a test began.
 #[derive(Debug, Default)]
 struct Seen {
     found: usize,

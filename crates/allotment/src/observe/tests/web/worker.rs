@@ -112,7 +112,7 @@ impl Worker<'_, '_, '_> {
         self.walk()
     }
 
-    /// Puts a node somewhere. What was there dies.
+    /// Puts a node somewhere. The node that was there dies.
     fn put(&mut self, bits: u64, number: Number) {
         let spot = self.walk_to_room();
         self.set(spot, bits, number);
@@ -333,8 +333,8 @@ impl Worker<'_, '_, '_> {
         }
     }
 
-    /// Makes a weak handle to a node, which may die then, or reads one. What is dead and not gone may
-    /// come back.
+    /// Makes a weak handle to a node, which may die then, or reads one. A dead node that no
+    /// collection has taken yet may come back.
     pub(in crate::observe::tests) fn look_weakly(&mut self) {
         if self.web.weak.len() < 8 || self.random.below(2) == 0 && self.web.weak.len() < 24 {
             let spot = self.walk();
